@@ -1,0 +1,102 @@
+//! Drawing primitives: a grid with pieces, walls and marks, so that one client draws every game. They say what to show,
+//! never what it means to the rules.
+
+use crate::Player;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A cell as `[row, column]`, counted from 0 at the top left.
+pub type Cell = [u32; 2];
+
+/// A board to be drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Board {
+    /// The cells there are.
+    pub grid: Grid,
+    /// What stands on cells, in drawing order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Piece>,
+    /// Walls on sides of cells; the border is not listed, each inner wall only once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub walls: Vec<Wall>,
+    /// Notes on cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// Points or cells won so far, `[p1, p2]`, in games that score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<[i64; 2]>,
+}
+
+/// The grid of a [`Board`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Grid {
+    /// The number of rows.
+    pub rows: u32,
+    /// The number of columns.
+    pub cols: u32,
+    /// The height and width of the blocks that heavier lines part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<[u32; 2]>,
+    /// The rows' names in move texts, from the top.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_labels: Vec<String>,
+    /// The columns' names in move texts, from the left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub col_labels: Vec<String>,
+}
+
+/// Something that stands on one cell or several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Piece {
+    /// The first cell, which carries the label.
+    pub cell: Cell,
+    /// The further cells of a piece that covers several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Cell>,
+    /// Its kind, a word of the game such as `token`, `blocked`, `l`, `tile` or `value`.
+    pub piece: String,
+    /// Whose it is; absent: nobody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Player>,
+    /// A short text to show on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// A wall on a side of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Wall {
+    /// The cell.
+    pub cell: Cell,
+    /// Its side.
+    pub side: Side,
+}
+
+/// A side of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Towards row 0.
+    Up,
+    /// Towards the last column.
+    Right,
+    /// Towards the last row.
+    Down,
+    /// Towards column 0.
+    Left,
+}
+
+/// A note on a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// The cell.
+    pub cell: Cell,
+    /// Its kind, a word such as `last`, `reachable`, `allowed` or `taboo`.
+    pub mark: String,
+    /// Whom it concerns; absent: both players.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Player>,
+    /// A short text to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}

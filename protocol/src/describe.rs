@@ -1,0 +1,93 @@
+//! What the `body` of a `describe` result holds, by topic: a list of [`GameSummary`], a [`GameInfo`], a list of
+//! [`SettingInfo`], or the schemas. The types know no game; a daemon fills them from its registry.
+
+use crate::Setting;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A game in short (`what` `games`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GameSummary {
+    /// The name in requests.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+}
+
+/// A game in full (`what` `game`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GameInfo {
+    /// The name in requests.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// The rules' settings.
+    pub rules: Vec<SettingInfo>,
+    /// The options, those of every game included.
+    pub options: Vec<SettingInfo>,
+    /// The grammar of position texts.
+    pub position: String,
+    /// The grammar of move texts.
+    pub moves: String,
+    /// The unit of scores.
+    pub unit: String,
+    /// Whether chance plies occur under some rules.
+    pub chance: bool,
+    /// The evaluators, for the option `eval`.
+    pub evaluators: Vec<Word>,
+    /// The players, for the option `player`.
+    pub players: Vec<Word>,
+    /// How a game can end, the `by` of outcomes.
+    pub by: Vec<Word>,
+}
+
+/// A word and what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Word {
+    /// The word.
+    pub name: String,
+    /// What it stands for.
+    pub about: String,
+}
+
+/// A rule or an option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettingInfo {
+    /// The name in requests.
+    pub name: String,
+    /// The type of its value.
+    #[serde(rename = "type")]
+    pub kind: SettingKind,
+    /// The value where none is given; absent: another setting decides, or a draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Setting>,
+    /// The least value of an integer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<i64>,
+    /// The greatest value of an integer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+    /// The values of a word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// What it sets.
+    pub about: String,
+}
+
+/// The type of a [`SettingInfo`]'s value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingKind {
+    /// A boolean.
+    Bool,
+    /// An integer of `min` to `max`.
+    Int,
+    /// One of `words`.
+    Word,
+    /// One of `words`, or an integer of `min` to `max`.
+    WordOrInt,
+    /// 1 to 16 lower-case hexadecimal digits.
+    Seed,
+    /// Any string.
+    Text,
+}

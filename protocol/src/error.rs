@@ -1,0 +1,161 @@
+//! The error codes, and what they say about the connection. Nothing here knows when a daemon raises them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The group of an [`ErrorCode`], which tells a client what kind of trouble it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorClass {
+    /// The line itself is wrong: a bug in the client.
+    Line,
+    /// The handshake is wrong or refused.
+    Connection,
+    /// A limit of the server is reached: try again later.
+    Resources,
+    /// The session is not there or not free.
+    Session,
+    /// The game refuses its rules, position, move or option.
+    Game,
+    /// The search was cancelled, as asked.
+    Search,
+    /// The server is at fault.
+    Internal,
+}
+
+/// Why a request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// The line is not UTF-8.
+    BadUtf8,
+    /// The line is not JSON as the protocol takes it.
+    BadJson,
+    /// The line is longer than allowed and was dropped.
+    LineTooLong,
+    /// The line is JSON, but no object.
+    NotObject,
+    /// The `id` is no string of 1-64 of `[A-Za-z0-9._:-]`.
+    BadId,
+    /// A request of that id is still in flight.
+    DuplicateId,
+    /// A required field is missing.
+    MissingField,
+    /// A field is not known where it stands.
+    UnknownField,
+    /// A value has another JSON type than its field.
+    WrongType,
+    /// A number has a fraction or an exponent.
+    NotInteger,
+    /// An integer, or the length or shape of a text, is outside what its field allows.
+    OutOfRange,
+    /// A word is not among those its field allows.
+    BadEnum,
+    /// The `cmd` is none of the protocol's.
+    UnknownCmd,
+    /// Another request came before `hello` where that must come first.
+    HandshakeRequired,
+    /// `hello` came twice.
+    HandshakeRepeated,
+    /// No protocol version is common.
+    VersionUnsupported,
+    /// A required feature is not there.
+    FeatureUnsupported,
+    /// The server wants a token.
+    AuthRequired,
+    /// The token is wrong.
+    AuthFailed,
+    /// Too many requests are in flight.
+    TooManyRequests,
+    /// Too many sessions are open.
+    TooManySessions,
+    /// No search slot is free.
+    Overloaded,
+    /// The server takes no new work.
+    ShuttingDown,
+    /// No session of that name is open.
+    SessionUnknown,
+    /// The session searches a move.
+    SessionBusy,
+    /// No game of that name is there.
+    GameUnknown,
+    /// A rule is unknown or impossible.
+    RulesUnsupported,
+    /// The position's text cannot be read.
+    BadPosition,
+    /// The position cannot occur, contradicts the rules, or cannot be searched.
+    IllegalPosition,
+    /// A move cannot be read or is not legal where it stands.
+    IllegalMove,
+    /// The game is over, so that there is nothing to search.
+    GameOver,
+    /// No option of that name is there.
+    OptionUnknown,
+    /// The option does not take that value.
+    OptionInvalid,
+    /// The search was cancelled.
+    Cancelled,
+    /// The server failed; its log tells more.
+    Internal,
+}
+
+impl ErrorCode {
+    /// Every code, in the order of the specification.
+    pub const ALL: [Self; 35] = [
+        Self::BadUtf8,
+        Self::BadJson,
+        Self::LineTooLong,
+        Self::NotObject,
+        Self::BadId,
+        Self::DuplicateId,
+        Self::MissingField,
+        Self::UnknownField,
+        Self::WrongType,
+        Self::NotInteger,
+        Self::OutOfRange,
+        Self::BadEnum,
+        Self::UnknownCmd,
+        Self::HandshakeRequired,
+        Self::HandshakeRepeated,
+        Self::VersionUnsupported,
+        Self::FeatureUnsupported,
+        Self::AuthRequired,
+        Self::AuthFailed,
+        Self::TooManyRequests,
+        Self::TooManySessions,
+        Self::Overloaded,
+        Self::ShuttingDown,
+        Self::SessionUnknown,
+        Self::SessionBusy,
+        Self::GameUnknown,
+        Self::RulesUnsupported,
+        Self::BadPosition,
+        Self::IllegalPosition,
+        Self::IllegalMove,
+        Self::GameOver,
+        Self::OptionUnknown,
+        Self::OptionInvalid,
+        Self::Cancelled,
+        Self::Internal,
+    ];
+
+    /// The group that the code belongs to.
+    #[must_use]
+    pub fn class(self) -> ErrorClass {
+        match self {
+            code if code <= Self::UnknownCmd => ErrorClass::Line,
+            code if code <= Self::AuthFailed => ErrorClass::Connection,
+            code if code <= Self::ShuttingDown => ErrorClass::Resources,
+            code if code <= Self::SessionBusy => ErrorClass::Session,
+            code if code <= Self::OptionInvalid => ErrorClass::Game,
+            Self::Cancelled => ErrorClass::Search,
+            _ => ErrorClass::Internal,
+        }
+    }
+
+    /// Whether the connection closes after an error of this code. (An HTTP request on the raw port is fatal too; it is
+    /// told as a `bad_json` whose message says so.)
+    #[must_use]
+    pub fn fatal(self) -> bool {
+        self.class() == ErrorClass::Connection && self != Self::HandshakeRepeated
+    }
+}

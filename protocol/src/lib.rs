@@ -1,0 +1,78 @@
+//! The wire of plyd's protocol, and the only place that knows it.
+//!
+//! The crate holds plain data types for every request ([`Request`]) and every message ([`Message`]), a strict decoder
+//! for request lines ([`decode`]) and the JSON Schema of both directions ([`schemas`]). It knows no game, no session
+//! and no transport: whether a move is legal, a session open or a token right is for the daemon to say. The
+//! specification for authors of clients is this crate's `README.md`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod board;
+mod decode;
+mod describe;
+mod echo;
+mod error;
+mod fields;
+mod hex;
+mod json;
+mod message;
+mod request;
+mod result;
+mod schema;
+mod search;
+mod settings;
+
+pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
+pub use decode::{Fault, decode};
+pub use describe::{GameInfo, GameSummary, SettingInfo, SettingKind, Word};
+pub use echo::{echo, pointer};
+pub use error::{ErrorClass, ErrorCode};
+pub use hex::{Hash, ParseHexError, Seed};
+pub use message::{
+    BestMove, Bound, Envelope, ErrorMessage, Info, Line, Message, Notice, NoticeKind, Outcome, Player, Proof,
+    ProofOutcome, Reason, Score, Stats, Timing, splice,
+};
+pub use request::{
+    Client, Close, Command, Describe, DescribeWhat, GameRef, Hello, Inspect, NewGame, OnEof, Ping, Position,
+    Quit, QuitMode, Request, SetOption, Status, Versions, Want,
+};
+pub use result::{
+    ChanceInfo, CloseResult, Counters, DescribeResult, Effect, Guarantees, HelloResult, InspectResult,
+    Limits, MoveInfo, NewGameResult, PingResult, QuitResult, Record, ResultBody, ResultMessage, Server,
+    SetOptionResult, StatusResult, StopResult, ToMove, UpdateResult,
+};
+pub use schema::schemas;
+pub use search::{Clock, Go, InfoEvent, InfoRequest, Limit, Mode, Stop, StopTarget, Update, UpdateMode};
+pub use settings::{Setting, Settings};
+
+/// The protocol version that this crate speaks.
+pub const VERSION: u32 = 1;
+/// The longest line in bytes, its line end not counted.
+pub const MAX_LINE: usize = 1 << 20;
+/// The longest line in bytes before `hello` where `hello` must come first.
+pub const MAX_FIRST_LINE: usize = 16 << 10;
+/// The deepest nesting of objects and arrays, the outermost object counted.
+pub const MAX_DEPTH: usize = 32;
+/// The largest magnitude of an integer on the wire, 2^53 - 1.
+pub const MAX_INT: i64 = (1 << 53) - 1;
+/// The longest id or session name in characters.
+pub const MAX_ID: usize = 64;
+/// The longest `echo`, `client.name`, `client.version` or required feature in characters.
+pub const MAX_TEXT: usize = 1024;
+/// The longest `token` in characters.
+pub const MAX_TOKEN: usize = 4096;
+/// The characters of client text that a message or a pointer repeats at most.
+pub const MAX_ECHO: usize = 64;
+/// The number of finished ids that a connection remembers, to answer `already_finished`.
+pub const FINISHED_IDS: usize = 1024;
+/// The most lines a search can be asked for (`multipv`).
+pub const MAX_MULTIPV: u32 = 1000;
+/// The deepest depth limit.
+pub const MAX_SEARCH_DEPTH: u32 = 1000;
+/// The most moves to the next time control (`moves_to_go`).
+pub const MAX_MOVES_TO_GO: u32 = 10_000;
+/// The highest protocol version that `hello` can name.
+pub const MAX_VERSION: u32 = 65_535;
+/// The unsent bytes at which a connection is closed.
+pub const MAX_UNSENT: usize = 8 << 20;

@@ -1,0 +1,328 @@
+//! What the server sends. The types carry no sequence number and no time stamp: a daemon serialises a message early
+//! and stamps it when it is written ([`splice`], [`Envelope`]).
+
+use crate::{ErrorCode, Hash, InfoEvent, ResultMessage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A message, by `type`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Message {
+    /// The final answer to a request that is no `go`.
+    Result(Box<ResultMessage>),
+    /// News of a running search.
+    Info(Info),
+    /// The final answer to a `go`.
+    BestMove(Box<BestMove>),
+    /// The final answer to a request that failed.
+    Error(Box<ErrorMessage>),
+    /// Something that no request asked for.
+    Notice(Notice),
+}
+
+impl Message {
+    /// The message as JSON, without `seq` and `t_us`.
+    #[must_use]
+    pub fn to_body(&self) -> String {
+        serde_json::to_string(self).expect("messages hold only text keys and finite integers")
+    }
+
+    /// The message as a line, without its line end.
+    #[must_use]
+    pub fn to_line(&self, seq: u64, t_us: u64) -> String {
+        splice(&self.to_body(), seq, t_us)
+    }
+}
+
+/// Stamps the body of a message: `{...}` becomes `{"seq":..,"t_us":..,...}`.
+#[must_use]
+pub fn splice(body: &str, seq: u64, t_us: u64) -> String {
+    let rest = body.strip_prefix('{').unwrap_or(body);
+    let comma = if rest.starts_with('}') { "" } else { "," };
+    format!("{{\"seq\":{seq},\"t_us\":{t_us}{comma}{rest}")
+}
+
+/// A message as it stands on the line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Envelope {
+    /// Counts the messages of the connection, from 1 and without gaps.
+    #[schemars(range(min = 1))]
+    pub seq: u64,
+    /// When the message was written: microseconds of a monotonic clock whose zero is the server's.
+    pub t_us: u64,
+    /// The message.
+    #[serde(flatten)]
+    pub message: Message,
+}
+
+/// News of a running search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Info {
+    /// The id of the `go`.
+    pub id: String,
+    /// The occasion.
+    pub event: InfoEvent,
+    /// The best move so far; absent with `started`.
+    #[serde(rename = "move", default, skip_serializing_if = "Option::is_none")]
+    pub mv: Option<String>,
+    /// The best lines so far, by rank.
+    pub lines: Vec<Line>,
+    /// The work done so far.
+    pub stats: Stats,
+    /// The messages of this event that were replaced by newer ones since the last one sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+}
+
+/// The final answer to a `go`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BestMove {
+    /// The id of the `go`.
+    pub id: String,
+    /// Why the search ended.
+    pub reason: Reason,
+    /// The best move, always a legal one.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// The reply expected; absent when a chance ply comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ponder: Option<String>,
+    /// The hash of the searched position.
+    pub hash: Hash,
+    /// The best lines, by rank.
+    pub lines: Vec<Line>,
+    /// The work done.
+    pub stats: Stats,
+    /// When things happened.
+    pub timing: Timing,
+    /// The id of the `go` that superseded this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// The name under which the server's log tells what broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incident: Option<String>,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// All lines asked for are proven, with what the rules optimise.
+    Proven,
+    /// Its time by the clock is spent.
+    Clock,
+    /// A limit is reached.
+    Limit,
+    /// There is only one move; with mode `move` only.
+    OnlyMove,
+    /// A `stop`, `quit` or the end of input.
+    Stopped,
+    /// Another `go` took its session or slot.
+    Superseded,
+    /// The watchdog of `hard_ms`.
+    Deadline,
+    /// Its session was closed or reset.
+    Closed,
+    /// The search broke; the move is the last one published.
+    Failed,
+    /// The server shuts down.
+    Shutdown,
+}
+
+/// A variation and its score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// Counts the lines from 1, the best first.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// The first move.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// The variation: legal plies, `move` the first, chance plies with a `~`.
+    pub pv: Vec<String>,
+    /// The depth completed; 0: nothing searched yet.
+    pub depth: u32,
+    /// The score; absent at depth 0 and for players that do not score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+}
+
+/// A score from the root mover's view: at least one of `eval`, `wdl` and `proof`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["eval"] }, { "required": ["wdl"] }, { "required": ["proof"] }]))]
+pub struct Score {
+    /// How the score relates to the true one.
+    pub bound: Bound,
+    /// Thousandths of the game's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<i64>,
+    /// The chances of win, draw and loss in ppm, 1,000,000 together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(max = 1_000_000)))]
+    pub wdl: Option<[u32; 3]>,
+    /// What is proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// How a score relates to the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The search's value.
+    Exact,
+    /// The value is at least this.
+    Lower,
+    /// The value is at most this.
+    Upper,
+}
+
+/// A proven outcome, from the root mover's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// The outcome under best play.
+    pub outcome: ProofOutcome,
+    /// The exact distance to the end under best play, in moves, chance plies not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plies: Option<u32>,
+    /// A bound of that distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plies_max: Option<u32>,
+    /// The final difference in whole points or cells, scores so far included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<i64>,
+}
+
+/// The outcome of a [`Proof`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProofOutcome {
+    /// The root's mover wins.
+    Win,
+    /// Neither wins.
+    Draw,
+    /// The root's mover loses.
+    Loss,
+}
+
+/// The work of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stats {
+    /// Nodes searched, by all threads.
+    pub nodes: u64,
+    /// Nodes per second.
+    pub nps: u64,
+    /// Time since the start of the search.
+    pub time_ms: u64,
+    /// The depth completed.
+    pub depth: u32,
+    /// The deepest ply reached.
+    pub seldepth: u32,
+    /// The part of the hash table in use, in ppm.
+    #[schemars(range(max = 1_000_000))]
+    pub hash_ppm: u32,
+}
+
+/// When a search was asked for, began and was decided, on the clock of `t_us`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Timing {
+    /// The last byte of the line arrived.
+    pub received_us: u64,
+    /// The search began.
+    pub started_us: u64,
+    /// The end of the search was decided.
+    pub decided_us: u64,
+}
+
+/// The end of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The winner; null: a draw.
+    pub winner: Option<Player>,
+    /// How the game ended, a word that `describe` lists for the game.
+    pub by: String,
+    /// The final scores `[p1, p2]` in whole units, in games that score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<[i64; 2]>,
+}
+
+/// A player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Player {
+    /// The player who moves first by the rules.
+    P1,
+    /// The other one.
+    P2,
+}
+
+/// A request that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorMessage {
+    /// The id of the request; null if it could not be read, or if it is in use.
+    pub id: Option<String>,
+    /// The request's line, counted from 1 over all lines of the connection.
+    pub line: u64,
+    /// What went wrong.
+    pub code: ErrorCode,
+    /// The same for people; its wording is no part of the protocol.
+    pub message: String,
+    /// A JSON pointer (RFC 6901) into the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+    /// The id that `duplicate_id` is about.
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// When to try again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
+    /// The outcome, with `game_over`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Whether the connection closes after this message.
+    pub fatal: bool,
+}
+
+impl ErrorMessage {
+    /// An error with what every error has; it is fatal if its code is.
+    #[must_use]
+    pub fn new(id: Option<String>, line: u64, code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            line,
+            code,
+            message: message.into(),
+            pointer: None,
+            reference: None,
+            retry_ms: None,
+            outcome: None,
+            fatal: code.fatal(),
+        }
+    }
+}
+
+/// Something that no request asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Notice {
+    /// Its kind.
+    pub kind: NoticeKind,
+    /// The same for people; its wording is no part of the protocol.
+    pub message: String,
+}
+
+/// The kind of a [`Notice`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    /// The server shuts down and takes no new work.
+    GoingAway,
+    /// Something the client's author should know.
+    Warning,
+    /// The client keeps breaking the protocol and may be cut off.
+    ProtocolAbuse,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}

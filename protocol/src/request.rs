@@ -1,0 +1,369 @@
+//! What a client sends: one type per command, those about searches in `search`. The types do not check themselves; [`decode`](crate::decode) does, and a
+//! client that fills them by hand is answered by the daemon's checks. Fields at their default are not written.
+
+use crate::search::{Go, Stop, Update};
+use crate::{MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The shape of ids and of sessions' names.
+pub(crate) const NAME_PATTERN: &str = r"^[A-Za-z0-9._:-]{1,64}$";
+
+/// A request: a line from the client.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Request {
+    /// Names the request within its connection: 1-64 of `[A-Za-z0-9._:-]`.
+    pub id: String,
+    /// What is asked.
+    #[serde(flatten)]
+    pub command: Command,
+}
+
+/// The commands, by the `cmd` of the request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "cmd", rename_all = "lowercase")]
+pub enum Command {
+    /// Opens the connection and agrees on a version.
+    Hello(Hello),
+    /// Asks for a sign of life.
+    Ping(Ping),
+    /// Asks what the server can do.
+    Describe(Describe),
+    /// Opens or resets a session.
+    NewGame(NewGame),
+    /// Sets options.
+    SetOption(SetOption),
+    /// Closes a session.
+    Close(Close),
+    /// Asks the rules about a position.
+    Inspect(Inspect),
+    /// Searches a position.
+    Go(Box<Go>),
+    /// Changes the clock or the mode of a running search.
+    Update(Update),
+    /// Ends searches early.
+    Stop(Stop),
+    /// Asks for the server's load and counters.
+    Status(Status),
+    /// Ends the connection.
+    Quit(Quit),
+}
+
+impl Command {
+    /// The `cmd` of every command, in the order of the specification.
+    pub const NAMES: [&'static str; 12] = [
+        "hello",
+        "ping",
+        "describe",
+        "newgame",
+        "setoption",
+        "close",
+        "inspect",
+        "go",
+        "update",
+        "stop",
+        "status",
+        "quit",
+    ];
+
+    /// The `cmd` of this command.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Hello(_) => "hello",
+            Self::Ping(_) => "ping",
+            Self::Describe(_) => "describe",
+            Self::NewGame(_) => "newgame",
+            Self::SetOption(_) => "setoption",
+            Self::Close(_) => "close",
+            Self::Inspect(_) => "inspect",
+            Self::Go(_) => "go",
+            Self::Update(_) => "update",
+            Self::Stop(_) => "stop",
+            Self::Status(_) => "status",
+            Self::Quit(_) => "quit",
+        }
+    }
+}
+
+/// Opens the connection; optional on stdio, first elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Hello {
+    /// The protocol versions that the client speaks.
+    pub protocol: Versions,
+    /// Who the client is, for the server's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
+    /// The token of a server that wants one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_TOKEN))]
+    pub token: Option<String>,
+    /// Features without which the client cannot work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(max = MAX_TEXT)))]
+    #[schemars(extend("default" = []))]
+    pub require: Vec<String>,
+    /// What becomes of running searches when the input ends.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "finish"))]
+    pub on_eof: OnEof,
+}
+
+/// A range of protocol versions, `min <= max`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Versions {
+    /// The lowest version.
+    #[schemars(range(min = 0, max = MAX_VERSION))]
+    pub min: u32,
+    /// The highest version.
+    #[schemars(range(min = 0, max = MAX_VERSION))]
+    pub max: u32,
+}
+
+/// Who a client is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Client {
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_TEXT))]
+    pub name: Option<String>,
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_TEXT))]
+    pub version: Option<String>,
+}
+
+/// What becomes of running searches when the input ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnEof {
+    /// Searches with a clock or a limit finish, within 10 s; the others answer their best.
+    #[default]
+    Finish,
+    /// All answer their best at once.
+    Stop,
+    /// All end with the error `cancelled`.
+    Cancel,
+}
+
+/// Asks for a sign of life, which no search delays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Ping {
+    /// Comes back in the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_TEXT))]
+    pub echo: Option<String>,
+}
+
+/// Asks what the server can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(extend(
+    "if" = { "required": ["what"], "properties": { "what": { "const": "game" } } },
+    "then" = { "required": ["game"] },
+))]
+pub struct Describe {
+    /// The topic.
+    pub what: DescribeWhat,
+    /// The game; required with `what` `game`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub game: Option<String>,
+}
+
+/// The topic of [`Describe`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DescribeWhat {
+    /// The games, each in short.
+    #[default]
+    Games,
+    /// One game in full: rules, grammar, score unit, evaluators, players.
+    Game,
+    /// The options, of one game or of all.
+    Options,
+    /// The JSON Schema of requests and messages.
+    Schema,
+}
+
+/// Opens a session, or resets the open one of that name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NewGame {
+    /// The session's name: 1-64 of `[A-Za-z0-9._:-]`.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub session: String,
+    /// The game.
+    pub game: String,
+    /// Its rules.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    #[schemars(extend("default" = {}))]
+    pub rules: Settings,
+    /// Options of the session, over the connection's.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    #[schemars(extend("default" = {}))]
+    pub options: Settings,
+    /// The default of `rules.seed` and `options.seed`; drawn when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+}
+
+/// Sets options: all of them, or none if one is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SetOption {
+    /// The options.
+    pub options: Settings,
+    /// The session; without it, the defaults of the connection's later sessions are set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub session: Option<String>,
+}
+
+/// Closes a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Close {
+    /// The session's name.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub session: String,
+}
+
+/// Whose rules a request speaks of: an open session's, or those that it names itself. Flat in the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum GameRef {
+    /// An open session.
+    Session {
+        /// The session's name.
+        session: String,
+    },
+    /// No session: a game and its rules.
+    Game {
+        /// The game.
+        game: String,
+        /// Its rules.
+        #[serde(skip_serializing_if = "Settings::is_empty")]
+        rules: Settings,
+    },
+}
+
+impl Default for GameRef {
+    fn default() -> Self {
+        Self::Session { session: String::new() }
+    }
+}
+
+impl JsonSchema for GameRef {
+    fn schema_name() -> Cow<'static, str> {
+        "GameRef".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rules = generator.subschema_for::<Settings>();
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "session": {
+                    "description": "An open session; excludes `game` and `rules`.",
+                    "type": "string",
+                    "pattern": NAME_PATTERN,
+                },
+                "game": { "description": "The game, where no session is named.", "type": "string" },
+                "rules": { "description": "Its rules.", "default": {}, "$ref": rules.get("$ref") },
+            },
+            "oneOf": [
+                { "required": ["session"], "properties": { "game": false, "rules": false } },
+                { "required": ["game"], "properties": { "session": false } },
+            ],
+        })
+    }
+}
+
+/// A position: where a game started and what was played since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Position {
+    /// The game's position text; absent: the initial position of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// The plies played since, in the game's move text; one that starts with `~` is a chance outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("default" = []))]
+    pub moves: Vec<String>,
+}
+
+/// Asks the rules about a position; nothing is searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Inspect {
+    /// The rules.
+    #[serde(flatten)]
+    pub game: GameRef,
+    /// The position.
+    pub position: Position,
+    /// What the result holds.
+    #[serde(default = "Want::usual", skip_serializing_if = "Want::is_usual")]
+    #[schemars(extend("default" = ["to_move", "outcome", "legal"]))]
+    pub want: Vec<Want>,
+}
+
+/// What [`Inspect`] can ask for: fields of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Want {
+    /// Who is to move.
+    ToMove,
+    /// The outcome, null while the game goes on.
+    Outcome,
+    /// The legal moves' texts.
+    Legal,
+    /// The legal moves, each with the position that follows.
+    Moves,
+    /// The chance outcomes and their probabilities.
+    Chance,
+    /// The board to be drawn.
+    Board,
+    /// The position's text.
+    Text,
+    /// The position's hash.
+    Hash,
+    /// The static evaluation, from the mover's view.
+    Eval,
+    /// The game so far as a record.
+    Record,
+}
+
+impl Want {
+    /// What a request without `want` asks for.
+    #[must_use]
+    pub fn usual() -> Vec<Self> {
+        vec![Self::ToMove, Self::Outcome, Self::Legal]
+    }
+
+    fn is_usual(want: &[Self]) -> bool {
+        want == Self::usual()
+    }
+}
+
+/// Asks for the server's load and counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Status {}
+
+/// Ends the connection after its searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Quit {
+    /// What becomes of running searches.
+    #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = "finish"))]
+    pub mode: QuitMode,
+}
+
+/// What becomes of running searches at [`Quit`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuitMode {
+    /// Searches with a clock or a limit finish, within 10 s; the others answer their best.
+    #[default]
+    Finish,
+    /// All answer their best at once.
+    Stop,
+}
+
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,44 @@
+//! What a client may rely on when it reads messages, beside the examples of the specification.
+
+use plyd_protocol::*;
+use serde_json::json;
+
+#[test]
+fn unknown_response_fields_are_ignored() {
+    let line = r#"{"seq":1,"t_us":2,"type":"result","id":"1","of":"stop","effect":"unknown","targets":[],"more":{"a":1}}"#;
+    let Envelope { seq: 1, t_us: 2, message } = serde_json::from_str(line).unwrap() else { panic!("stamps") };
+    let body = ResultBody::Stop(StopResult { effect: Effect::Unknown, targets: vec![] });
+    assert_eq!(message, Message::Result(Box::new(ResultMessage { id: "1".into(), body })));
+}
+
+#[test]
+fn an_outcome_is_absent_or_null_or_there() {
+    let draw = Outcome { winner: None, by: "max_plies".into(), scores: None };
+    for (outcome, written) in [
+        (None, json!({})),
+        (Some(None), json!({ "outcome": null })),
+        (Some(Some(draw)), json!({ "outcome": { "winner": null, "by": "max_plies" } })),
+    ] {
+        let result = InspectResult { outcome, ..InspectResult::default() };
+        assert_eq!(serde_json::to_value(&result).unwrap(), written);
+        assert_eq!(serde_json::from_value::<InspectResult>(written).unwrap(), result);
+    }
+}
+
+#[test]
+fn a_body_is_stamped_without_being_read() {
+    assert_eq!(splice("{}", 1, 2), r#"{"seq":1,"t_us":2}"#);
+    assert_eq!(splice(r#"{"type":"notice"}"#, 1, 2), r#"{"seq":1,"t_us":2,"type":"notice"}"#);
+}
+
+#[test]
+fn a_fault_becomes_the_error_of_its_line() {
+    let error = decode(br#"{"id":"1","cmd":"fly"}"#).unwrap_err().into_message(7);
+    let written = json!({
+        "type": "error", "id": "1", "line": 7, "code": "unknown_cmd",
+        "message": "unknown command `fly`", "pointer": "/cmd", "fatal": false,
+    });
+    assert_eq!(serde_json::to_value(Message::Error(Box::new(error))).unwrap(), written);
+    let fatal = ErrorMessage::new(None, 1, ErrorCode::HandshakeRequired, "say hello first");
+    assert!(fatal.fatal && fatal.pointer.is_none());
+}
