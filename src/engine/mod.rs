@@ -1,0 +1,230 @@
+//! Erasure of types: games and searches as objects, one virtual call per command and none per node.
+//!
+//! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
+//! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a player
+//! that searches). Below it nothing knows the protocol. This is where moves become texts and values become
+//! the protocol's scores; it does no I/O and reads no clock.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plyd_protocol as wire;
+
+use crate::game::{Named, Notation, OpenError, Rules, Spec};
+use crate::options::Options;
+use crate::score::Score;
+use crate::search::{Control, End, Searcher};
+
+mod conformance;
+mod perft;
+mod player;
+mod root;
+mod words;
+
+pub use root::open;
+
+/// A game of the registry.
+pub struct Entry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub about: &'static str,
+    /// The rules' options, in the order in which they are told.
+    pub rules: &'static [Spec],
+    /// The options that only this game's players have.
+    pub options: &'static [Spec],
+    /// The evaluators that the option `eval` names; the first is the default.
+    pub evaluators: &'static [Named],
+    /// The players that the option `player` names; the first is the default.
+    pub players: &'static [Named],
+    /// The ways a game ends: the values of an outcome's `by`.
+    pub endings: &'static [Named],
+    /// The unit of which an evaluation is a thousandth.
+    pub unit: &'static str,
+    /// How a position's text is written.
+    pub position_grammar: &'static str,
+    /// How a move's text is written.
+    pub move_grammar: &'static str,
+    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/perft.rs`.
+    pub perft: &'static str,
+    /// Positions that `plyd bench` searches, with the depth for each.
+    pub bench: &'static [Bench],
+    /// Solves the whole game, where that is possible; see [`Solved`].
+    pub solve: Option<Solve>,
+    /// Opens the game: rules, then the start text if there is one.
+    pub open: Open,
+}
+
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position.
+///
+/// # Errors
+/// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
+pub type Open = fn(&Rules, Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError>;
+
+/// Solves a game.
+///
+/// # Errors
+/// A rule under which the game cannot be solved.
+pub type Solve = fn(&Rules) -> Result<Solved, OpenError>;
+
+/// A position that `plyd bench` searches to a fixed depth.
+pub struct Bench {
+    /// The position's text.
+    pub position: &'static str,
+    /// The depth.
+    pub depth: u32,
+    /// The player and the evaluator, by name.
+    pub player: (&'static str, &'static str),
+}
+
+/// A game whose positions are all solved.
+pub struct Solved {
+    /// The CPU time that the solution took, in this process, unless it was there already.
+    pub cpu: Duration,
+    /// The positions by their distance to the end, draws first.
+    pub shares: Vec<Share>,
+}
+
+/// The positions of a solved game that have one value.
+pub struct Share {
+    /// The distance to the end under best play in plies: odd for wins of the mover, even for losses; none for
+    /// draws.
+    pub plies: Option<u32>,
+    /// How many positions.
+    pub positions: u64,
+    /// How many up to the symmetries of the rules.
+    pub classes: u64,
+}
+
+/// How [`AnyRoot::perft`] counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// Every position is visited: a measure of speed too.
+    Plain,
+    /// A position that was counted before to the same depth is not visited again; positions are told apart by
+    /// their hashes.
+    Cached,
+}
+
+/// A game that the registry can hold: its rules, texts, and players by name.
+pub trait Playable: Notation {
+    /// The game's entry in the registry.
+    fn entry() -> &'static Entry;
+
+    /// The player that the options name.
+    ///
+    /// # Errors
+    /// The option that cannot be had and why; names are already checked against the entry.
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError>;
+
+    /// The static evaluation of a position that is not over, from the view of [`Game::side`](crate::game::Game::side), by the
+    /// evaluator of that name or the default.
+    fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
+}
+
+/// An option that a player cannot have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OptionError {
+    /// The option.
+    pub name: &'static str,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}
+
+/// Why a request cannot be carried out in a game, with the place in the request that is to blame.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fault {
+    /// The protocol's code.
+    pub code: wire::ErrorCode,
+    /// A JSON pointer into the request.
+    pub pointer: String,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The outcome, where the game is over.
+    pub outcome: Option<wire::Outcome>,
+}
+
+/// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
+pub trait AnyRoot: Send + Sync {
+    /// The game.
+    fn entry(&self) -> &'static Entry;
+    /// The effective rules.
+    fn rules(&self) -> wire::Settings;
+    /// Plays more moves: the position after `moves` from here.
+    ///
+    /// # Errors
+    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played.
+    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault>;
+    /// The texts of the plies played since the start, as they were written.
+    fn played(&self) -> &[String];
+    /// Whose turn it is.
+    fn to_move(&self) -> wire::ToMove;
+    /// How the game ended, if it is over.
+    fn outcome(&self) -> Option<wire::Outcome>;
+    /// The legal moves' texts; none at a chance node or at the end.
+    fn legal(&self) -> Vec<String>;
+    /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
+    fn moves(&self, evaluator: Option<&str>) -> Vec<wire::MoveInfo>;
+    /// The chance outcomes with their probabilities; none elsewhere.
+    fn chance(&self) -> Vec<wire::ChanceInfo>;
+    /// The position's text.
+    fn text(&self) -> String;
+    /// The position's text where the game began.
+    fn start_text(&self) -> String;
+    /// The board as drawing primitives.
+    fn board(&self) -> wire::Board;
+    /// The position's hash.
+    fn hash(&self) -> u64;
+    /// The static evaluation from the mover's view, in thousandths, unless the game is over.
+    fn eval(&self, evaluator: &str) -> Option<i64>;
+    /// Counts the positions after `depth` plies, chance outcomes included; positions where the game is over
+    /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
+    fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;
+    /// Plays random games from here until `plies` plies are checked against what every game promises (see
+    /// `tests/conformance.rs`); gives the number of finished games.
+    ///
+    /// # Errors
+    /// The first broken promise, in a sentence.
+    fn check(&self, seed: u64, plies: usize) -> Result<usize, String>;
+    /// Which of the legal moves a search may choose: all, or those of `searchmoves` less `excludemoves`.
+    ///
+    /// # Errors
+    /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at
+    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left.
+    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault>;
+    /// A player for games with these rules.
+    ///
+    /// # Errors
+    /// `option_invalid` at `/options/NAME`.
+    fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault>;
+    /// The concrete type, for engines of the same game.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The moves that a search may choose from: indexes into the list of legal moves, ascending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidates {
+    /// The indexes; at least one.
+    pub indexes: Vec<usize>,
+    /// Whether the position has a single legal move.
+    pub forced: bool,
+}
+
+/// A player that keeps what it learned from search to search. One thread owns it.
+pub trait Engine: Send {
+    /// Whether it can search this position: the same game under the same rules.
+    fn fits(&self, root: &dyn AnyRoot) -> bool;
+    /// Searches. Publishes a legal move before the first node, each better answer at once, and returns the
+    /// last answer. Lines are ranked from 1 and legal; `lines[0].pv[0]` is the move.
+    fn search(
+        &mut self,
+        root: &dyn AnyRoot,
+        candidates: &Candidates,
+        multipv: usize,
+        control: &Control,
+        publish: &mut dyn FnMut(Vec<wire::Line>),
+    ) -> (Vec<wire::Line>, End);
+    /// Forgets everything learned in earlier searches.
+    fn clear(&mut self);
+}

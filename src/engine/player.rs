@@ -1,0 +1,81 @@
+//! [`Engine`] for any game: a searcher behind one object.
+
+use plyd_protocol as wire;
+
+use super::root::Typed;
+use super::{AnyRoot, Candidates, Engine, Fault, OptionError, Playable, words};
+use crate::game::{Root, Turn};
+use crate::options::Options;
+use crate::search::{Asked, Control, End, Found, Line, Searcher, strength};
+
+/// A searcher with the game that it was made for.
+pub(super) struct Erased<G: Playable> {
+    game: G,
+    searcher: Box<dyn Searcher<G>>,
+}
+
+impl<G: Playable> Erased<G> {
+    pub(super) fn new(game: &G, options: &Options) -> Result<Self, Fault> {
+        let fault = |OptionError { name, message }| Fault {
+            code: wire::ErrorCode::OptionInvalid,
+            pointer: format!("/options/{name}"),
+            message,
+            outcome: None,
+        };
+        let player = game.searcher(&strength::weakened(options)).map_err(fault)?;
+        Ok(Self { game: game.clone(), searcher: strength::adjust(player, options) })
+    }
+}
+
+impl<G: Playable> Engine for Erased<G> {
+    fn fits(&self, root: &dyn AnyRoot) -> bool {
+        root.as_any().downcast_ref::<Typed<G>>().is_some_and(|typed| typed.game == self.game)
+    }
+
+    fn search(
+        &mut self,
+        root: &dyn AnyRoot,
+        candidates: &Candidates,
+        multipv: usize,
+        control: &Control,
+        publish: &mut dyn FnMut(Vec<wire::Line>),
+    ) -> (Vec<wire::Line>, End) {
+        let typed = root.as_any().downcast_ref::<Typed<G>>().expect("the engine fits the root");
+        let (game, root) = (&typed.game, &typed.root);
+        let mut legal = Vec::new();
+        game.moves(&root.pos, &mut legal);
+        let moves: Vec<G::Move> = candidates.indexes.iter().map(|&index| legal[index]).collect();
+        let multipv = multipv.clamp(1, moves.len());
+
+        // Of equal moves the first: `max_by_key` would give the last.
+        let first =
+            *moves.iter().rev().max_by_key(|&&mv| game.order(&root.pos, mv)).expect("there is a candidate");
+        publish(lines(game, root, &Found { lines: vec![Line { pv: vec![first], depth: 0, value: None }] }));
+
+        let asked = Asked { moves, multipv };
+        let mut tell = |found: &Found<G::Move>| publish(lines(game, root, found));
+        let (found, end) = self.searcher.search(game, root, &asked, control, &mut tell);
+        (lines(game, root, &found), end)
+    }
+
+    fn clear(&mut self) {
+        self.searcher.clear();
+    }
+}
+
+/// The protocol's form of what a search found.
+fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>) -> Vec<wire::Line> {
+    found.lines.iter().enumerate().map(|(i, found)| line(game, root, i as u32 + 1, found)).collect()
+}
+
+fn line<G: Playable>(game: &G, root: &Root<G>, rank: u32, found: &Line<G::Move>) -> wire::Line {
+    let mut pos = root.pos.clone();
+    let mut pv = Vec::with_capacity(found.pv.len());
+    for &mv in &found.pv {
+        debug_assert!(!matches!(game.turn(&pos), Turn::Over(_)), "a line runs past the end of the game");
+        pv.push(game.move_text(&pos, mv));
+        game.play(&mut pos, mv);
+    }
+    let score = found.value.map(|(value, bound)| words::score::<G>(value, bound));
+    wire::Line { rank, mv: pv[0].clone(), pv, depth: found.depth, score }
+}

@@ -1,0 +1,233 @@
+//! [`AnyRoot`] for any game: a position with its history behind one object.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+
+use super::{
+    AnyRoot, Candidates, Counting, Engine, Entry, Fault, Playable, conformance, perft, player::Erased, words,
+};
+use crate::game::{Root, Turn};
+use crate::options::Options;
+use crate::search::Control;
+
+/// A root whose game is known.
+pub(super) struct Typed<G: Playable> {
+    pub(super) game: G,
+    pub(super) root: Root<G>,
+    played: Vec<String>,
+}
+
+/// A game's root at its start, as an object.
+pub fn open<G: Playable>(game: G, start: G::Position) -> Arc<dyn AnyRoot> {
+    Arc::new(Typed { game, root: Root::new(start), played: Vec::new() })
+}
+
+fn illegal(pointer: String, message: String) -> Fault {
+    Fault { code: wire::ErrorCode::IllegalMove, pointer, message, outcome: None }
+}
+
+impl<G: Playable> Typed<G> {
+    /// The legal moves; none at a chance node or at the end.
+    fn legal_moves(&self) -> Vec<G::Move> {
+        let mut moves = Vec::new();
+        if self.game.turn(&self.root.pos) == Turn::Move {
+            self.game.moves(&self.root.pos, &mut moves);
+        }
+        moves
+    }
+
+    /// Reads one ply of a move list and says what is wrong with it if it cannot be played.
+    fn read(&self, root: &Root<G>, text: &str) -> Result<G::Move, String> {
+        let Self { game, .. } = self;
+        let chance = match game.turn(&root.pos) {
+            Turn::Over(_) => return Err("the game is over before this ply".to_owned()),
+            Turn::Chance => true,
+            Turn::Move => false,
+        };
+        if chance != text.starts_with('~') {
+            let expected =
+                if chance { "a chance outcome (`~`) comes next" } else { "no chance outcome is due" };
+            return Err(expected.to_owned());
+        }
+        let mv = game.parse_move(&root.pos, text)?;
+        if game.is_legal(&root.pos, mv) {
+            Ok(mv)
+        } else {
+            Err("the rules do not allow this move here".to_owned())
+        }
+    }
+
+    /// The indexes among the legal moves that a list of texts names.
+    fn indexes(&self, legal: &[G::Move], texts: &[String], field: &str) -> Result<Vec<usize>, Fault> {
+        let find = |(i, text): (usize, &String)| {
+            let mv =
+                self.read(&self.root, text).map_err(|message| illegal(format!("/{field}/{i}"), message))?;
+            Ok(legal
+                .iter()
+                .position(|&known| known == mv)
+                .expect("a legal move is in the list of legal moves"))
+        };
+        texts.iter().enumerate().map(find).collect()
+    }
+}
+
+impl<G: Playable> AnyRoot for Typed<G> {
+    fn entry(&self) -> &'static Entry {
+        G::entry()
+    }
+
+    fn rules(&self) -> wire::Settings {
+        self.game.rules().into_iter().collect()
+    }
+
+    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
+        let mut root = self.root.clone();
+        let mut played = self.played.clone();
+        for text in moves {
+            let mv = self
+                .read(&root, text)
+                .map_err(|message| illegal(format!("/position/moves/{}", played.len()), message))?;
+            root.play(&self.game, mv);
+            played.push(text.clone());
+        }
+        Ok(Arc::new(Self { game: self.game.clone(), root, played }))
+    }
+
+    fn played(&self) -> &[String] {
+        &self.played
+    }
+
+    fn to_move(&self) -> wire::ToMove {
+        match (self.game.turn(&self.root.pos), self.game.side(&self.root.pos)) {
+            (Turn::Chance, _) => wire::ToMove::Chance,
+            (_, crate::game::Side::First) => wire::ToMove::P1,
+            (_, crate::game::Side::Second) => wire::ToMove::P2,
+        }
+    }
+
+    fn outcome(&self) -> Option<wire::Outcome> {
+        match self.game.turn(&self.root.pos) {
+            Turn::Over(outcome) => Some(words::outcome(&outcome)),
+            Turn::Move | Turn::Chance => None,
+        }
+    }
+
+    fn legal(&self) -> Vec<String> {
+        self.legal_moves().into_iter().map(|mv| self.game.move_text(&self.root.pos, mv)).collect()
+    }
+
+    fn moves(&self, evaluator: Option<&str>) -> Vec<wire::MoveInfo> {
+        let game = &self.game;
+        let side = game.side(&self.root.pos);
+        let mut pos = self.root.pos.clone();
+        let describe = |mv| {
+            let text = game.move_text(&pos, mv);
+            let undo = game.play(&mut pos, mv);
+            let turn = game.turn(&pos);
+            let eval = evaluator.filter(|_| turn == Turn::Move).map(|evaluator| {
+                let score = i64::from(game.evaluate(&pos, evaluator).raw());
+                if game.side(&pos) == side { score } else { -score }
+            });
+            let outcome = match turn {
+                Turn::Over(outcome) => Some(words::outcome(&outcome)),
+                Turn::Move | Turn::Chance => None,
+            };
+            let after = game.position_text(&pos);
+            game.undo(&mut pos, mv, undo);
+            wire::MoveInfo { mv: text, text: after, eval, outcome }
+        };
+        self.legal_moves().into_iter().map(describe).collect()
+    }
+
+    fn chance(&self) -> Vec<wire::ChanceInfo> {
+        let mut outcomes = Vec::new();
+        if self.game.turn(&self.root.pos) == Turn::Chance {
+            self.game.outcomes(&self.root.pos, &mut outcomes);
+        }
+        let total: u64 = outcomes.iter().map(|&(_, weight)| u64::from(weight)).sum();
+        let mut chance: Vec<wire::ChanceInfo> = outcomes
+            .into_iter()
+            .map(|(mv, weight)| wire::ChanceInfo {
+                mv: self.game.move_text(&self.root.pos, mv),
+                ppm: (u64::from(weight) * 1_000_000 / total) as u32,
+            })
+            .collect();
+        let told: u32 = chance.iter().map(|outcome| outcome.ppm).sum();
+        if let Some(first) = chance.first_mut() {
+            first.ppm += 1_000_000 - told;
+        }
+        chance
+    }
+
+    fn text(&self) -> String {
+        self.game.position_text(&self.root.pos)
+    }
+
+    fn start_text(&self) -> String {
+        self.game.position_text(&self.root.start)
+    }
+
+    fn board(&self) -> wire::Board {
+        words::board(self.game.draw(&self.root.pos))
+    }
+
+    fn hash(&self) -> u64 {
+        self.game.hash(&self.root.pos)
+    }
+
+    fn eval(&self, evaluator: &str) -> Option<i64> {
+        let over = matches!(self.game.turn(&self.root.pos), Turn::Over(_));
+        (!over).then(|| i64::from(self.game.evaluate(&self.root.pos, evaluator).raw()))
+    }
+
+    fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64 {
+        perft::count(&self.game, &self.root.pos, depth, counting, control)
+    }
+
+    fn check(&self, seed: u64, plies: usize) -> Result<usize, String> {
+        conformance::check(&self.game, &self.root, seed, plies)
+    }
+
+    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault> {
+        let fault = |code, pointer: &str, message: &str, outcome| Fault {
+            code,
+            pointer: pointer.to_owned(),
+            message: message.to_owned(),
+            outcome,
+        };
+        match self.game.turn(&self.root.pos) {
+            Turn::Over(outcome) => {
+                let outcome = Some(words::outcome(&outcome));
+                return Err(fault(wire::ErrorCode::GameOver, "/position", "the game is over", outcome));
+            }
+            Turn::Chance => {
+                let message = "chance decides here: add the outcome to `moves`";
+                return Err(fault(wire::ErrorCode::IllegalPosition, "/position", message, None));
+            }
+            Turn::Move => {}
+        }
+        let legal = self.legal_moves();
+        let mut wanted = vec![searchmoves.is_empty(); legal.len()];
+        for index in self.indexes(&legal, searchmoves, "searchmoves")? {
+            wanted[index] = true;
+        }
+        for index in self.indexes(&legal, excludemoves, "excludemoves")? {
+            wanted[index] = false;
+        }
+        let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
+        if indexes.is_empty() {
+            return Err(illegal("/excludemoves".to_owned(), "no move is left to search".to_owned()));
+        }
+        Ok(Candidates { indexes, forced: legal.len() == 1 })
+    }
+
+    fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
+        Ok(Box::new(Erased::new(&self.game, options)?))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,386 @@
+//! What a game is: rules, texts, drawings and evaluators, as traits and plain values.
+//!
+//! Nothing here knows JSON, the protocol, threads or time. A game's folder implements [`Game`] (the rules, hot),
+//! [`Notation`] (texts and pictures, cold) and any number of [`Evaluator`]s; everything else in the project is
+//! generic over them.
+
+use std::fmt;
+
+/// One of the two players. `First` is `p1` on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Side {
+    /// The player who starts the game.
+    First,
+    /// The other player.
+    Second,
+}
+
+impl Side {
+    /// The opponent.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// 0 for the first player, 1 for the second.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// How a game ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The winner; none for a draw.
+    pub winner: Option<Side>,
+    /// Why the game ended: one of the names in the registry entry's `endings`.
+    pub by: &'static str,
+    /// Final points or cells of both players, in games that count them.
+    pub scores: Option<[i32; 2]>,
+}
+
+/// Whose turn it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// The side that [`Game::side`] names has at least one legal move.
+    Move,
+    /// Chance decides: see [`Game::outcomes`].
+    Chance,
+    /// The game is over.
+    Over(Outcome),
+}
+
+/// A game's rules; `self` holds what is fixed during a game (size, options).
+///
+/// Positions are values that [`Game::play`] changes and [`Game::undo`] restores. The methods of this trait are
+/// called at each node of a search: they must not allocate once warm, lock, or do I/O.
+pub trait Game: Clone + PartialEq + Send + Sync + 'static {
+    /// A state of the game. It carries ply counts or repetition keys only when a rule needs them; then they
+    /// enter the hash.
+    type Position: Clone + Send + Sync;
+    /// A move, or a chance outcome.
+    type Move: Copy + Eq + fmt::Debug + Send + Sync;
+    /// What [`Game::undo`] needs to take a move back.
+    type Undo;
+    /// Whether the game has chance nodes. The chance branches of a search compile away where it is false.
+    const STOCHASTIC: bool = false;
+    /// Whether the final margin is what players optimise; otherwise it is winning, and winning soon.
+    const SCORED: bool = false;
+
+    /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
+    /// game the side that would move next. Defined at every node.
+    fn side(&self, pos: &Self::Position) -> Side;
+    /// Whether a player moves, chance decides, or the game is over.
+    fn turn(&self, pos: &Self::Position) -> Turn;
+    /// Appends every legal move to `out`, in an order that depends on the position alone.
+    fn moves(&self, pos: &Self::Position, out: &mut Vec<Self::Move>);
+    /// Whether [`Game::moves`] would list the move (at a chance node: whether the outcome is possible).
+    fn is_legal(&self, pos: &Self::Position, mv: Self::Move) -> bool;
+    /// Plays a legal move or chance outcome.
+    fn play(&self, pos: &mut Self::Position, mv: Self::Move) -> Self::Undo;
+    /// Takes back the move that was played last.
+    fn undo(&self, pos: &mut Self::Position, mv: Self::Move, undo: Self::Undo);
+    /// A hash that is equal for positions with equal futures under the rules.
+    fn hash(&self, pos: &Self::Position) -> u64;
+    /// The hash after a legal move, to touch table slots early.
+    fn hash_after(&self, pos: &Self::Position, mv: Self::Move) -> u64;
+    /// Appends the chance outcomes of a chance node with their weights (all above 0).
+    fn outcomes(&self, _pos: &Self::Position, _out: &mut Vec<(Self::Move, u32)>) {}
+    /// A number below [`Game::index_len`], different for different moves of one position.
+    fn index(&self, mv: Self::Move) -> usize;
+    /// The size of tables that [`Game::index`] indexes; at most 65,535.
+    fn index_len(&self) -> usize;
+    /// Points already scored, in thousandths, from the view of [`Game::side`]: tables store values less this.
+    fn settled(&self, _pos: &Self::Position) -> i32 {
+        0
+    }
+    /// The value of a position that is solved: by a table, or settled for good. From the view of
+    /// [`Game::side`], with the distance from this position on.
+    fn probe(&self, _pos: &Self::Position) -> Option<crate::score::Value> {
+        None
+    }
+    /// Appends the moves that quiescence looks at; none means that every position is quiet.
+    fn noisy(&self, _pos: &Self::Position, _out: &mut Vec<Self::Move>) {}
+    /// Static ordering of moves (larger is tried first): also breadth limits and tree-search priors.
+    fn order(&self, _pos: &Self::Position, _mv: Self::Move) -> i32 {
+        0
+    }
+    /// Whether positions carry more than their text tells, such as counts of plies or of occurrences, because a
+    /// rule needs it.
+    fn carries_history(&self) -> bool {
+        false
+    }
+    /// The images of a position under the symmetries of the rules, for tests; none where there are none.
+    fn images(&self, _pos: &Self::Position) -> Vec<Self::Position> {
+        Vec::new()
+    }
+}
+
+/// What an evaluation may look at besides the position.
+pub struct Context<M> {
+    /// The side that moves at the root: some published scores are not symmetric.
+    pub root: Side,
+    /// The move that led to the position, if any: some published scores judge a move.
+    pub last: Option<M>,
+}
+
+/// A static evaluation of positions that are not over.
+pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
+    /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
+    const ROOT_DEPENDENT: bool = false;
+
+    /// The value of the position from the view of [`Game::side`], as an evaluation.
+    fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;
+
+    /// The smallest and the largest evaluation that [`Evaluator::evaluate`] gives, in thousandths: the bounds
+    /// that pruning at chance nodes rests on.
+    fn range(&self) -> (i32, i32);
+}
+
+/// A position with the way to it: for repetition, novelty, opponent models and the reuse of a search tree.
+#[derive(Clone)]
+pub struct Root<G: Game> {
+    /// Where the game began.
+    pub start: G::Position,
+    /// The plies played since, chance outcomes included.
+    pub plies: Vec<G::Move>,
+    /// The position that they lead to.
+    pub pos: G::Position,
+}
+
+impl<G: Game> Root<G> {
+    /// A game that begins at `start`.
+    #[must_use]
+    pub fn new(start: G::Position) -> Self {
+        Self { pos: start.clone(), start, plies: Vec::new() }
+    }
+
+    /// Plays a legal move or chance outcome.
+    pub fn play(&mut self, game: &G, mv: G::Move) {
+        game.play(&mut self.pos, mv);
+        self.plies.push(mv);
+    }
+}
+
+/// The texts and the picture of a game: how positions and moves are written.
+pub trait Notation: Game {
+    /// The position's text, which reads back as an equal position.
+    fn position_text(&self, pos: &Self::Position) -> String;
+    /// The text of a legal move or chance outcome (the latter begins with `~`).
+    fn move_text(&self, pos: &Self::Position, mv: Self::Move) -> String;
+    /// Reads a move's text in any accepted form; it need not be legal.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text, in a sentence without the text itself.
+    fn parse_move(&self, pos: &Self::Position, text: &str) -> Result<Self::Move, String>;
+    /// The board as generic primitives.
+    fn draw(&self, pos: &Self::Position) -> Drawing;
+    /// The effective rules, by the names of the registry entry's `rules`.
+    fn rules(&self) -> Vec<(&'static str, Setting)>;
+}
+
+/// A value of a rule or an option.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A word.
+    Text(String),
+}
+
+impl From<&str> for Setting {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Int(value) => value.fmt(f),
+            Self::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+/// Which values a rule or an option takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Yes or no.
+    Bool {
+        /// The value when absent.
+        default: bool,
+    },
+    /// A whole number in an inclusive range.
+    Int {
+        /// The smallest value.
+        min: i64,
+        /// The largest value.
+        max: i64,
+        /// The value when absent; none where it depends on other settings, which `about` explains.
+        default: Option<i64>,
+    },
+    /// One of some words; the first is the default.
+    Choice(&'static [&'static str]),
+    /// One of some words (the first is the default) or a whole number in an inclusive range.
+    ChoiceOrInt {
+        /// The words.
+        choices: &'static [&'static str],
+        /// The smallest number.
+        min: i64,
+        /// The largest number.
+        max: i64,
+    },
+    /// A seed: 1 to 16 lower-case hex digits, drawn when absent.
+    Seed,
+}
+
+/// A rule or an option: its name, the values it takes, what it is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// The values.
+    pub kind: Kind,
+    /// One sentence for people.
+    pub about: &'static str,
+}
+
+/// Something that is had by name (an evaluator, a player, an ending) and what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub about: &'static str,
+}
+
+/// A cell of a drawing: row from the top, column from the left, both from 0.
+pub type Cell = (usize, usize);
+
+/// A board as generic primitives, so that one client draws every game.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Drawing {
+    /// Rows of the grid.
+    pub rows: usize,
+    /// Columns of the grid.
+    pub cols: usize,
+    /// Heavier lines after each so many rows and columns (sudoku's blocks).
+    pub blocks: Option<(usize, usize)>,
+    /// What stands on cells.
+    pub pieces: Vec<Piece>,
+    /// Walls on cell sides; the border needs none.
+    pub walls: Vec<Wall>,
+    /// Cells to point out: the last move, targets, taboo values.
+    pub marks: Vec<Mark>,
+    /// The names of the rows in move texts, from the top.
+    pub row_labels: Vec<String>,
+    /// The names of the columns in move texts, from the left.
+    pub col_labels: Vec<String>,
+    /// Points or cells won so far, in games that score.
+    pub scores: Option<[i32; 2]>,
+}
+
+/// Something that stands on a cell, or on several.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Where: its first cell, then the others that it covers.
+    pub cells: Vec<Cell>,
+    /// What, in one of the game's own words: `token`, `blocked`, `l`, `tile`, `value`.
+    pub piece: &'static str,
+    /// What is written on it, if anything.
+    pub label: Option<String>,
+    /// Whose it is, if anyone's.
+    pub owner: Option<Side>,
+}
+
+/// A wall between a cell and the neighbour on its right or below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wall {
+    /// The cell.
+    pub cell: Cell,
+    /// Whether the wall is on the right side of the cell; otherwise it is below it.
+    pub right: bool,
+}
+
+/// A cell to point out, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// Where.
+    pub cell: Cell,
+    /// Why, in a word: `last`, `target`, `taboo`.
+    pub mark: &'static str,
+    /// Whom it concerns; none: both.
+    pub owner: Option<Side>,
+    /// More, if there is more to say.
+    pub label: Option<String>,
+}
+
+/// The rules that a client gave explicitly, each checked against its [`Spec`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rules(Vec<(&'static str, Setting)>);
+
+impl Rules {
+    /// Rules from checked settings.
+    #[must_use]
+    pub fn new(settings: Vec<(&'static str, Setting)>) -> Self {
+        Self(settings)
+    }
+
+    /// The rule's explicit value.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.0.iter().find(|(given, _)| *given == name).map(|(_, value)| value)
+    }
+
+    /// The rule's explicit value, if it is a whole number.
+    #[must_use]
+    pub fn int(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(Setting::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The rule's explicit value, if it is a word.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Setting::Text(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The rule's explicit value, if it is yes or no.
+    #[must_use]
+    pub fn bool(&self, name: &str) -> Option<bool> {
+        match self.get(name) {
+            Some(Setting::Bool(value)) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// Why a game cannot be opened with some rules and a start text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OpenError {
+    /// A rule's value is impossible, alone or beside the others.
+    Rule {
+        /// The rule.
+        name: &'static str,
+        /// What is wrong, in a sentence.
+        message: String,
+    },
+    /// The start text cannot be read.
+    Malformed(String),
+    /// The start text can be read, but no such position exists under the rules, or it contradicts a rule that
+    /// was given explicitly.
+    Impossible(String),
+}

@@ -1,0 +1,256 @@
+//! Bit boards of knight Isolation: sets of cells, knight moves from one cell and from whole sets.
+//!
+//! A board knows its size and nothing of tokens, turns or texts. Cell `row * width + column` is bit number
+//! `row * width + column`, without padding, so that 7x7 fits a `u64` and everything else a `u128`.
+
+use std::fmt::Debug;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
+
+/// The smallest width and height.
+pub const MIN_SIDE: usize = 3;
+/// The largest width and height.
+pub const MAX_SIDE: usize = 15;
+/// The largest number of cells.
+pub const MAX_CELLS: usize = 128;
+/// Where a token stands that is not on the board yet: it reaches every cell.
+pub const UNPLACED: u8 = u8::MAX;
+
+/// The offsets (columns, rows) of a knight's move, in ascending order of the cell reached.
+pub const JUMPS: [(isize, isize); 8] =
+    [(-1, -2), (1, -2), (-2, -1), (2, -1), (-2, 1), (2, 1), (-1, 2), (1, 2)];
+
+/// A set of cells in one machine word, or two.
+pub trait Bits:
+    Copy
+    + Eq
+    + Debug
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + BitAnd<Output = Self>
+    + BitAndAssign
+    + BitOr<Output = Self>
+    + BitOrAssign
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    /// How many cells the set can hold.
+    const CAPACITY: usize;
+    /// The empty set.
+    const EMPTY: Self;
+
+    /// The set of one cell.
+    fn single(cell: u8) -> Self;
+    /// The number of cells in the set.
+    fn len(self) -> u32;
+    /// The smallest cell of a set that is not empty.
+    fn first(self) -> u8;
+    /// The set without its smallest cell; the set must not be empty.
+    fn without_first(self) -> Self;
+
+    /// Whether the set has no cell.
+    #[inline]
+    fn is_empty(self) -> bool {
+        self == Self::EMPTY
+    }
+
+    /// Whether the cell is in the set.
+    #[inline]
+    fn has(self, cell: u8) -> bool {
+        !(self & Self::single(cell)).is_empty()
+    }
+
+    /// The cells of the set in ascending order.
+    #[inline]
+    fn cells(self) -> Cells<Self> {
+        Cells(self)
+    }
+}
+
+macro_rules! bits {
+    ($word:ty) => {
+        impl Bits for $word {
+            const CAPACITY: usize = <$word>::BITS as usize;
+            const EMPTY: Self = 0;
+
+            #[inline]
+            fn single(cell: u8) -> Self {
+                1 << cell
+            }
+            #[inline]
+            fn len(self) -> u32 {
+                self.count_ones()
+            }
+            #[inline]
+            fn first(self) -> u8 {
+                self.trailing_zeros() as u8
+            }
+            #[inline]
+            fn without_first(self) -> Self {
+                self & (self - 1)
+            }
+        }
+    };
+}
+bits!(u64);
+bits!(u128);
+
+/// The cells of a set in ascending order; made by [`Bits::cells`].
+#[derive(Clone, Debug)]
+pub struct Cells<B>(B);
+
+impl<B: Bits> Iterator for Cells<B> {
+    type Item = u8;
+
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let cell = self.0.first();
+        self.0 = self.0.without_first();
+        Some(cell)
+    }
+}
+
+/// What a board's size fixes: its cells and the knight moves on it.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Board<B> {
+    width: u32,
+    height: u32,
+    /// All cells.
+    full: B,
+    /// The cells from which a jump of one column to the left stays on the board, and so on.
+    left_1: B,
+    left_2: B,
+    right_1: B,
+    right_2: B,
+    /// What a token reaches from each cell, and all cells at [`UNPLACED`]; as long as a `u8` counts, so that
+    /// no bound is checked.
+    reach: [B; 256],
+}
+
+impl<B: Bits> Board<B> {
+    /// The board of that size, which must be within [`MIN_SIDE`], [`MAX_SIDE`] and the capacity of `B`.
+    #[must_use]
+    pub fn new(width: usize, height: usize) -> Self {
+        assert!((MIN_SIDE..=MAX_SIDE).contains(&width) && (MIN_SIDE..=MAX_SIDE).contains(&height));
+        assert!(width * height <= B::CAPACITY);
+        let set = |keep: &dyn Fn(usize) -> bool| {
+            let cells = (0..width * height).filter(|cell| keep(cell % width));
+            cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))
+        };
+        let full = set(&|_| true);
+        let mut reach = [B::EMPTY; 256];
+        reach[UNPLACED as usize] = full;
+        for (cell, targets) in reach.iter_mut().enumerate().take(width * height) {
+            for (columns, rows) in JUMPS {
+                let column = (cell % width).checked_add_signed(columns).filter(|&column| column < width);
+                let row = (cell / width).checked_add_signed(rows).filter(|&row| row < height);
+                if let (Some(column), Some(row)) = (column, row) {
+                    *targets |= B::single((row * width + column) as u8);
+                }
+            }
+        }
+        Self {
+            width: width as u32,
+            height: height as u32,
+            full,
+            left_1: set(&|column| column >= 1),
+            left_2: set(&|column| column >= 2),
+            right_1: set(&|column| column + 1 < width),
+            right_2: set(&|column| column + 2 < width),
+            reach,
+        }
+    }
+
+    /// The number of columns.
+    #[inline]
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width as usize
+    }
+
+    /// The number of rows.
+    #[inline]
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.height as usize
+    }
+
+    /// The number of cells.
+    #[inline]
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.width() * self.height()
+    }
+
+    /// All cells.
+    #[inline]
+    #[must_use]
+    pub fn full(&self) -> B {
+        self.full
+    }
+
+    /// The cells a knight's move away from `cell`; all cells from [`UNPLACED`].
+    #[inline]
+    #[must_use]
+    pub fn reach(&self, cell: u8) -> B {
+        self.reach[cell as usize]
+    }
+
+    /// The cells a knight's move away from any cell of the set.
+    #[inline]
+    #[must_use]
+    pub fn knights(&self, set: B) -> B {
+        let one = ((set & self.left_1) >> 1) | ((set & self.right_1) << 1);
+        let two = ((set & self.left_2) >> 2) | ((set & self.right_2) << 2);
+        // Widths are at most 15: told so, the compiler shifts a u128 without the case of 64 and more.
+        let row = self.width & 15;
+        let rows = 2 * row;
+        ((one << rows) | (one >> rows) | (two << row) | (two >> row)) & self.full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zobrist::SplitMix64;
+
+    #[test]
+    fn a_set_jumps_like_its_cells() {
+        let mut random = SplitMix64::new(5);
+        for width in MIN_SIDE..=MAX_SIDE {
+            for height in MIN_SIDE..=MAX_SIDE.min(MAX_CELLS / width) {
+                let board = Board::<u128>::new(width, height);
+                for _ in 0..20 {
+                    let word = u128::from(random.next()) << 64 | u128::from(random.next());
+                    let set = word & board.full();
+                    let expected = set.cells().fold(0, |union, cell| union | board.reach(cell));
+                    assert_eq!(board.knights(set), expected, "{width}x{height} {set:b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_words_agree() {
+        let (small, large) = (Board::<u64>::new(8, 8), Board::<u128>::new(8, 8));
+        for cell in 0..64 {
+            assert_eq!(u128::from(small.reach(cell)), large.reach(cell));
+            assert_eq!(small.knights(1 << cell), small.reach(cell));
+        }
+        assert_eq!(u128::from(small.full()), large.full());
+    }
+
+    #[test]
+    fn jumps_are_listed_in_ascending_order() {
+        let board = Board::<u64>::new(7, 7);
+        let reached: Vec<u8> = board.reach(24).cells().collect();
+        let listed: Vec<u8> = JUMPS.iter().map(|&(dx, dy)| (24 + dy * 7 + dx) as u8).collect();
+        assert_eq!(reached, listed);
+    }
+}

@@ -1,0 +1,168 @@
+//! The game's own evaluations: the race for cells, and mobility. Both see a position from its mover's view
+//! and are fair: they know no root player. One unit is a cell or a move.
+
+use super::board::Bits;
+use super::rules::{Isolation, Position, Target};
+use crate::game::{Context, Evaluator};
+use crate::score::Score;
+
+/// Thousandths in a unit.
+pub(super) const UNIT: i32 = 1000;
+
+/// The cells that the mover reaches first less those that the opponent reaches first.
+///
+/// Both tokens flood the open cells at the same time, a knight's move a step. A cell belongs to the side that
+/// floods it first, and bars the other's flood. A cell that both flood in the same step bars neither and
+/// counts for neither: counted for the mover it plays as well, but the value swings by dozens of cells from
+/// ply to ply. A token that is not placed yet floods all cells at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Race {
+    cells: i32,
+}
+
+impl Race {
+    /// The evaluation for a game.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Isolation<B>) -> Self {
+        Self { cells: game.board().cells() as i32 }
+    }
+}
+
+impl<B: Bits> Evaluator<Isolation<B>> for Race {
+    #[inline]
+    fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
+        Score::eval(race(game, pos) * UNIT)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-self.cells * UNIT, self.cells * UNIT)
+    }
+}
+
+/// The margin of the race in cells, from the mover's view.
+#[inline]
+fn race<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> i32 {
+    let board = game.board();
+    let mut mine = game.targets(pos, pos.mover());
+    let mut theirs = game.targets(pos, pos.mover().other());
+    let mut free = pos.open() & !(mine | theirs);
+    let (mut won, mut lost) = (mine, theirs);
+    while !(mine | theirs).is_empty() {
+        mine = board.knights(mine) & free;
+        theirs = board.knights(theirs) & free;
+        free &= !(mine | theirs);
+        won |= mine;
+        lost |= theirs;
+    }
+    // Counted once, at the end: without the instruction, counting a set costs as much as a step of the flood.
+    // The cells that both flooded are in both sets.
+    won.len() as i32 - lost.len() as i32
+}
+
+/// The mover's moves less the moves that the opponent would have.
+#[derive(Clone, Copy, Debug)]
+pub struct Mobility {
+    cells: i32,
+}
+
+impl Mobility {
+    /// The evaluation for a game.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Isolation<B>) -> Self {
+        Self { cells: game.board().cells() as i32 }
+    }
+}
+
+impl<B: Bits> Evaluator<Isolation<B>> for Mobility {
+    #[inline]
+    fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
+        let moves = |side| game.targets(pos, side).len() as i32;
+        Score::eval((moves(pos.mover()) - moves(pos.mover().other())) * UNIT)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        // A token that is not placed yet has a move to every open cell.
+        (-self.cells * UNIT, self.cells * UNIT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::notation::Layout;
+    use super::super::oracle::{Oracle, Place, random_games};
+    use super::*;
+    use crate::game::{Game, Side};
+
+    /// Steps from the player's token to the open cells, breadth first, not through cells that the other
+    /// reaches sooner.
+    fn slow_race(oracle: &Oracle) -> i32 {
+        let mut reached: [HashMap<Place, u32>; 2] = Default::default();
+        for step in 1..=oracle.open.len() as u32 {
+            let mut new = [0, 1].map(|player| {
+                let mut probe = oracle.clone();
+                let mut targets = Vec::new();
+                let from: Vec<Option<Place>> = match step {
+                    1 => vec![oracle.tokens[player]],
+                    _ => {
+                        reached[player].iter().filter(|at| *at.1 == step - 1).map(|at| Some(*at.0)).collect()
+                    }
+                };
+                for place in from {
+                    probe.tokens[player] = place;
+                    targets.extend(probe.legal_moves(player));
+                }
+                targets
+            });
+            for targets in &mut new {
+                targets.retain(|place| reached.iter().all(|known| !known.contains_key(place)));
+            }
+            for (known, targets) in reached.iter_mut().zip(new) {
+                known.extend(targets.into_iter().map(|place| (place, step)));
+            }
+        }
+        reached[oracle.active].len() as i32 - reached[1 - oracle.active].len() as i32
+    }
+
+    #[test]
+    fn the_race_counts_the_cells_that_each_reaches_first() {
+        for (width, height, games) in [(3, 3, 20), (7, 7, 10), (11, 9, 3)] {
+            let game = Isolation::<u128>::new(width as usize, height as usize);
+            random_games(width, height, games, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                assert_eq!(race(&game, &pos), slow_race(oracle), "{}", oracle.text());
+            });
+        }
+    }
+
+    #[test]
+    fn images_are_worth_the_same_and_the_other_mover_the_opposite() {
+        let context = Context { root: Side::First, last: None };
+        for (width, height) in [(7, 7), (8, 5), (11, 9)] {
+            let game = Isolation::<u128>::new(width as usize, height as usize);
+            let (race, mobility) = (Race::new(&game), Mobility::new(&game));
+            random_games(width, height, 10, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                let both =
+                    |pos: &_| [race.evaluate(&game, pos, &context), mobility.evaluate(&game, pos, &context)];
+                let (least, most) = Evaluator::<Isolation<u128>>::range(&race);
+                assert!(both(&pos).iter().all(|score| (least..=most).contains(&score.raw())));
+                let passed = game.position(
+                    pos.open(),
+                    [pos.token(Side::First), pos.token(Side::Second)],
+                    pos.mover().other(),
+                );
+                assert_eq!(both(&passed), both(&pos).map(|score| -score), "{}", oracle.text());
+                for image in game.images(&pos) {
+                    assert_eq!(both(&image), both(&pos), "{}", oracle.text());
+                }
+                let moves = |player| oracle.legal_moves(player).len() as i32;
+                assert_eq!(
+                    both(&pos)[1],
+                    Score::eval(1000 * (moves(oracle.active) - moves(1 - oracle.active)))
+                );
+            });
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The solved game in numbers: how many states are won, drawn and lost, and in how many plies.
+
+use std::collections::BTreeMap;
+
+use super::board::State;
+use super::entry::game;
+use super::table::Table;
+use crate::engine::{Share, Solved};
+use crate::game::{OpenError, Rules};
+use crate::search::clock::thread_cpu_time;
+
+/// Solves the variant that the rules name and counts its states by value. Caps and repetition are not of the
+/// table, so they must be off.
+pub(super) fn solve(rules: &Rules) -> Result<Solved, OpenError> {
+    for name in ["max_plies", "repetition"] {
+        if rules.int(name).is_some_and(|value| value != 0) {
+            return Err(OpenError::Rule { name, message: "the table is of games without end".to_owned() });
+        }
+    }
+    let neutrals = game(rules)?.neutrals;
+    let began = thread_cpu_time();
+    let table = Table::of(neutrals);
+    let cpu = thread_cpu_time() - began;
+    let mut counts: BTreeMap<Option<u32>, (u64, u64)> = BTreeMap::new();
+    for state in State::all() {
+        let (states, classes) = counts.entry(table.distance(0, state)).or_default();
+        *states += 1;
+        *classes += u64::from(state == state.class());
+    }
+    let shares = counts.into_iter().map(|(plies, (positions, classes))| Share { plies, positions, classes });
+    Ok(Solved { cpu, shares: shares.collect() })
+}

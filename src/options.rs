@@ -1,0 +1,82 @@
+//! Options of players: what every game's players take, checked against their specifications.
+//!
+//! Knows names and ranges, not what a search makes of them.
+
+use crate::game::{Kind, Setting, Spec};
+
+/// The options that players of every game take. `player` and `eval` take the names that a game lists.
+pub const COMMON: &[Spec] = &[
+    Spec { name: "player", kind: Kind::Choice(&[]), about: "Who plays: a name from the game's players." },
+    Spec {
+        name: "depth",
+        kind: Kind::Int { min: 1, max: 1000, default: None },
+        about: "The depth limit of the player in plies; absent: the player's own.",
+    },
+    Spec {
+        name: "eval",
+        kind: Kind::Choice(&[]),
+        about: "The evaluation: a name from the game's evaluators.",
+    },
+    Spec {
+        name: "threads",
+        kind: Kind::Int { min: 1, max: 256, default: Some(1) },
+        about: "Threads of one search; never more than the daemon allows.",
+    },
+    Spec {
+        name: "hash_mb",
+        kind: Kind::Int { min: 1, max: 65_536, default: Some(16) },
+        about: "Size of the transposition table in MiB, within the daemon's memory.",
+    },
+    Spec { name: "seed", kind: Kind::Seed, about: "Seed of the player's own random choices." },
+    Spec {
+        name: "level",
+        kind: Kind::Int { min: 1, max: 10, default: Some(10) },
+        about: "Strength: below 10 the player sees less far (1 to 16 plies), wavers between good moves and overlooks some.",
+    },
+    Spec {
+        name: "variety",
+        kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
+        about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off.",
+    },
+    Spec {
+        name: "deterministic",
+        kind: Kind::Bool { default: false },
+        about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
+    },
+];
+
+/// The effective options of a player.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Who plays.
+    pub player: String,
+    /// The player's depth limit in plies.
+    pub depth: Option<u32>,
+    /// The evaluation.
+    pub eval: String,
+    /// Threads of one search.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+    /// Seed of the player's own choices.
+    pub seed: u64,
+    /// Strength from 1 to 10; 10 is not weakened.
+    pub level: u32,
+    /// Moves whose scores differ by less than this many thousandths are drawn among; 0: the best is played.
+    pub variety: u32,
+    /// One thread, and no clock in decisions but the limits.
+    pub deterministic: bool,
+    /// The game's own options that were given.
+    pub own: Vec<(&'static str, Setting)>,
+}
+
+impl Options {
+    /// The game's own option of that name, if it is yes or no and was given.
+    #[must_use]
+    pub fn own_bool(&self, name: &str) -> Option<bool> {
+        self.own.iter().find(|(given, _)| *given == name).and_then(|(_, value)| match value {
+            Setting::Bool(value) => Some(*value),
+            _ => None,
+        })
+    }
+}

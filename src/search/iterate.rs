@@ -1,0 +1,305 @@
+//! The default searcher: iterative deepening over alpha-beta at the root.
+//!
+//! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines, and
+//! publishes each better one at once. With more than one thread, companions search the same iteration and one
+//! deeper into the shared table (lazy SMP); the answer is the first thread's alone.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::game::{Evaluator, Game, Root};
+use crate::options::Options;
+use crate::score::{Score, Value};
+use crate::search::alpha_beta::{Place, Search};
+use crate::search::ordering::{MAX_PLY, Memory};
+use crate::search::table::Table;
+use crate::search::thread::{Pulse, Reached, is_settled};
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
+
+/// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
+const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
+/// The first half-width of an aspiration window, in thousandths of the game's unit.
+const WINDOW: i32 = 1500;
+/// The first depth with an aspiration window; companions start one deeper, where they are worth it.
+const SHALLOW: u32 = 4;
+
+/// Iterative deepening with principal variation search and a transposition table.
+pub struct Iterate<G: Game, E> {
+    evaluator: E,
+    table: Table,
+    memories: Vec<Memory<G>>,
+    depth: u32,
+    deterministic: bool,
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// A searcher for one game.
+    #[must_use]
+    pub fn new(game: &G, evaluator: E, options: &Options) -> Self {
+        let threads = if options.deterministic { 1 } else { options.threads.max(1) };
+        Self {
+            evaluator,
+            table: Table::new(options.hash_mb),
+            memories: (0..threads).map(|_| Memory::new(game)).collect(),
+            depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+            deterministic: options.deterministic,
+        }
+    }
+}
+
+/// A move of the root and what is known of it.
+#[derive(Clone)]
+struct RootMove<M> {
+    mv: M,
+    line: Vec<M>,
+    value: Value,
+    bound: Bound,
+    depth: u32,
+}
+
+impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        if self.deterministic {
+            self.clear();
+        }
+        self.table.next_generation();
+        self.memories.iter_mut().for_each(Memory::begin);
+        let mut roots: Vec<RootMove<G::Move>> = asked
+            .moves
+            .iter()
+            .map(|&mv| RootMove {
+                mv,
+                line: vec![mv],
+                value: Value::default(),
+                bound: Bound::Upper,
+                depth: 0,
+            })
+            .collect();
+        // Stable: equal keys stay in the order of the game's move list.
+        roots.sort_by_key(|known| -game.order(&root.pos, known.mv));
+        let shared = AtomicU64::new(0);
+        let mut nodes = 0;
+        let mut depth = 0;
+        let end = loop {
+            if depth >= self.depth.min(control.depth_limit()) {
+                break End::Limit;
+            }
+            if depth > 0 && clock::now_ns() >= control.soft_ns() {
+                break End::Clock;
+            }
+            depth += 1;
+            self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+            let mut pulse = Pulse::first(control, nodes, &shared);
+            pulse.depth = depth - 1;
+            pulse.hash_ppm = self.table.used_ppm();
+            let mut iteration = Iteration { game, root, multipv: asked.multipv, depth, publish };
+            let reached = self.iterate(&mut iteration, &mut roots, &mut pulse, &shared);
+            nodes = pulse.nodes;
+            pulse.depth = if pulse.is_over() { depth - 1 } else { depth };
+            pulse.show();
+            if control.stopped() {
+                break End::Stopped;
+            }
+            match reached {
+                Some(Reached::Nodes) => break End::Limit,
+                Some(Reached::Clock) => break End::Clock,
+                None => {}
+            }
+            if is_answered::<G>(&roots, asked.multipv) {
+                break End::Proven;
+            }
+        };
+        (found(&roots, asked.multipv), end)
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.memories.iter_mut().for_each(Memory::clear);
+    }
+}
+
+/// One iteration: what all its threads search.
+struct Iteration<'a, 'p, G: Game> {
+    game: &'a G,
+    root: &'a Root<G>,
+    multipv: usize,
+    depth: u32,
+    publish: &'p mut dyn FnMut(&Found<G::Move>),
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// Searches one iteration on all threads; gives the limit that ended it early, if one did.
+    fn iterate<'a>(
+        &'a mut self,
+        iteration: &mut Iteration<'a, '_, G>,
+        roots: &mut [RootMove<G::Move>],
+        pulse: &mut Pulse<'a>,
+        shared: &'a AtomicU64,
+    ) -> Option<Reached> {
+        let Self { evaluator, table, memories, .. } = self;
+        let (memory, companions) = memories.split_first_mut().expect("there is a first thread");
+        let Iteration { game, root, multipv, depth, .. } = *iteration;
+        let side = game.side(&root.pos);
+        let halt = AtomicBool::new(false);
+        let control = pulse.control();
+        std::thread::scope(|scope| {
+            let companions = if depth > SHALLOW { companions } else { &mut [] };
+            for (i, memory) in companions.iter_mut().enumerate() {
+                let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
+                let halt = &halt;
+                let search = move || {
+                    let pulse = Pulse::companion(control, halt, shared);
+                    let mut search = Search { game, evaluator, table, memory, pulse, root: side };
+                    let depth = depth + (i as u32 + 1) % 2;
+                    let mut quiet = |_: &Found<G::Move>| {};
+                    let mut iteration = Iteration { game, root, multipv, depth, publish: &mut quiet };
+                    search.iteration(&mut iteration, &mut roots);
+                };
+                if std::thread::Builder::new().spawn_scoped(scope, search).is_err() {
+                    // The system gives no more threads: the search goes on with those it has.
+                    break;
+                }
+            }
+            let own = std::mem::replace(pulse, Pulse::first(control, 0, shared));
+            let mut search =
+                Search { game, evaluator: &*evaluator, table: &*table, memory, pulse: own, root: side };
+            // The scope joins the companions also when this thread panics, so they must be told on every way out.
+            let _halt = HaltOnDrop(&halt);
+            search.iteration(iteration, roots);
+            *pulse = search.pulse;
+        });
+        pulse.reached()
+    }
+}
+
+struct HaltOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for HaltOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
+    /// Searches all root moves to one depth, best lines first, each line with its own window.
+    fn iteration(&mut self, iteration: &mut Iteration<'_, '_, G>, roots: &mut [RootMove<G::Move>]) {
+        let multipv = iteration.multipv.min(roots.len());
+        for rank in 0..multipv {
+            let guess = roots[rank].value.score;
+            let mut width = WINDOW;
+            let narrow = iteration.depth >= SHALLOW && guess.distance().is_none();
+            let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);
+            if narrow {
+                (alpha, beta) = (guess.shifted(-width), guess.shifted(width));
+            }
+            loop {
+                let score = self.root_moves(iteration, roots, rank, alpha, beta);
+                if self.pulse.is_over() {
+                    return;
+                }
+                if score > alpha && score < beta {
+                    break;
+                }
+                width = width.saturating_mul(4);
+                let open = width > 1_000_000 || score.distance().is_some();
+                if score <= alpha {
+                    alpha = if open { -Score::INFINITE } else { score.shifted(-width) };
+                } else {
+                    beta = if open { Score::INFINITE } else { score.shifted(width) };
+                }
+            }
+        }
+        roots[..multipv].sort_by_key(|known| -known.value.score.raw());
+        (iteration.publish)(&found(roots, multipv));
+    }
+
+    /// Searches the root moves from `rank` on in one window and moves the best of them to `rank`.
+    fn root_moves(
+        &mut self,
+        iteration: &mut Iteration<'_, '_, G>,
+        roots: &mut [RootMove<G::Move>],
+        rank: usize,
+        alpha: Score,
+        beta: Score,
+    ) -> Score {
+        let game = self.game;
+        let mut pos = iteration.root.pos.clone();
+        let side = game.side(&pos);
+        let place = Place {
+            depth: iteration.depth as i32,
+            ply: 0,
+            distance: 0,
+            last: iteration.root.plies.last().copied(),
+        };
+        let mut best = -Score::INFINITE;
+        let mut floor = alpha;
+        for at in rank..roots.len() {
+            let mv = roots[at].mv;
+            let undo = game.play(&mut pos, mv);
+            let mut value = Value::default();
+            if at > rank {
+                value = self.child(&mut pos, side, &place, mv, floor, floor.above());
+            }
+            if at == rank || (value.score > floor && value.score < beta) {
+                value = self.child(&mut pos, side, &place, mv, floor, beta);
+            }
+            game.undo(&mut pos, mv, undo);
+            if self.pulse.is_over() {
+                break;
+            }
+            let known = &mut roots[at];
+            known.value = value;
+            known.depth = iteration.depth;
+            known.bound = Bound::Upper;
+            best = best.max(value.score);
+            if value.score > floor {
+                floor = value.score;
+                known.bound = if value.score >= beta { Bound::Lower } else { Bound::Exact };
+                self.memory.extend_pv(0, mv);
+                known.line.clone_from(&self.memory.pv[0]);
+                if at > rank {
+                    roots[rank..=at].rotate_right(1);
+                }
+                let settled = is_settled::<G>(value) && value.score.is_win();
+                if rank == 0 && (at > rank || settled) {
+                    (iteration.publish)(&found(roots, iteration.multipv));
+                }
+                if value.score >= beta || (settled && iteration.multipv == 1) {
+                    break;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// The first `multipv` root moves as lines. A line counts as proven not to be bettered only if every move that
+/// ranks below it is.
+fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> Found<M> {
+    let lines = roots.iter().take(multipv).enumerate().map(|(rank, known)| {
+        let value = Value { at_most: known.value.at_most && is_ceiling(roots, rank), ..known.value };
+        let value = (known.depth > 0).then_some((value, known.bound));
+        Line { pv: known.line.clone(), depth: known.depth, value }
+    });
+    Found { lines: lines.collect() }
+}
+
+/// Whether no move that ranks below can be better than the move at `rank`.
+fn is_ceiling<M>(roots: &[RootMove<M>], rank: usize) -> bool {
+    roots[rank + 1..].iter().all(|below| below.value.at_most && below.value.score <= roots[rank].value.score)
+}
+
+/// Whether more search could change nothing: every line is settled, and no other move can displace one.
+fn is_answered<G: Game>(roots: &[RootMove<G::Move>], multipv: usize) -> bool {
+    let lines = multipv.min(roots.len());
+    let settled =
+        roots[..lines].iter().all(|known| is_settled::<G>(known.value) && known.bound == Bound::Exact);
+    let all_won = !G::SCORED && roots[..lines].iter().all(|known| known.value.score.is_win());
+    settled && (all_won || is_ceiling(roots, lines - 1))
+}

@@ -1,0 +1,214 @@
+//! Searching: what a search is asked, how it is controlled while it runs, and what it finds.
+//!
+//! No I/O, no JSON, no knowledge of any game or client. The searches are generic over [`Game`] and
+//! [`Evaluator`](crate::game::Evaluator) and compile to one piece of code per pair. A [`Control`] is the only
+//! thing that a running search shares with the rest of the process, and [`clock`] the only reader of time.
+
+pub mod alpha_beta;
+mod chance;
+pub mod clock;
+pub mod iterate;
+pub mod one_ply;
+pub mod ordering;
+pub mod plain;
+pub mod players;
+pub mod strength;
+pub mod table;
+pub mod thread;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::game::{Game, Root};
+use crate::score::Value;
+
+/// No limit: for every limit in [`Control`].
+pub const UNLIMITED: u64 = u64::MAX;
+
+/// What reaches a running search from outside, and the counters that it shows.
+///
+/// All fields are relaxed atomics: each is meaningful alone, and none guards other memory.
+#[derive(Debug)]
+pub struct Control {
+    stop: AtomicBool,
+    /// When to start no further iteration, as [`clock::now_ns`] counts.
+    soft_ns: AtomicU64,
+    /// When to give up the iteration that runs.
+    hard_ns: AtomicU64,
+    nodes_limit: AtomicU64,
+    depth_limit: AtomicU32,
+    nodes: AtomicU64,
+    depth: AtomicU32,
+    seldepth: AtomicU32,
+    hash_ppm: AtomicU32,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            stop: AtomicBool::new(false),
+            soft_ns: AtomicU64::new(UNLIMITED),
+            hard_ns: AtomicU64::new(UNLIMITED),
+            nodes_limit: AtomicU64::new(UNLIMITED),
+            depth_limit: AtomicU32::new(u32::MAX),
+            nodes: AtomicU64::new(0),
+            depth: AtomicU32::new(0),
+            seldepth: AtomicU32::new(0),
+            hash_ppm: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Control {
+    /// Asks the search to end as soon as it can; it cannot be taken back.
+    pub fn stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+
+    /// Whether [`Control::stop`] was called. Read at each node.
+    #[inline]
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).
+    pub fn set_deadlines(&self, soft_ns: u64, hard_ns: u64) {
+        self.soft_ns.store(soft_ns, Relaxed);
+        self.hard_ns.store(hard_ns, Relaxed);
+    }
+
+    /// When to start no further iteration.
+    #[must_use]
+    pub fn soft_ns(&self) -> u64 {
+        self.soft_ns.load(Relaxed)
+    }
+
+    /// When to give up the running iteration.
+    #[must_use]
+    pub fn hard_ns(&self) -> u64 {
+        self.hard_ns.load(Relaxed)
+    }
+
+    /// Limits nodes and depth.
+    pub fn set_limits(&self, nodes: Option<u64>, depth: Option<u32>) {
+        self.nodes_limit.store(nodes.unwrap_or(UNLIMITED), Relaxed);
+        self.depth_limit.store(depth.unwrap_or(u32::MAX), Relaxed);
+    }
+
+    /// The largest number of nodes to search.
+    #[inline]
+    #[must_use]
+    pub fn nodes_limit(&self) -> u64 {
+        self.nodes_limit.load(Relaxed)
+    }
+
+    /// The largest depth to search to.
+    #[must_use]
+    pub fn depth_limit(&self) -> u32 {
+        self.depth_limit.load(Relaxed)
+    }
+
+    /// Shows how far the search has come.
+    pub fn show(&self, stats: Stats) {
+        self.nodes.store(stats.nodes, Relaxed);
+        self.depth.store(stats.depth, Relaxed);
+        self.seldepth.store(stats.seldepth, Relaxed);
+        self.hash_ppm.store(stats.hash_ppm, Relaxed);
+    }
+
+    /// What [`Control::show`] showed last.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats {
+            nodes: self.nodes.load(Relaxed),
+            depth: self.depth.load(Relaxed),
+            seldepth: self.seldepth.load(Relaxed),
+            hash_ppm: self.hash_ppm.load(Relaxed),
+        }
+    }
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Positions visited.
+    pub nodes: u64,
+    /// The last depth that was searched whole.
+    pub depth: u32,
+    /// The longest line that was looked at.
+    pub seldepth: u32,
+    /// How full the table is, in parts per million.
+    pub hash_ppm: u32,
+}
+
+/// What a search is asked: which of the legal moves it may choose from, and how many lines to give.
+#[derive(Clone, Debug)]
+pub struct Asked<M> {
+    /// The legal moves to choose from, at least one, in the order of [`Game::moves`].
+    pub moves: Vec<M>,
+    /// How many lines to give (from 1); never more than there are moves.
+    pub multipv: usize,
+}
+
+/// Which side of the truth a score is on, as far as the search knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bound {
+    /// The search's own value.
+    #[default]
+    Exact,
+    /// The search's value is at least this.
+    Lower,
+    /// The search's value is at most this.
+    Upper,
+}
+
+/// One way that the game may go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line<M> {
+    /// The moves from the root on, at least one; chance outcomes stand in it.
+    pub pv: Vec<M>,
+    /// The depth to which this line was searched.
+    pub depth: u32,
+    /// The value from the root mover's view; none for players that do not score.
+    pub value: Option<(Value, Bound)>,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Every line asked for is proven with what the rules optimise.
+    Proven,
+    /// A node or depth limit was reached, or the player has nothing more to think about.
+    Limit,
+    /// A deadline was reached.
+    Clock,
+    /// [`Control::stop`] was called.
+    Stopped,
+}
+
+/// What a search found: its lines, best first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found<M> {
+    /// The lines, best first: at least one, at most as many as were asked for.
+    pub lines: Vec<Line<M>>,
+}
+
+/// A way to choose moves in a game. It may keep what it learned (tables, trees) for the next search.
+pub trait Searcher<G: Game>: Send {
+    /// Searches until the control says stop, a limit is reached or the result is proven; calls `publish` with
+    /// each better answer at once, and returns the last one.
+    ///
+    /// `root.pos` awaits a move of a player. Equal calls on a fresh searcher with one thread and no time limit
+    /// give equal answers.
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End);
+
+    /// Forgets everything learned in earlier searches.
+    fn clear(&mut self);
+}

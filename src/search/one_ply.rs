@@ -1,0 +1,137 @@
+//! Players that do not search: `random` and `greedy`.
+//!
+//! Their random choices depend on the seed, the position and the number of plies played alone, so that equal
+//! questions get equal answers.
+
+use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
+use crate::score::{Score, Value};
+use crate::search::chance::{average, worth};
+use crate::search::thread::final_value;
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, Stats};
+use crate::zobrist::{SplitMix64, mix};
+
+/// The generator of a player's choices in one position.
+pub fn choices<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
+    SplitMix64::new(mix(seed) ^ game.hash(&root.pos) ^ mix(root.plies.len() as u64))
+}
+
+/// Plays any legal move, each as likely.
+pub struct Random {
+    seed: u64,
+}
+
+impl Random {
+    /// A player whose choices come from `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+}
+
+impl<G: Game> Searcher<G> for Random {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        _control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        let mut random = choices(game, root, self.seed);
+        let mut moves = asked.moves.clone();
+        // The first steps of a Fisher-Yates shuffle: lines that are all different.
+        for i in 0..asked.multipv {
+            let j = i + random.below(moves.len() - i);
+            moves.swap(i, j);
+        }
+        let lines = moves[..asked.multipv].iter().map(|&mv| Line { pv: vec![mv], depth: 0, value: None });
+        let found = Found { lines: lines.collect() };
+        publish(&found);
+        (found, End::Limit)
+    }
+
+    fn clear(&mut self) {}
+}
+
+/// Plays the move whose position the evaluation likes best; ties are drawn.
+pub struct Greedy<E> {
+    evaluator: E,
+    seed: u64,
+}
+
+impl<E> Greedy<E> {
+    /// A player whose ties are drawn from `seed`.
+    #[must_use]
+    pub fn new(evaluator: E, seed: u64) -> Self {
+        Self { evaluator, seed }
+    }
+
+    /// The value after `mv`, from the view of the side that plays it; chance outcomes are averaged.
+    fn rate<G: Game>(&self, game: &G, pos: &mut G::Position, mv: G::Move) -> Value
+    where
+        E: Evaluator<G>,
+    {
+        let side = game.side(pos);
+        let undo = game.play(pos, mv);
+        let value = self.value(game, pos, side, mv);
+        game.undo(pos, mv, undo);
+        value
+    }
+
+    fn value<G: Game>(&self, game: &G, pos: &mut G::Position, side: Side, last: G::Move) -> Value
+    where
+        E: Evaluator<G>,
+    {
+        let value = match game.turn(pos) {
+            Turn::Over(outcome) => final_value::<G>(&outcome, game.side(pos), 1),
+            Turn::Move => {
+                let context = Context { root: side, last: Some(last) };
+                Value::guess(self.evaluator.evaluate(game, pos, &context))
+            }
+            Turn::Chance => {
+                let mut outcomes = Vec::new();
+                game.outcomes(pos, &mut outcomes);
+                let (mut sum, mut total) = (0, 0);
+                let (low, high) = self.evaluator.range();
+                let (low, high) = (i64::from(low), i64::from(high));
+                for (outcome, weight) in outcomes {
+                    let undo = game.play(pos, outcome);
+                    let score = self.value(game, pos, side, last).score;
+                    game.undo(pos, outcome, undo);
+                    sum += worth(score, low, high) * i64::from(weight);
+                    total += i64::from(weight);
+                }
+                return Value::guess(Score::eval(average(sum, total)));
+            }
+        };
+        if game.side(pos) == side { value } else { -value }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        let mut random = choices(game, root, self.seed);
+        let mut pos = root.pos.clone();
+        let mut rated: Vec<(Value, u64, G::Move)> =
+            asked.moves.iter().map(|&mv| (self.rate(game, &mut pos, mv), random.next(), mv)).collect();
+        rated.sort_by_key(|&(value, draw, _)| (-value.score.raw(), draw));
+        let lines = rated.iter().take(asked.multipv).map(|&(value, _, mv)| {
+            // What lies behind the other moves is not looked at, so nothing bounds the position from above.
+            let value = Value { at_most: false, ..value };
+            Line { pv: vec![mv], depth: 1, value: Some((value, Bound::Exact)) }
+        });
+        let found = Found { lines: lines.collect() };
+        control.show(Stats { nodes: rated.len() as u64, depth: 1, seldepth: 1, hash_ppm: 0 });
+        publish(&found);
+        (found, End::Limit)
+    }
+
+    fn clear(&mut self) {}
+}

@@ -1,0 +1,113 @@
+//! What a search thread remembers to try good moves first: killers, history, and its stacks of moves.
+//!
+//! Killers are moves that refuted a sibling; history counts what refuted anything (Schaeffer, "The history
+//! heuristic and alpha-beta search enhancements in practice", 1989), ageing with each new entry.
+
+use crate::game::{Game, Side};
+
+/// The longest line that a search follows, chance plies included.
+pub const MAX_PLY: usize = 256;
+
+const HISTORY_MAX: i32 = 1 << 14;
+const KILLER: i32 = 1 << 28;
+const FIRST: i32 = i32::MAX;
+
+/// One thread's memory. All buffers are kept from search to search, so that nodes do not allocate.
+pub struct Memory<G: Game> {
+    /// The moves of all nodes on the path, the last node's on top.
+    pub moves: Vec<G::Move>,
+    /// The ordering keys of `moves`.
+    pub keys: Vec<i32>,
+    /// The outcomes of all chance nodes on the path.
+    pub outcomes: Vec<(G::Move, u32)>,
+    /// The best line from each ply on.
+    pub pv: Vec<Vec<G::Move>>,
+    killers: Vec<[Option<G::Move>; 2]>,
+    history: [Vec<i32>; 2],
+}
+
+impl<G: Game> Memory<G> {
+    /// An empty memory for one game.
+    #[must_use]
+    pub fn new(game: &G) -> Self {
+        Self {
+            moves: Vec::with_capacity(1024),
+            keys: Vec::with_capacity(1024),
+            outcomes: Vec::new(),
+            pv: (0..=MAX_PLY + 1).map(|_| Vec::with_capacity(16)).collect(),
+            killers: vec![[None; 2]; MAX_PLY + 2],
+            history: [vec![0; game.index_len()], vec![0; game.index_len()]],
+        }
+    }
+
+    /// Forgets what earlier searches taught.
+    pub fn clear(&mut self) {
+        self.killers.fill([None; 2]);
+        self.history.iter_mut().for_each(|table| table.fill(0));
+    }
+
+    /// Prepares for a new search: stacks empty, what was learned halved.
+    pub fn begin(&mut self) {
+        self.moves.clear();
+        self.keys.clear();
+        self.outcomes.clear();
+        self.killers.fill([None; 2]);
+        self.history.iter_mut().flatten().for_each(|count| *count /= 2);
+    }
+
+    /// Gives keys to the moves from `base` on: the table's move, killers, then history and the game's order.
+    pub fn rate(&mut self, game: &G, pos: &G::Position, ply: usize, base: usize, first: Option<u16>) {
+        let side = game.side(pos).index();
+        let killers = self.killers[ply];
+        self.keys.truncate(base);
+        for &mv in &self.moves[base..] {
+            let index = game.index(mv);
+            self.keys.push(if first.is_some_and(|first| usize::from(first) == index) {
+                FIRST
+            } else if killers[0] == Some(mv) {
+                KILLER + 1
+            } else if killers[1] == Some(mv) {
+                KILLER
+            } else {
+                self.history[side][index] + game.order(pos, mv)
+            });
+        }
+    }
+
+    /// Brings the best of the moves from `at` on to `at`, and returns it.
+    pub fn pick(&mut self, at: usize) -> G::Move {
+        let mut best = at;
+        for i in at + 1..self.keys.len() {
+            if self.keys[i] > self.keys[best] {
+                best = i;
+            }
+        }
+        self.moves.swap(at, best);
+        self.keys.swap(at, best);
+        self.moves[at]
+    }
+
+    /// Learns that the move at `at` refuted its node, and that those from `base` up to it did not.
+    pub fn reward(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
+        let mv = self.moves[at];
+        let killers = &mut self.killers[ply];
+        if killers[0] != Some(mv) {
+            *killers = [Some(mv), killers[0]];
+        }
+        let bonus = (depth * depth).min(HISTORY_MAX / 4);
+        let table = &mut self.history[side.index()];
+        for i in base..=at {
+            let count = &mut table[game.index(self.moves[i])];
+            let change = if i == at { bonus } else { -bonus };
+            *count += change - *count * bonus / HISTORY_MAX;
+        }
+    }
+
+    /// Makes `mv`, followed by the line of the next ply, the line of this ply.
+    pub fn extend_pv(&mut self, ply: usize, mv: G::Move) {
+        let (head, tail) = self.pv.split_at_mut(ply + 1);
+        head[ply].clear();
+        head[ply].push(mv);
+        head[ply].extend_from_slice(&tail[0]);
+    }
+}

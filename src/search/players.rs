@@ -1,0 +1,42 @@
+//! Players that every game has by name: `default`, `random`, `greedy`, `minimax`, `alphabeta`.
+
+use crate::game::{Evaluator, Game, Named};
+use crate::options::Options;
+use crate::search::Searcher;
+use crate::search::iterate::Iterate;
+use crate::search::one_ply::{Greedy, Random};
+use crate::search::plain::{Plain, Pruning};
+
+/// The players that [`build`] makes; a game lists them beside its own.
+pub const COMMON: [Named; 5] = [
+    Named { name: "default", about: "The strongest player: iterative deepening (PVS) with a table." },
+    Named { name: "random", about: "Any legal move, each as likely, drawn from the seed." },
+    Named {
+        name: "greedy",
+        about: "The move whose position the evaluation likes best; ties drawn from the seed.",
+    },
+    Named {
+        name: "minimax",
+        about: "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3.",
+    },
+    Named {
+        name: "alphabeta",
+        about: "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
+    },
+];
+
+/// The common player that `options.player` names, with an evaluation; none if the name is not common.
+pub fn build<G: Game, E: Evaluator<G>>(
+    game: &G,
+    evaluator: E,
+    options: &Options,
+) -> Option<Box<dyn Searcher<G>>> {
+    Some(match options.player.as_str() {
+        "default" => Box::new(Iterate::new(game, evaluator, options)),
+        "random" => Box::new(Random::new(options.seed)),
+        "greedy" => Box::new(Greedy::new(evaluator, options.seed)),
+        "minimax" => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 3)),
+        "alphabeta" => Box::new(Plain::new(evaluator, Pruning::AlphaBeta, options.depth, 5)),
+        _ => return None,
+    })
+}

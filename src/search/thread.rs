@@ -1,0 +1,147 @@
+//! What every search thread has: the look at its control, and the values of finished games.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::game::{Game, Outcome, Side};
+use crate::score::{Score, Value};
+use crate::search::{Control, Stats, clock};
+
+/// Nodes between two looks at the clock and at limits that an update may change.
+const LOOK_EVERY: u64 = 1024;
+
+/// Counts a thread's nodes and decides when it must stop.
+pub struct Pulse<'a> {
+    control: &'a Control,
+    /// The nodes of all companions so far: they add to it, the first thread reads it.
+    shared: &'a AtomicU64,
+    /// For companions of the first thread: when to stop.
+    halt: Option<&'a AtomicBool>,
+    /// Nodes visited by this thread, in this iteration and before.
+    pub nodes: u64,
+    /// The longest line that was looked at.
+    pub seldepth: u32,
+    /// The last depth that was searched whole.
+    pub depth: u32,
+    /// How full the table is.
+    pub hash_ppm: u32,
+    next_look: u64,
+    reached: Option<Reached>,
+}
+
+/// Which limit a search reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reached {
+    /// The node limit.
+    Nodes,
+    /// The hard deadline.
+    Clock,
+}
+
+impl<'a> Pulse<'a> {
+    /// The only thread of a search that begins.
+    #[must_use]
+    pub fn alone(control: &'a Control) -> Self {
+        static NOBODY: AtomicU64 = AtomicU64::new(0);
+        Self::first(control, 0, &NOBODY)
+    }
+
+    /// The first thread of a search, `nodes` nodes after it began, with companions that add theirs to `shared`.
+    #[must_use]
+    pub fn first(control: &'a Control, nodes: u64, shared: &'a AtomicU64) -> Self {
+        Self {
+            control,
+            shared,
+            halt: None,
+            nodes,
+            seldepth: 0,
+            depth: 0,
+            hash_ppm: 0,
+            next_look: control.nodes_limit().min(nodes + LOOK_EVERY),
+            reached: None,
+        }
+    }
+
+    /// A companion of the first thread, which also stops when `halt` says so.
+    #[must_use]
+    pub fn companion(control: &'a Control, halt: &'a AtomicBool, shared: &'a AtomicU64) -> Self {
+        Self { halt: Some(halt), next_look: LOOK_EVERY, ..Self::first(control, 0, shared) }
+    }
+
+    /// What controls the search.
+    #[must_use]
+    pub fn control(&self) -> &'a Control {
+        self.control
+    }
+
+    /// Counts a node; true when the search must end, from then on at every node.
+    #[inline]
+    pub fn tick(&mut self) -> bool {
+        if self.nodes >= self.next_look {
+            self.look();
+        }
+        let over = self.is_over();
+        self.nodes += u64::from(!over);
+        over
+    }
+
+    #[cold]
+    fn look(&mut self) {
+        if self.halt.is_some() {
+            self.shared.fetch_add(LOOK_EVERY, Relaxed);
+            self.next_look += LOOK_EVERY;
+            return;
+        }
+        let limit = self.control.nodes_limit();
+        self.next_look = (self.nodes + LOOK_EVERY).min(limit.max(self.nodes));
+        if self.nodes + self.shared.load(Relaxed) >= limit {
+            self.reached = Some(Reached::Nodes);
+        } else if clock::now_ns() >= self.control.hard_ns() {
+            self.reached = Some(Reached::Clock);
+        }
+        self.show();
+    }
+
+    /// Shows the counters to the rest of the process.
+    pub fn show(&self) {
+        self.control.show(Stats {
+            nodes: self.nodes + self.shared.load(Relaxed),
+            depth: self.depth,
+            seldepth: self.seldepth,
+            hash_ppm: self.hash_ppm,
+        });
+    }
+
+    /// Whether the search must end.
+    #[inline]
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.reached.is_some() || self.control.stopped() || self.halt.is_some_and(|halt| halt.load(Relaxed))
+    }
+
+    /// The limit that was reached, if any.
+    #[must_use]
+    pub fn reached(&self) -> Option<Reached> {
+        self.reached
+    }
+}
+
+/// The value of a finished game from `side`'s view, `distance` moves after the root.
+#[must_use]
+pub fn final_value<G: Game>(outcome: &Outcome, side: Side, distance: u32) -> Value {
+    if let (true, Some(scores)) = (G::SCORED, outcome.scores) {
+        let margin = (scores[side.index()] - scores[side.other().index()]).saturating_mul(1000);
+        return Value::proven(Score::eval(margin));
+    }
+    Value::proven(match outcome.winner {
+        None => Score::DRAW,
+        Some(winner) if winner == side => Score::win_in(distance),
+        Some(_) => Score::loss_in(distance),
+    })
+}
+
+/// Whether a proven value settles everything that the game's rules optimise: the margin in games that score,
+/// who wins elsewhere.
+#[must_use]
+pub fn is_settled<G: Game>(value: Value) -> bool {
+    if G::SCORED { value.is_exact() } else { value.is_decided() }
+}

@@ -1,0 +1,112 @@
+//! Every game of the registry keeps the promises of the trait `Game`; see `AnyRoot::check`.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
+
+use plyd::game::{Kind, Rules, Setting};
+use plyd::games::REGISTRY;
+
+/// The plies that are checked under each set of rules.
+const PLIES: usize = 600;
+
+/// The default rules, and every rule changed alone: each word, and numbers at and near both ends.
+fn variants(entry: &plyd::engine::Entry) -> Vec<Rules> {
+    let mut variants = vec![Rules::default()];
+    for spec in entry.rules {
+        let values: Vec<Setting> = match spec.kind {
+            Kind::Bool { .. } => vec![Setting::Bool(false), Setting::Bool(true)],
+            Kind::Int { min, max, .. } => {
+                [min, min + 1, (min + max) / 2, max - 1, max].map(Setting::Int).into()
+            }
+            Kind::Choice(words) => words.iter().map(|word| Setting::from(*word)).collect(),
+            Kind::ChoiceOrInt { choices, min, max } => {
+                choices.iter().map(|word| Setting::from(*word)).chain([min, max].map(Setting::Int)).collect()
+            }
+            Kind::Seed => vec![Setting::from("1"), Setting::from("ffffffffffffffff")],
+        };
+        variants.extend(values.into_iter().map(|value| Rules::new(vec![(spec.name, value)])));
+    }
+    variants
+}
+
+#[test]
+fn every_game_keeps_its_promises() {
+    for entry in REGISTRY {
+        let mut opened = 0;
+        for (seed, rules) in variants(entry).into_iter().enumerate() {
+            // A rule may be impossible beside the others' defaults: it must say so, not break.
+            let Ok(root) = (entry.open)(&rules, None) else { continue };
+            opened += 1;
+            root.check(seed as u64, PLIES)
+                .unwrap_or_else(|broken| panic!("{} {rules:?}: {broken}", entry.name));
+        }
+        assert!(opened >= 1, "{} does not open under its own defaults", entry.name);
+    }
+}
+
+#[test]
+fn entries_are_whole() {
+    for entry in REGISTRY {
+        assert!(
+            !entry.evaluators.is_empty() && !entry.endings.is_empty() && !entry.bench.is_empty(),
+            "{}",
+            entry.name
+        );
+        assert_eq!(entry.players[0].name, "default");
+        for bench in entry.bench {
+            let root = (entry.open)(&Rules::default(), Some(bench.position)).unwrap();
+            assert!(root.candidates(&[], &[]).is_ok(), "{}: {}", entry.name, bench.position);
+        }
+        for common in plyd::search::players::COMMON {
+            assert!(
+                entry.players.iter().any(|player| player.name == common.name),
+                "{}: {}",
+                entry.name,
+                common.name
+            );
+        }
+        let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len());
+    }
+}
+
+#[test]
+fn hostile_texts_are_refused_without_a_panic() {
+    let long = "x".repeat(100_000);
+    let hostile = [
+        "",
+        " ",
+        "/",
+        "1",
+        "-1 -1",
+        "\u{0}",
+        "é",
+        "🂡 1",
+        "99999999999999999999 1",
+        "~",
+        "a1 a1 a1 a1 a1",
+        &long,
+    ];
+    for entry in REGISTRY {
+        let root = (entry.open)(&Rules::default(), None).unwrap();
+        for text in hostile {
+            assert!((entry.open)(&Rules::default(), Some(text)).is_err(), "{}: {text:?}", entry.name);
+            assert!(root.extend(&[text.to_owned()]).is_err(), "{}: {text:?}", entry.name);
+        }
+        // Every prefix and every text with one character changed is either refused or a position.
+        let text = root.text();
+        for cut in (0..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
+            for filler in ["", "9", "é", " ", "x"] {
+                let broken = format!("{}{filler}{}", &text[..cut], &text[cut + 1..]);
+                if let Ok(root) = (entry.open)(&Rules::default(), Some(&broken)) {
+                    assert!(
+                        (entry.open)(&Rules::default(), Some(&root.text())).is_ok(),
+                        "{}: {broken:?}",
+                        entry.name
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! The searches against plain minimax: on random game trees in which players may move twice, chance may decide,
+//! and lines join again.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
+
+use plyd::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
+use plyd::options::Options;
+use plyd::score::Score;
+use plyd::search::{Asked, Bound, Control, End, Found, players};
+use plyd::zobrist::mix;
+
+/// A random game: everything about a position is drawn from its number.
+#[derive(Clone, PartialEq)]
+struct Tree<const CHANCE: bool, const SCORED: bool> {
+    seed: u64,
+    /// Positions a ply; few make many transpositions.
+    width: u64,
+    /// No line is longer.
+    plies: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Node {
+    state: u64,
+    ply: u32,
+    /// Points of the first player less the second's.
+    lead: i32,
+}
+
+impl<const CHANCE: bool, const SCORED: bool> Tree<CHANCE, SCORED> {
+    fn draw(&self, pos: &Node, what: u64) -> u64 {
+        mix(self.seed ^ mix(pos.state ^ u64::from(pos.ply) << 40 ^ what << 56))
+    }
+}
+
+impl<const CHANCE: bool, const SCORED: bool> Game for Tree<CHANCE, SCORED> {
+    type Position = Node;
+    type Move = u8;
+    type Undo = Node;
+    const STOCHASTIC: bool = CHANCE;
+    const SCORED: bool = SCORED;
+
+    fn side(&self, pos: &Node) -> Side {
+        // Mostly alternating, but a third of the turns are skipped or doubled.
+        let usual = pos.ply.is_multiple_of(2);
+        if usual ^ (self.draw(pos, 1).is_multiple_of(3)) { Side::First } else { Side::Second }
+    }
+
+    fn turn(&self, pos: &Node) -> Turn {
+        let ends = pos.ply > 0 && self.draw(pos, 2).is_multiple_of(8);
+        if ends || pos.ply >= self.plies {
+            let winner = match self.draw(pos, 3) % 3 {
+                _ if SCORED && pos.lead > 0 => Some(Side::First),
+                _ if SCORED && pos.lead < 0 => Some(Side::Second),
+                _ if SCORED => None,
+                0 => None,
+                1 => Some(Side::First),
+                _ => Some(Side::Second),
+            };
+            let scores = SCORED.then_some([pos.lead, 0]);
+            return Turn::Over(Outcome { winner, by: "end", scores });
+        }
+        if CHANCE && pos.ply > 0 && self.draw(pos, 4).is_multiple_of(3) { Turn::Chance } else { Turn::Move }
+    }
+
+    fn moves(&self, pos: &Node, out: &mut Vec<u8>) {
+        out.extend(0..1 + (self.draw(pos, 5) % 4) as u8);
+    }
+
+    fn is_legal(&self, pos: &Node, mv: u8) -> bool {
+        u64::from(mv) < 1 + self.draw(pos, 5) % 4
+    }
+
+    fn play(&self, pos: &mut Node, mv: u8) -> Node {
+        let before = *pos;
+        let points = if SCORED { (self.draw(pos, 6) % 3) as i32 } else { 0 };
+        pos.lead += if self.side(&before) == Side::First { points } else { -points };
+        pos.state = self.draw(&before, 7 + u64::from(mv)) % self.width;
+        pos.ply += 1;
+        before
+    }
+
+    fn undo(&self, pos: &mut Node, _mv: u8, undo: Node) {
+        *pos = undo;
+    }
+
+    fn hash(&self, pos: &Node) -> u64 {
+        // In games that score, the table must work without the points.
+        mix(pos.state ^ u64::from(pos.ply) << 32)
+    }
+
+    fn hash_after(&self, pos: &Node, mv: u8) -> u64 {
+        let mut pos = *pos;
+        self.play(&mut pos, mv);
+        self.hash(&pos)
+    }
+
+    fn outcomes(&self, pos: &Node, out: &mut Vec<(u8, u32)>) {
+        out.extend((0..2 + (self.draw(pos, 5) % 3) as u8).map(|mv| (mv, 1 + u32::from(mv))));
+    }
+
+    fn index(&self, mv: u8) -> usize {
+        usize::from(mv)
+    }
+
+    fn index_len(&self) -> usize {
+        4
+    }
+
+    fn settled(&self, pos: &Node) -> i32 {
+        let lead = if self.side(pos) == Side::First { pos.lead } else { -pos.lead };
+        if SCORED { lead * 1000 } else { 0 }
+    }
+}
+
+#[derive(Clone)]
+struct Noise;
+
+impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for Noise {
+    fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, _ctx: &Context<u8>) -> Score {
+        Score::eval((game.draw(pos, 20) % 6000) as i32 - 3000 + game.settled(pos))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-100_000, 100_000)
+    }
+}
+
+/// The value of a position by the definition, from the view of its side.
+fn oracle<const C: bool, const S: bool>(game: &Tree<C, S>, pos: &Node, depth: u32, distance: u32) -> Score {
+    let side = game.side(pos);
+    let after = |mv: u8, depth, distance| {
+        let mut next = *pos;
+        game.play(&mut next, mv);
+        let score = oracle(game, &next, depth, distance);
+        if game.side(&next) == side { score } else { -score }
+    };
+    match game.turn(pos) {
+        Turn::Over(outcome) if S => {
+            let [first, second] = outcome.scores.unwrap();
+            Score::eval(if side == Side::First { first - second } else { second - first } * 1000)
+        }
+        Turn::Over(Outcome { winner: None, .. }) => Score::DRAW,
+        Turn::Over(Outcome { winner, .. }) if winner == Some(side) => Score::win_in(distance),
+        Turn::Over(_) => Score::loss_in(distance),
+        Turn::Chance => {
+            let mut outcomes = Vec::new();
+            game.outcomes(pos, &mut outcomes);
+            let scores: Vec<Score> = outcomes.iter().map(|&(mv, _)| after(mv, depth, distance)).collect();
+            // All won or all lost is a result; everything else is an average.
+            if scores.iter().all(|score| score.is_win()) {
+                return *scores.iter().min().unwrap();
+            }
+            if scores.iter().all(|score| score.is_loss()) {
+                return *scores.iter().max().unwrap();
+            }
+            let total: i64 = outcomes.iter().map(|&(_, weight)| i64::from(weight)).sum();
+            let sum: i64 = scores
+                .iter()
+                .zip(&outcomes)
+                .map(|(score, &(_, weight))| {
+                    i64::from(score.raw().clamp(-100_000, 100_000)) * i64::from(weight)
+                })
+                .sum();
+            Score::eval((sum as f64 / total as f64).round() as i32)
+        }
+        Turn::Move if depth == 0 => Noise.evaluate(game, pos, &Context { root: side, last: None }),
+        Turn::Move => {
+            let mut moves = Vec::new();
+            game.moves(pos, &mut moves);
+            moves.into_iter().map(|mv| after(mv, depth - 1, distance + 1)).max().unwrap()
+        }
+    }
+}
+
+fn options(player: &str) -> Options {
+    Options {
+        player: player.to_owned(),
+        depth: None,
+        eval: String::new(),
+        threads: 1,
+        hash_mb: 1,
+        seed: 1,
+        level: 10,
+        variety: 0,
+        deterministic: true,
+        own: Vec::new(),
+    }
+}
+
+fn search<const C: bool, const S: bool>(
+    game: &Tree<C, S>,
+    options: &Options,
+    moves: &[u8],
+    multipv: usize,
+    depth: u32,
+) -> (Found<u8>, End) {
+    let root = Root::new(Node { state: 0, ply: 0, lead: 0 });
+    let control = Control::default();
+    control.set_limits(None, Some(depth));
+    let mut player = players::build(game, Noise, options).unwrap();
+    let mut last = None;
+    let asked = Asked { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
+    let (found, end) = player.search(game, &root, &asked, &control, &mut |found| last = Some(found.clone()));
+    assert_eq!(last.as_ref(), Some(&found), "the last answer was published");
+    (found, end)
+}
+
+/// Checks every line of an answer: legal to its end, ranked, and worth what minimax says of its first move.
+fn check<const C: bool, const S: bool>(
+    game: &Tree<C, S>,
+    found: &Found<u8>,
+    moves: &[u8],
+    depth: u32,
+    end: End,
+) {
+    let root = Node { state: 0, ply: 0, lead: 0 };
+    let worth = |mv: u8, depth: u32| {
+        let mut next = root;
+        game.play(&mut next, mv);
+        let score = oracle(game, &next, depth - 1, 1);
+        if game.side(&next) == game.side(&root) { score } else { -score }
+    };
+    let mut expected: Vec<Score> = moves.iter().map(|&mv| worth(mv, depth)).collect();
+    expected.sort_by(|a, b| b.cmp(a));
+    for (rank, line) in found.lines.iter().enumerate() {
+        let (value, bound) = line.value.expect("a search scores");
+        assert_eq!(bound, Bound::Exact);
+        assert!(moves.contains(&line.pv[0]));
+        let mut pos = root;
+        for &mv in &line.pv {
+            let legal = match game.turn(&pos) {
+                Turn::Over(_) => false,
+                Turn::Move => game.is_legal(&pos, mv),
+                Turn::Chance => true,
+            };
+            assert!(legal, "{line:?}");
+            game.play(&mut pos, mv);
+        }
+        // Once proven the search ends, at a depth that need not be the limit.
+        if end == End::Proven {
+            let truth = worth(line.pv[0], game.plies + 1);
+            let class = |score: Score| (score.is_win(), score.is_loss(), if S { score.raw() } else { 0 });
+            assert_eq!(class(value.score), class(truth), "{line:?}");
+        } else if C && value.score.is_win() {
+            // Where chance decides when the game is won, the distance is a bound; what is claimed of it is checked below.
+            assert!(expected[rank].is_win());
+        } else if C && value.score.is_loss() {
+            assert!(expected[rank].is_loss());
+        } else {
+            assert_eq!(value.score, expected[rank], "rank {rank} of {found:?}");
+            assert_eq!(value.score, worth(line.pv[0], depth), "the move is worth its score: {found:?}");
+        }
+        // What a line claims to be proven holds for its move; what the first line claims, for the position.
+        let mut truths = vec![worth(line.pv[0], game.plies + 1)];
+        if rank == 0 {
+            truths.push(moves.iter().map(|&mv| worth(mv, game.plies + 1)).max().unwrap());
+        }
+        for truth in truths {
+            assert!(!value.at_most || truth <= value.score, "{truth:?} in {found:?}");
+            assert!(!value.at_least || truth >= value.score, "{truth:?} in {found:?}");
+        }
+    }
+}
+
+fn compare<const C: bool, const S: bool>(player: &str, seeds: u64, depths: std::ops::RangeInclusive<u32>) {
+    let mut ends = [0; 2];
+    for seed in 0..seeds {
+        let game = Tree::<C, S> { seed: mix(seed), width: 3 + seed % 40, plies: 5 + (seed % 6) as u32 };
+        let mut legal = Vec::new();
+        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        for depth in depths.clone() {
+            for multipv in [1, 2, 4] {
+                let player = Options { depth: (player != "default").then_some(depth), ..options(player) };
+                let (found, end) = search(&game, &player, &legal, multipv, depth);
+                assert_eq!(found.lines.len(), multipv.min(legal.len()));
+                check(&game, &found, &legal, depth, end);
+                ends[usize::from(end == End::Proven)] += 1;
+                let some = &legal[legal.len() / 2..];
+                let (found, end) = search(&game, &player, some, multipv, depth);
+                check(&game, &found, some, depth, end);
+            }
+        }
+    }
+    assert!(ends.iter().all(|&count| count > 20), "both kinds of end occur: {ends:?}");
+}
+
+#[test]
+fn default_equals_minimax() {
+    compare::<false, false>("default", 300, 1..=8);
+}
+
+#[test]
+fn default_equals_minimax_on_margins() {
+    compare::<false, true>("default", 300, 1..=8);
+}
+
+#[test]
+fn default_equals_expectimax() {
+    compare::<true, false>("default", 200, 1..=5);
+}
+
+#[test]
+fn default_equals_expectimax_on_margins() {
+    compare::<true, true>("default", 200, 1..=5);
+}
+
+#[test]
+fn plain_searches_equal_minimax() {
+    compare::<false, false>("minimax", 100, 1..=5);
+    compare::<false, false>("alphabeta", 100, 1..=5);
+    compare::<false, true>("alphabeta", 100, 1..=5);
+}
+
+#[test]
+fn plain_searches_equal_expectimax() {
+    compare::<true, false>("minimax", 60, 1..=4);
+    compare::<true, false>("alphabeta", 60, 1..=4);
+}
+
+#[test]
+fn threads_prove_the_same_results() {
+    let mut options = options("default");
+    options.deterministic = false;
+    options.threads = 3;
+    for seed in 0..60 {
+        let game = Tree::<false, false> { seed: mix(seed + 7000), width: 60, plies: 11 };
+        let mut legal = Vec::new();
+        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        // A companion's deeper entries change evaluations, but nothing that is proven.
+        let (found, _) = search(&game, &options, &legal, 1, 12);
+        check(&game, &found, &legal, 12, End::Proven);
+    }
+}
+
+#[test]
+fn a_node_limit_gives_the_same_answer_each_time() {
+    let game = Tree::<false, false> { seed: 5, width: 100_000, plies: 40 };
+    let run = |nodes| {
+        let root = Root::new(Node { state: 3, ply: 0, lead: 0 });
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        let mut player = players::build(&game, Noise, &options("default")).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let asked = Asked { multipv: 1, moves };
+        let answer = player.search(&game, &root, &asked, &control, &mut |_| {});
+        (answer, control.stats())
+    };
+    for nodes in [1, 2, 100, 5_000, 54_321] {
+        let (first, second) = (run(nodes), run(nodes));
+        assert_eq!(first, second);
+        assert!(first.1.nodes <= nodes || first.0.1 == End::Proven, "{:?} of {nodes}", first.1);
+    }
+}
+
+#[test]
+fn a_stopped_search_still_has_an_answer() {
+    let game = Tree::<false, false> { seed: 5, width: 100_000, plies: 40 };
+    for player in ["default", "random", "greedy", "minimax", "alphabeta"] {
+        let root = Root::new(Node { state: 3, ply: 0, lead: 0 });
+        let control = Control::default();
+        control.stop();
+        let mut searcher = players::build(&game, Noise, &options(player)).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let asked = Asked { multipv: 1, moves: moves.clone() };
+        let (found, _) = searcher.search(&game, &root, &asked, &control, &mut |_| {});
+        assert!(moves.contains(&found.lines[0].pv[0]), "{player}");
+    }
+}
