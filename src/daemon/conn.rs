@@ -1,0 +1,292 @@
+//! The life of a connection: opening, the writer's side, draining, closing.
+
+use std::collections::{HashMap, VecDeque};
+
+use plyd_protocol as wire;
+use plyd_protocol::{OnEof, QuitMode, Reason};
+
+use super::outbox::{Item, JobId, Numbered, Outbox};
+use super::state::{Conn, ConnId, Stage, State, Timer};
+use super::transport::Signal;
+
+/// Where a connection comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// The process that started the daemon: `hello` is optional and no token is wanted.
+    Stdio,
+    /// A socket.
+    Socket,
+}
+
+/// What a writer finds in its connection's outbox.
+pub(super) enum Taken {
+    /// Messages to write.
+    Batch(Vec<Numbered>),
+    /// Nothing yet.
+    Wait,
+    /// Nothing more: the connection is over, and all was written.
+    Close,
+    /// The connection was cut off.
+    Gone,
+}
+
+impl State {
+    /// Opens a connection.
+    pub(super) fn open_conn(
+        &mut self,
+        origin: Origin,
+        writer: Signal,
+        reader: Signal,
+        now_ns: u64,
+    ) -> ConnId {
+        let id = self.fresh_id();
+        let remote = origin == Origin::Socket;
+        let conn = Conn {
+            outbox: Outbox::default(),
+            writer,
+            reader,
+            needs_hello: remote,
+            greeted: false,
+            wants_token: remote && self.token.is_some(),
+            remote,
+            bad_lines: 0,
+            on_eof: OnEof::default(),
+            defaults: wire::Settings::new(),
+            sessions: HashMap::new(),
+            inflight: HashMap::new(),
+            finished: VecDeque::new(),
+            lanes: HashMap::new(),
+            stage: Stage::Open,
+            watched: false,
+            reader_writes: false,
+        };
+        self.conns.insert(id, conn);
+        self.counters.connections += 1;
+        if remote {
+            self.set_timer(now_ns + self.limits.handshake.as_nanos() as u64, Timer::Handshake(id));
+            let full = self.conns.values().filter(|conn| conn.remote).count() > self.limits.connections;
+            if full {
+                self.counters.connections_dropped += 1;
+                self.send_notice(id, wire::NoticeKind::Warning, "too many connections", now_ns);
+                self.end_conn(id, now_ns);
+            }
+        }
+        id
+    }
+
+    /// Hands messages to the writer.
+    pub(super) fn take_messages(&mut self, id: ConnId, bytes: usize, now_ns: u64) -> Taken {
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Taken::Gone;
+        };
+        let batch = conn.outbox.take(bytes, now_ns);
+        if !batch.is_empty() {
+            return Taken::Batch(batch);
+        }
+        if conn.stage == Stage::Flushing {
+            self.drop_conn(id, now_ns, false);
+            return Taken::Close;
+        }
+        Taken::Wait
+    }
+
+    /// Notes that a writer got on.
+    pub(super) fn writer_progress(&mut self, id: ConnId, now_ns: u64) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.outbox.note_progress(now_ns);
+        }
+    }
+
+    /// Notes that all that was taken is written.
+    pub(super) fn all_written(&mut self, id: ConnId, now_ns: u64) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.outbox.confirm(now_ns);
+        }
+    }
+
+    /// Wakes the writer and keeps an eye on it; cuts a reader off that is too slow.
+    pub(super) fn watch_writer(&mut self, id: ConnId, now_ns: u64) {
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return;
+        };
+        if !conn.reader_writes {
+            self.effects.signals.push(conn.writer.clone());
+        }
+        if conn.outbox.unsent() >= self.limits.unsent_bytes {
+            tracing::info!(conn = id, "cut off: too much unsent");
+            self.drop_conn(id, now_ns, true);
+            return;
+        }
+        if !conn.watched {
+            conn.watched = true;
+            self.set_timer(now_ns + self.limits.stalled.as_nanos() as u64, Timer::Writer(id));
+        }
+    }
+
+    /// Leaves the writer asleep: the reader is about to write what its lines are answered with.
+    pub(super) fn hold_writer(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.reader_writes = true;
+        }
+    }
+
+    /// Wakes the writer for what the reader left, from now on at every message.
+    pub(super) fn release_writer(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.reader_writes = false;
+            if conn.outbox.has_waiting() {
+                self.effects.signals.push(conn.writer.clone());
+            }
+        }
+    }
+
+    /// Looks whether a writer got on.
+    pub(super) fn writer_is_due(&mut self, id: ConnId, now_ns: u64) {
+        let stalled = self.limits.stalled.as_nanos() as u64;
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return;
+        };
+        match conn.outbox.waiting_since() {
+            None => conn.watched = false,
+            Some(since) if since + stalled <= now_ns => {
+                tracing::info!(conn = id, "cut off: the peer does not read");
+                self.drop_conn(id, now_ns, true);
+            }
+            Some(since) => self.set_timer(since + stalled, Timer::Writer(id)),
+        }
+    }
+
+    /// The input ended.
+    pub(super) fn input_ended(&mut self, id: ConnId, now_ns: u64) {
+        let Some(conn) = self.conns.get(&id) else { return };
+        if conn.stage == Stage::Open {
+            let on_eof = conn.on_eof;
+            self.drain(id, None, on_eof, now_ns);
+        }
+    }
+
+    /// The client wants to leave.
+    pub(super) fn quit(&mut self, id: ConnId, name: String, mode: QuitMode, now_ns: u64) {
+        let mode = match mode {
+            QuitMode::Finish => OnEof::Finish,
+            QuitMode::Stop => OnEof::Stop,
+        };
+        self.drain(id, Some(name), mode, now_ns);
+    }
+
+    /// Takes no more requests, ends searches as `mode` says, and closes when all is done.
+    fn drain(&mut self, id: ConnId, quit: Option<String>, mode: OnEof, now_ns: u64) {
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return;
+        };
+        conn.stage = Stage::Draining(quit);
+        self.effects.signals.push(conn.reader.clone());
+        let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
+        for job in self.jobs_of(id) {
+            match mode {
+                OnEof::Cancel => self.cancel(job, now_ns),
+                OnEof::Stop => self.stop_job(job, Reason::Stopped, now_ns),
+                OnEof::Finish => {
+                    let Some(found) = self.jobs.get_mut(&job) else {
+                        continue;
+                    };
+                    if found.is_open_ended() {
+                        self.stop_job(job, Reason::Stopped, now_ns);
+                    } else {
+                        found.end_with_input(end_ns);
+                        self.rearm_job(job);
+                    }
+                }
+            }
+        }
+        self.close_if_done(id, now_ns);
+    }
+
+    /// Closes a draining connection whose requests are all answered.
+    pub(super) fn close_if_done(&mut self, id: ConnId, now_ns: u64) {
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return;
+        };
+        if !conn.inflight.is_empty() {
+            return;
+        }
+        if let Stage::Draining(quit) = &mut conn.stage {
+            if let Some(name) = quit.take() {
+                self.send_result(id, &name, wire::ResultBody::Quit(wire::QuitResult {}), now_ns);
+            }
+            self.end_conn(id, now_ns);
+        }
+    }
+
+    /// Ends a connection once its outbox is empty; its searches are cancelled without a word.
+    pub(super) fn end_conn(&mut self, id: ConnId, now_ns: u64) {
+        for job in self.jobs_of(id) {
+            self.discard(job, now_ns);
+        }
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.stage = Stage::Flushing;
+            conn.needs_hello = false;
+            self.effects.signals.push(conn.writer.clone());
+        }
+    }
+
+    /// Cuts a connection off: the peer is gone, too slow, or all was written.
+    pub(super) fn drop_conn(&mut self, id: ConnId, now_ns: u64, count: bool) {
+        for job in self.jobs_of(id) {
+            self.discard(job, now_ns);
+        }
+        let Some(conn) = self.conns.remove(&id) else {
+            return;
+        };
+        self.counters.connections_dropped += u64::from(count);
+        for worker in conn.sessions.values().filter_map(|session| session.worker) {
+            self.dismiss(worker);
+        }
+        self.effects.leftovers.push(Box::new(conn.sessions));
+        self.effects.signals.extend([conn.writer, conn.reader]);
+        tracing::debug!(conn = id, "connection closed");
+    }
+
+    /// Tells everybody that the daemon ends, and lets every search answer.
+    pub(super) fn shut_down(&mut self, now_ns: u64) {
+        self.shutting_down = true;
+        let conns: Vec<ConnId> = self.conns.keys().copied().collect();
+        for id in conns {
+            self.send_notice(id, wire::NoticeKind::GoingAway, "the server shuts down", now_ns);
+        }
+        let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
+        for job in jobs {
+            self.stop_job(job, Reason::Shutdown, now_ns);
+        }
+    }
+
+    /// Cuts every connection off and ends every thread.
+    pub(super) fn close_all(&mut self, now_ns: u64) {
+        let conns: Vec<ConnId> = self.conns.keys().copied().collect();
+        for id in conns {
+            self.drop_conn(id, now_ns, false);
+        }
+        self.idle.clear();
+        self.workers.clear();
+    }
+
+    /// Whether a shutdown has nothing more to wait for.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.jobs.is_empty()
+            && self.conns.values().all(|conn| conn.outbox.is_drained() && conn.inflight.is_empty())
+    }
+
+    /// Queues the final message of a request that is no `go`, and forgets the request.
+    pub(super) fn answer(&mut self, id: ConnId, name: &str, item: Item, now_ns: u64) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.inflight.remove(name);
+        }
+        self.send(id, item, now_ns);
+        self.close_if_done(id, now_ns);
+    }
+
+    /// The jobs of a connection in the order of their arrival.
+    pub(super) fn jobs_of(&self, id: ConnId) -> Vec<JobId> {
+        self.jobs.iter().filter(|(_, job)| job.conn == id).map(|(job, _)| *job).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! The numbers that bound the daemon; `hello` publishes those that clients meet.
+
+use std::time::Duration;
+
+use plyd_protocol as wire;
+
+/// What the daemon allows at most.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Search threads that run at once; mode `move` may exceed it.
+    pub cores: usize,
+    /// Memory of all transposition tables.
+    pub hash_bytes: u64,
+    /// Connections at once.
+    pub connections: usize,
+    /// Sessions of one connection.
+    pub sessions: usize,
+    /// Requests in flight on one connection.
+    pub requests: usize,
+    /// Bad lines of a connection that has not shaken hands, after which it is closed.
+    pub bad_lines: u32,
+    /// Unsent bytes at which a connection is closed.
+    pub unsent_bytes: usize,
+    /// Time without progress of the unsent bytes after which a connection is closed.
+    pub stalled: Duration,
+    /// Time in which `hello` must come where it is required.
+    pub handshake: Duration,
+    /// Time that searches have after the end of input.
+    pub eof: Duration,
+    /// Time that a shutdown takes at most.
+    pub shutdown: Duration,
+    /// Time in which a search thread must yield once its search is over; then it is abandoned.
+    pub abandon: Duration,
+    /// Time that a search whose end is due has to publish its first move; then a legal move is chosen for it.
+    pub first_move: Duration,
+    /// Time after which a client that wants `progress` gets one even if no depth was completed.
+    pub progress: Duration,
+    /// Idle search threads that are kept.
+    pub idle_workers: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            hash_bytes: 1 << 30,
+            connections: 256,
+            sessions: 64,
+            requests: 256,
+            bad_lines: 16,
+            unsent_bytes: wire::MAX_UNSENT,
+            stalled: Duration::from_secs(10),
+            handshake: Duration::from_secs(30),
+            eof: Duration::from_secs(10),
+            shutdown: Duration::from_secs(5),
+            abandon: Duration::from_secs(2),
+            first_move: Duration::from_millis(5),
+            progress: Duration::from_secs(1),
+            idle_workers: 4,
+        }
+    }
+}
+
+impl Limits {
+    /// The limits as `hello` tells them.
+    #[must_use]
+    pub fn told(&self) -> wire::Limits {
+        wire::Limits {
+            requests: self.requests as u32,
+            sessions: self.sessions as u32,
+            searches: self.cores as u32,
+            threads: self.cores as u32,
+            hash_bytes: self.hash_bytes,
+            unsent_bytes: self.unsent_bytes as u64,
+            stalled_ms: self.stalled.as_millis() as u64,
+            eof_ms: self.eof.as_millis() as u64,
+            shutdown_ms: self.shutdown.as_millis() as u64,
+            ..wire::Limits::default()
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The messages that wait for a connection's writer.
+//!
+//! Knows no transport: it orders, numbers and counts. Finals keep their order and are never dropped; of the
+//! news of a search at most one per event waits, and the newest wins.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+
+/// A search, over all connections.
+pub(super) type JobId = u64;
+
+/// A message in the form in which it is queued: cheap to queue under the lock, made a line outside of it.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A message that was serialised before it was queued.
+    Body(String),
+    /// News of a search, without lines.
+    Info(wire::Info, Arc<Vec<wire::Line>>),
+    /// The end of a search, without lines.
+    BestMove(Box<wire::BestMove>, Arc<Vec<wire::Line>>),
+}
+
+impl Item {
+    /// The item as a line, without its line end.
+    pub(super) fn into_line(self, seq: u64, t_us: u64) -> String {
+        match self {
+            Self::Body(body) => wire::splice(&body, seq, t_us),
+            Self::Info(mut info, lines) => {
+                info.lines = Arc::unwrap_or_clone(lines);
+                wire::Message::Info(info).to_line(seq, t_us)
+            }
+            Self::BestMove(mut bestmove, lines) => {
+                bestmove.lines = Arc::unwrap_or_clone(lines);
+                wire::Message::BestMove(bestmove).to_line(seq, t_us)
+            }
+        }
+    }
+
+    /// The bytes that it takes as a line, or a little more.
+    fn bytes(&self) -> usize {
+        const ENVELOPE: usize = 64;
+        const SEARCH: usize = 512;
+        const LINE: usize = 160;
+        let of = |lines: &[wire::Line]| -> usize {
+            let pv = |line: &wire::Line| line.pv.iter().map(|mv| mv.len() + 3).sum::<usize>();
+            lines.iter().map(|line| LINE + line.mv.len() + pv(line)).sum()
+        };
+        match self {
+            Self::Body(body) => ENVELOPE + body.len(),
+            Self::Info(_, lines) | Self::BestMove(_, lines) => ENVELOPE + SEARCH + of(lines),
+        }
+    }
+}
+
+/// A message with its place in the connection's order.
+#[derive(Debug)]
+pub(super) struct Numbered {
+    /// Its number, from 1 and without gaps.
+    pub(super) seq: u64,
+    /// The message.
+    pub(super) item: Item,
+}
+
+/// A message that waits.
+#[derive(Debug)]
+struct Entry {
+    item: Item,
+    /// The bytes that it is counted with.
+    bytes: usize,
+    /// What it is news of, if it is news.
+    news: Option<(JobId, wire::InfoEvent)>,
+}
+
+/// The queue of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    entries: VecDeque<Entry>,
+    /// How many entries were taken so far: the absolute place of the first that waits, and the last `seq`.
+    taken: u64,
+    /// The absolute places of news that wait.
+    news: HashMap<(JobId, wire::InfoEvent), u64>,
+    queued_bytes: usize,
+    /// Bytes that the writer took and has not confirmed.
+    held_bytes: usize,
+    /// When the writer last got on, or the queue last began to fill.
+    progress_ns: u64,
+}
+
+impl Outbox {
+    /// Queues a message that is never dropped.
+    pub(super) fn push(&mut self, item: Item, now_ns: u64) {
+        self.append(item, None, now_ns);
+    }
+
+    /// Queues news of a search, or replaces news of the same event that still wait. Returns how many were
+    /// replaced (0 or 1).
+    pub(super) fn push_info(
+        &mut self,
+        job: JobId,
+        mut info: wire::Info,
+        lines: Arc<Vec<wire::Line>>,
+        now_ns: u64,
+    ) -> u64 {
+        let key = (job, info.event);
+        let Some(&place) = self.news.get(&key) else {
+            self.news.insert(key, self.taken + self.entries.len() as u64);
+            self.append(Item::Info(info, lines), Some(key), now_ns);
+            return 0;
+        };
+        let waiting = &mut self.entries[(place - self.taken) as usize];
+        if let Item::Info(old, _) = &waiting.item {
+            info.skipped += old.skipped + 1;
+        }
+        let item = Item::Info(info, lines);
+        let bytes = item.bytes();
+        self.queued_bytes = self.queued_bytes - waiting.bytes + bytes;
+        *waiting = Entry { item, bytes, news: Some(key) };
+        1
+    }
+
+    /// Takes messages of `about_bytes` in all, at least one if any waits. Taking confirms that everything taken
+    /// before was written.
+    pub(super) fn take(&mut self, about_bytes: usize, now_ns: u64) -> Vec<Numbered> {
+        self.confirm(now_ns);
+        let mut batch = Vec::new();
+        while self.held_bytes < about_bytes
+            && let Some(Entry { item, bytes, news }) = self.entries.pop_front()
+        {
+            self.taken += 1;
+            self.queued_bytes -= bytes;
+            self.held_bytes += bytes;
+            if let Some(key) = news {
+                self.news.remove(&key);
+            }
+            batch.push(Numbered { seq: self.taken, item });
+        }
+        batch
+    }
+
+    /// Notes that the writer wrote everything that it took.
+    pub(super) fn confirm(&mut self, now_ns: u64) {
+        self.held_bytes = 0;
+        self.progress_ns = now_ns;
+    }
+
+    /// Notes that the writer got on with what it took.
+    pub(super) fn note_progress(&mut self, now_ns: u64) {
+        self.progress_ns = now_ns;
+    }
+
+    /// The bytes that are queued or in the writer's hand.
+    pub(super) fn unsent(&self) -> usize {
+        self.queued_bytes + self.held_bytes
+    }
+
+    /// Since when nothing moved, if something waits.
+    pub(super) fn waiting_since(&self) -> Option<u64> {
+        (self.unsent() > 0).then_some(self.progress_ns)
+    }
+
+    /// Whether messages wait to be taken.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Whether nothing is queued and the writer confirmed all it took.
+    pub(super) fn is_drained(&self) -> bool {
+        self.unsent() == 0
+    }
+
+    fn append(&mut self, item: Item, news: Option<(JobId, wire::InfoEvent)>, now_ns: u64) {
+        if self.is_drained() {
+            self.progress_ns = now_ns;
+        }
+        let bytes = item.bytes();
+        self.queued_bytes += bytes;
+        self.entries.push_back(Entry { item, bytes, news });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::InfoEvent::{Best, Progress};
+
+    fn info(event: wire::InfoEvent, mv: &str) -> (wire::Info, Arc<Vec<wire::Line>>) {
+        let info = wire::Info {
+            id: "s".into(),
+            event,
+            mv: Some(mv.into()),
+            lines: Vec::new(),
+            stats: wire::Stats::default(),
+            skipped: 0,
+        };
+        let line = wire::Line { rank: 1, mv: mv.into(), pv: vec![mv.into()], depth: 0, score: None };
+        (info, Arc::new(vec![line]))
+    }
+
+    fn push(outbox: &mut Outbox, job: JobId, event: wire::InfoEvent, mv: &str) -> u64 {
+        let (info, lines) = info(event, mv);
+        outbox.push_info(job, info, lines, 0)
+    }
+
+    fn lines(outbox: &mut Outbox) -> Vec<String> {
+        outbox.take(usize::MAX, 0).into_iter().map(|taken| taken.item.into_line(taken.seq, 0)).collect()
+    }
+
+    #[test]
+    fn newest_news_win_in_the_oldest_place() {
+        let mut outbox = Outbox::default();
+        assert_eq!(push(&mut outbox, 1, Best, "a"), 0);
+        assert_eq!(push(&mut outbox, 2, Best, "x"), 0);
+        assert_eq!(push(&mut outbox, 1, Progress, "p"), 0);
+        assert_eq!(push(&mut outbox, 1, Best, "b"), 1);
+        assert_eq!(push(&mut outbox, 1, Best, "c"), 1);
+        outbox.push(Item::Body(r#"{"type":"bestmove"}"#.into()), 0);
+        let lines = lines(&mut outbox);
+        assert_eq!(lines.len(), 4);
+        assert!(lines[0].contains(r#""move":"c""#) && lines[0].contains(r#""skipped":2"#), "{}", lines[0]);
+        assert!(lines[1].contains(r#""move":"x""#) && !lines[1].contains("skipped"));
+        assert!(lines[2].contains(r#""event":"progress""#));
+        assert_eq!(lines[3], r#"{"seq":4,"t_us":0,"type":"bestmove"}"#);
+    }
+
+    #[test]
+    fn news_taken_are_no_longer_replaced() {
+        let mut outbox = Outbox::default();
+        push(&mut outbox, 1, Best, "a");
+        assert_eq!(lines(&mut outbox).len(), 1);
+        assert_eq!(push(&mut outbox, 1, Best, "b"), 0);
+        let lines = lines(&mut outbox);
+        assert!(lines[0].starts_with(r#"{"seq":2,"#) && !lines[0].contains("skipped"));
+    }
+
+    #[test]
+    fn a_writer_that_hangs_keeps_its_bytes_counted() {
+        let mut outbox = Outbox::default();
+        outbox.push(Item::Body("x".repeat(1000)), 5);
+        outbox.push(Item::Body("x".repeat(1000)), 7);
+        assert_eq!(outbox.waiting_since(), Some(5));
+        let all = outbox.unsent();
+        assert_eq!(outbox.take(1, 9).len(), 1);
+        assert_eq!(outbox.unsent(), all);
+        assert_eq!(outbox.waiting_since(), Some(9));
+        outbox.note_progress(11);
+        assert_eq!(outbox.waiting_since(), Some(11));
+        assert_eq!(outbox.take(1, 12).len(), 1);
+        assert_eq!(outbox.unsent(), all / 2);
+        assert!(outbox.take(1, 13).is_empty());
+        assert!(outbox.is_drained() && outbox.waiting_since().is_none());
+    }
+
+    #[test]
+    fn counted_bytes_cover_the_real_ones() {
+        let (info, lines) = info(Best, "c3-c4");
+        let item = Item::Info(info, lines);
+        let counted = item.bytes();
+        assert!(counted >= item.into_line(u64::MAX, u64::MAX).len());
+    }
+}

@@ -1,0 +1,301 @@
+//! The slow part of requests: parsing positions and moves, asking the rules, opening engines.
+//!
+//! It runs on the pool's threads, without the lock, on a copy of what it needs to know of the state
+//! ([`Context`]); what comes of it ([`Output`]) is taken over under the lock.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
+
+use super::budget::Memory;
+use super::describe;
+use super::job::{EngineKey, Prepared, Seat};
+use super::outbox::JobId;
+use super::state::{ConnId, Refusal, Session};
+use crate::engine::{AnyRoot, Entry};
+use crate::game::Rules;
+use crate::settings::{self, Caps};
+
+/// The seed of requests that name neither a session nor a seed.
+const DEFAULT_SEED: u64 = 0;
+
+/// A request that takes time.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The connection.
+    pub(super) conn: ConnId,
+    /// The request's id.
+    pub(super) name: String,
+    /// The request's line.
+    pub(super) line: u64,
+    /// The session.
+    pub(super) session: Option<String>,
+    /// Requests of one lane are worked on one after the other.
+    pub(super) lane: Lane,
+    /// The connection's default options when the request arrived.
+    pub(super) defaults: wire::Settings,
+    /// What is asked.
+    pub(super) work: Work,
+}
+
+/// Which requests of a connection keep their order.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Lane {
+    /// Those of a session.
+    Session(String),
+    /// Searches without a session.
+    Searches,
+    /// Questions without a session.
+    Questions,
+}
+
+/// What a task asks.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// `go`.
+    Go(JobId, Box<wire::Go>),
+    /// `newgame`.
+    NewGame(wire::NewGame),
+    /// `setoption` of a session.
+    SetOption(wire::SetOption),
+    /// `close`.
+    Close(wire::Close),
+    /// `inspect`.
+    Inspect(wire::Inspect),
+    /// `describe`.
+    Describe(wire::Describe),
+}
+
+/// A copy of what a task needs to know of the state.
+pub(super) enum Context {
+    /// The task names no session, or opens it.
+    Free,
+    /// The task's session.
+    Session(Box<SessionView>),
+}
+
+/// A session as a task sees it.
+pub(super) struct SessionView {
+    /// The game.
+    pub(super) entry: &'static Entry,
+    /// The rules that were given.
+    pub(super) rules: Rules,
+    /// The options that were given.
+    pub(super) options: wire::Settings,
+    /// The seed.
+    pub(super) seed: u64,
+    /// The initial position; none where no session keeps one.
+    pub(super) base: Arc<dyn AnyRoot>,
+    /// The last position, with the `start` by which it was named.
+    pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
+    /// What the session's engine was made from, when the task began.
+    pub(super) engine: Option<EngineKey>,
+}
+
+/// What came of a task.
+pub(super) enum Output {
+    /// A `result`, serialised.
+    Body(String),
+    /// A session to open, and its `result`.
+    Opened(Box<Session>, String),
+    /// A session's new options, and the `result`.
+    Options(wire::Settings, String),
+    /// The `result` of closing the session.
+    Close(String),
+    /// The `result` of looking at a position, which the session remembers.
+    Looked(String, (Option<String>, Arc<dyn AnyRoot>)),
+    /// A search that can begin.
+    Valid(Box<Prepared>),
+    /// The request is refused.
+    Refused(Refusal),
+}
+
+/// What all tasks share.
+#[derive(Clone)]
+pub(super) struct Bench {
+    /// The registry.
+    pub(super) games: &'static [&'static Entry],
+    /// The table memory.
+    pub(super) memory: Memory,
+    /// What options are capped at.
+    pub(super) caps: Caps,
+}
+
+impl Bench {
+    /// Works on a task.
+    pub(super) fn work(&self, task: &Task, context: Context) -> Output {
+        let output = match (&task.work, context) {
+            (Work::Go(_, go), context) => self
+                .view(&go.game, &task.defaults, context)
+                .and_then(|view| self.go(go, &view).map(|prepared| Output::Valid(Box::new(prepared)))),
+            (Work::Inspect(inspect), context) => self
+                .view(&inspect.game, &task.defaults, context)
+                .and_then(|view| self.inspect(task, inspect, &view)),
+            (Work::NewGame(newgame), _) => self.newgame(task, newgame),
+            (Work::SetOption(set), Context::Session(view)) => self.setoption(task, set, &view),
+            (Work::Close(close), _) => {
+                let session = close.session.clone();
+                Ok(Output::Close(body(task, ResultBody::Close(wire::CloseResult { session }))))
+            }
+            (Work::Describe(describe), _) => describe::body(self.games, describe)
+                .map(|described| body(task, ResultBody::Describe(wire::DescribeResult { body: described })))
+                .map(Output::Body),
+            (Work::SetOption(_), Context::Free) => {
+                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+            }
+        };
+        output.unwrap_or_else(Output::Refused)
+    }
+
+    /// The session of a request, or a passing one made from the game and the rules that it names.
+    fn view(
+        &self,
+        game: &GameRef,
+        defaults: &wire::Settings,
+        context: Context,
+    ) -> Result<Box<SessionView>, Refusal> {
+        match (game, context) {
+            (_, Context::Session(view)) => Ok(view),
+            (GameRef::Game { game, rules }, Context::Free) => {
+                let entry = describe::entry(self.games, game)?;
+                let rules = settings::rules(entry, rules, DEFAULT_SEED)?;
+                let base = settings::open(entry, &rules, None)?;
+                let options = settings::applicable(entry, defaults);
+                Ok(Box::new(SessionView {
+                    entry,
+                    rules,
+                    options,
+                    seed: DEFAULT_SEED,
+                    base,
+                    prefix: None,
+                    engine: None,
+                }))
+            }
+            (GameRef::Session { .. }, Context::Free) => {
+                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+            }
+        }
+    }
+
+    fn newgame(&self, task: &Task, newgame: &wire::NewGame) -> Result<Output, Refusal> {
+        let entry = describe::entry(self.games, &newgame.game)?;
+        let seed = newgame.seed.map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.0);
+        let rules = settings::rules(entry, &newgame.rules, seed)?;
+        settings::check_options(entry, &newgame.options)?;
+        let given = settings::layered(&settings::applicable(entry, &task.defaults), &newgame.options);
+        let options = settings::options(entry, &given, seed, self.caps)?;
+        let base = settings::open(entry, &rules, None)?;
+        let result = wire::NewGameResult {
+            session: newgame.session.clone(),
+            game: entry.name.to_owned(),
+            rules: base.rules(),
+            options: settings::told(entry, &options),
+            seed: wire::Seed(seed),
+            to_move: base.to_move(),
+        };
+        let session = Session {
+            entry,
+            rules,
+            options: given,
+            seed,
+            base,
+            prefix: None,
+            current: None,
+            worker: None,
+            engine: None,
+            forget: false,
+        };
+        Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
+    }
+
+    fn setoption(&self, task: &Task, set: &wire::SetOption, view: &SessionView) -> Result<Output, Refusal> {
+        settings::check_options(view.entry, &set.options)?;
+        let given = settings::layered(&view.options, &set.options);
+        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
+        let told = settings::told(view.entry, &options);
+        let result = wire::SetOptionResult { session: set.session.clone(), options: told };
+        Ok(Output::Options(given, body(task, ResultBody::SetOption(result))))
+    }
+
+    fn inspect(&self, task: &Task, inspect: &wire::Inspect, view: &SessionView) -> Result<Output, Refusal> {
+        let root = position(view, &inspect.position)?;
+        let options = settings::options(view.entry, &view.options, view.seed, self.caps)?;
+        let wanted = |want| inspect.want.contains(&want);
+        let result = wire::InspectResult {
+            to_move: wanted(Want::ToMove).then(|| root.to_move()),
+            outcome: wanted(Want::Outcome).then(|| root.outcome()),
+            legal: wanted(Want::Legal).then(|| root.legal()),
+            moves: wanted(Want::Moves)
+                .then(|| root.moves(wanted(Want::Eval).then_some(options.eval.as_str()))),
+            chance: wanted(Want::Chance).then(|| root.chance()),
+            board: wanted(Want::Board).then(|| root.board()),
+            text: wanted(Want::Text).then(|| root.text()),
+            hash: wanted(Want::Hash).then(|| wire::Hash(root.hash())),
+            eval: if wanted(Want::Eval) { root.eval(&options.eval) } else { None },
+            record: wanted(Want::Record).then(|| wire::Record {
+                record: wire::Record::VERSION,
+                game: view.entry.name.to_owned(),
+                rules: root.rules(),
+                start: root.start_text(),
+                moves: root.played().to_vec(),
+                result: root.outcome(),
+            }),
+        };
+        let body = body(task, ResultBody::Inspect(Box::new(result)));
+        Ok(Output::Looked(body, (inspect.position.start.clone(), root)))
+    }
+
+    fn go(&self, go: &wire::Go, view: &SessionView) -> Result<Prepared, Refusal> {
+        let root = position(view, &go.position)?;
+        let candidates = root.candidates(&go.searchmoves, &go.excludemoves)?;
+        settings::check_options(view.entry, &go.options)?;
+        let given = settings::layered(&view.options, &go.options);
+        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
+        let key = EngineKey { options, rules: root.rules() };
+        // A guess: a search that waits before this one may give the session another engine.
+        let seat = if view.engine.as_ref() == Some(&key) {
+            None
+        } else {
+            Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
+        };
+        let first = candidates.indexes.first().and_then(|index| root.legal().into_iter().nth(*index));
+        let first =
+            first.ok_or_else(|| Refusal::new(ErrorCode::Internal, "there is no move to choose from"))?;
+        let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
+        Ok(Prepared {
+            hash: root.hash(),
+            start: go.position.start.clone(),
+            multipv: (go.multipv as usize).min(candidates.indexes.len()),
+            root,
+            candidates,
+            fallback,
+            key,
+            seat,
+        })
+    }
+}
+
+/// The position that a request names, from the nearest one that the session knows.
+fn position(view: &SessionView, named: &wire::Position) -> Result<Arc<dyn AnyRoot>, Refusal> {
+    if let Some((start, root)) = &view.prefix
+        && *start == named.start
+        && named.moves.starts_with(root.played())
+    {
+        return extend(root, &named.moves[root.played().len()..]);
+    }
+    match &named.start {
+        None => extend(&view.base, &named.moves),
+        Some(start) => extend(&settings::open(view.entry, &view.rules, Some(start))?, &named.moves),
+    }
+}
+
+fn extend(root: &Arc<dyn AnyRoot>, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Refusal> {
+    if moves.is_empty() { Ok(Arc::clone(root)) } else { Ok(root.extend(moves)?) }
+}
+
+fn body(task: &Task, body: ResultBody) -> String {
+    wire::Message::Result(Box::new(wire::ResultMessage { id: task.name.clone(), body })).to_body()
+}

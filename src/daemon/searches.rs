@@ -1,0 +1,394 @@
+//! The life of searches: who may start, who has to yield, and how each ends in exactly one final message.
+//!
+//! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
+//! newer search, the end of the connection) takes the job out of the state and queues the final message in one
+//! step. Whoever comes second finds no job.
+
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
+
+use super::job::{Job, Phase, Prepared};
+use super::outbox::{Item, JobId};
+use super::state::{ConnId, Refusal, State, Timer};
+use crate::search::End;
+
+/// When a client that found no free slot may try again.
+const OVERLOADED_RETRY_MS: u64 = 1000;
+
+impl State {
+    /// Takes a job whose request proved valid: it starts, waits, or is refused.
+    pub(super) fn admit(&mut self, id: JobId, prepared: Box<Prepared>, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else {
+            return self.effects.leftovers.push(prepared);
+        };
+        let threads = prepared.key.options.threads;
+        job.hash = prepared.hash;
+        job.forced = prepared.candidates.forced;
+        job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
+        let (conn, queue) = (job.conn, job.queue);
+        let session = job.session.clone();
+        let prefix = (prepared.start.clone(), Arc::clone(&prepared.root));
+        self.remember(conn, session.as_deref(), prefix);
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.prepared = Some(prepared);
+        }
+        match self.obstacle(id, threads) {
+            None => self.start(id, threads, now_ns),
+            Some(_) if queue => {
+                if let Some(job) = self.jobs.get_mut(&id) {
+                    job.enqueue();
+                    match job.ending {
+                        Some(reason) => self.finish(id, reason, now_ns),
+                        None => self.rearm_job(id),
+                    }
+                }
+            }
+            Some(refusal) => self.fail(id, refusal, now_ns),
+        }
+    }
+
+    /// Why a prepared job cannot start now.
+    fn obstacle(&self, id: JobId, threads: usize) -> Option<Refusal> {
+        let job = self.jobs.get(&id)?;
+        let current = self.current_of(job);
+        if let Some(current) = current
+            && current.mode == Mode::Move
+        {
+            return Some(Refusal::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"));
+        }
+        let freed = current.map_or(0, |current| current.threads);
+        if job.mode != Mode::Move && !self.slots.fit(threads, freed) {
+            return Some(
+                Refusal::new(ErrorCode::Overloaded, "no search slot is free").retry(OVERLOADED_RETRY_MS),
+            );
+        }
+        None
+    }
+
+    fn current_of(&self, job: &Job) -> Option<&Job> {
+        let session = self.conns.get(&job.conn)?.sessions.get(job.session.as_ref()?)?;
+        self.jobs.get(&session.current?)
+    }
+
+    /// Starts a job: ends what it supersedes, takes its slots and gives it to its thread.
+    fn start(&mut self, id: JobId, threads: usize, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.phase == Phase::Waiting {
+            // The clock of a job that waited begins now.
+            job.run_clock_from(now_ns);
+        }
+        job.phase = Phase::Starting;
+        let (conn, mode, name, session) = (job.conn, job.mode, job.name.clone(), job.session.clone());
+        let superseded = session.as_deref().and_then(|session| self.session_mut(conn, session)?.current);
+        if let Some(superseded) = superseded {
+            self.supersede(superseded, conn, &name, now_ns);
+        }
+        let Some(job) = self.jobs.get(&id) else { return };
+        if job.is_only_move() {
+            return self.finish(id, Reason::OnlyMove, now_ns);
+        }
+        if job.watchdog_is_due(now_ns) || job.ending == Some(Reason::Deadline) {
+            return self.finish(id, Reason::Deadline, now_ns);
+        }
+        if mode == Mode::Move {
+            self.make_room(threads, conn, &name, now_ns);
+        }
+        self.slots.take(threads);
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.threads = threads;
+        }
+        let worker = match &session {
+            None => self.hire(None),
+            Some(session_name) => {
+                let owner = Some((conn, session_name.clone()));
+                let kept = self.session_mut(conn, session_name).and_then(|session| {
+                    session.current = Some(id);
+                    session.worker
+                });
+                let worker = kept.filter(|worker| self.workers.contains_key(worker));
+                let worker = worker.unwrap_or_else(|| self.hire(owner));
+                if let Some(session) = self.session_mut(conn, session_name) {
+                    session.worker = Some(worker);
+                }
+                worker
+            }
+        };
+        self.give(worker, id, now_ns);
+    }
+
+    /// Ends analyses and ponders until `threads` slots are free, as far as there are any to end.
+    fn make_room(&mut self, threads: usize, conn: ConnId, name: &str, now_ns: u64) {
+        while !self.slots.fit(threads, 0) {
+            // The own connection's yield first, then the ones that began last.
+            let yielding = self.jobs.iter().filter(|(_, job)| job.mode != Mode::Move && job.threads > 0);
+            let Some((_, id)) = yielding.map(|(id, job)| (job.conn == conn, *id)).max() else { return };
+            self.supersede(id, conn, name, now_ns);
+        }
+    }
+
+    fn supersede(&mut self, id: JobId, conn: ConnId, by: &str, now_ns: u64) {
+        let own = self.jobs.get(&id).is_some_and(|job| job.conn == conn);
+        self.end(id, Reason::Superseded, own.then(|| by.to_owned()), None, now_ns);
+    }
+
+    /// A thread begins to search; false if there is nothing to search any more.
+    pub(super) fn search_began(&mut self, id: JobId, now_ns: u64) -> bool {
+        let reminder = self.limits.progress;
+        let Some(job) = self.jobs.get_mut(&id) else {
+            return false;
+        };
+        job.began(now_ns, reminder);
+        if job.wants(InfoEvent::Started) {
+            self.tell(id, InfoEvent::Started, now_ns);
+        }
+        true
+    }
+
+    /// A search found something better, or the same at a greater depth.
+    pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if lines.is_empty() {
+            return;
+        }
+        let changed = !job.published || job.best.as_ref().is_none_or(|best| *best != lines);
+        let depth = lines[0].depth.max(job.control.stats().depth);
+        let first = !job.published;
+        job.best = Some(lines);
+        job.published = true;
+        for event in job.news(changed, depth) {
+            self.tell(id, event, now_ns);
+        }
+        let Some(job) = self.jobs.get(&id) else { return };
+        if let Some(reason) = job.ending {
+            self.finish(id, reason, now_ns);
+        } else if first {
+            self.rearm_job(id);
+        }
+    }
+
+    /// Queues news of a job, unless the client wants them later.
+    fn tell(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
+        let reminder = self.limits.progress;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let Some(skipped) = job.pass(event, now_ns, reminder) else {
+            return self.rearm_job(id);
+        };
+        let lines = match event {
+            InfoEvent::Started => Arc::default(),
+            InfoEvent::Best | InfoEvent::Progress => job.best.clone().unwrap_or_default(),
+        };
+        let info = wire::Info {
+            id: job.name.clone(),
+            event,
+            mv: lines.first().map(|line| line.mv.clone()),
+            lines: Vec::new(),
+            stats: job.stats(now_ns),
+            skipped,
+        };
+        let conn = job.conn;
+        if let Some(found) = self.conns.get_mut(&conn) {
+            let replaced = found.outbox.push_info(id, info, lines, now_ns);
+            self.counters.info_skipped += replaced + skipped;
+            self.watch_writer(conn, now_ns);
+        }
+        if event == InfoEvent::Progress {
+            self.rearm_job(id);
+        }
+    }
+
+    /// A search that is not over ended by itself.
+    pub(super) fn search_ended(&mut self, id: JobId, lines: Vec<wire::Line>, end: End, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let changed = !lines.is_empty() && job.best.as_ref().is_none_or(|best| **best != lines);
+        if changed {
+            job.best = Some(Arc::new(lines));
+        }
+        if let Some(reason) = job.reason_of(end) {
+            // The final message tells the last lines; news of them would say nothing more.
+            return self.finish(id, reason, now_ns);
+        }
+        job.phase = Phase::Open(end);
+        let threads = std::mem::take(&mut job.threads);
+        self.slots.give_back(threads);
+        self.freed = true;
+        if changed && self.jobs.get(&id).is_some_and(|job| job.wants(InfoEvent::Best)) {
+            self.tell(id, InfoEvent::Best, now_ns);
+        }
+        self.rearm_job(id);
+    }
+
+    /// Ends a job with the best move so far.
+    pub(super) fn finish(&mut self, id: JobId, reason: Reason, now_ns: u64) {
+        self.end(id, reason, None, None, now_ns);
+    }
+
+    /// Ends a job with the best move so far and what there is to say about its end.
+    pub(super) fn end(
+        &mut self,
+        id: JobId,
+        reason: Reason,
+        superseded_by: Option<String>,
+        incident: Option<String>,
+        now_ns: u64,
+    ) {
+        if self.jobs.get(&id).is_some_and(|job| job.best.is_none()) {
+            tracing::error!(job = id, ?reason, "a search ended before its position was known");
+            return self.fail(
+                id,
+                Refusal::new(ErrorCode::Internal, "the search ended without a move"),
+                now_ns,
+            );
+        }
+        let Some(mut job) = self.take_job(id, now_ns) else {
+            return;
+        };
+        // What a client was told of holds, whatever came first while a move was awaited.
+        let (reason, superseded_by) = match job.told_ending() {
+            Some(told) if reason != Reason::Failed => (told, None),
+            _ => (reason, superseded_by),
+        };
+        let lines = job.best.take().unwrap_or_default();
+        self.counters.failed += u64::from(reason == Reason::Failed);
+        let first = lines.first();
+        let ponder = first.and_then(|line| line.pv.get(1)).filter(|ply| !ply.starts_with('~')).cloned();
+        let bestmove = wire::BestMove {
+            id: job.name.clone(),
+            reason,
+            mv: first.map(|line| line.mv.clone()).unwrap_or_default(),
+            ponder,
+            hash: wire::Hash(job.hash),
+            lines: Vec::new(),
+            stats: job.stats(now_ns),
+            timing: job.timing(now_ns),
+            superseded_by,
+            incident,
+        };
+        tracing::debug!(conn = job.conn, id = job.name, ?reason, nodes = bestmove.stats.nodes, "search");
+        self.answer(job.conn, &job.name, Item::BestMove(Box::new(bestmove), lines), now_ns);
+        self.effects.leftovers.push(Box::new(job));
+    }
+
+    /// Ends a job with an error.
+    pub(super) fn fail(&mut self, id: JobId, refusal: Refusal, now_ns: u64) {
+        let Some(job) = self.take_job(id, now_ns) else {
+            return;
+        };
+        if let Some(conn) = self.conns.get_mut(&job.conn) {
+            conn.inflight.remove(&job.name);
+        }
+        self.send_error(job.conn, Some(&job.name), job.line, refusal, now_ns);
+        self.close_if_done(job.conn, now_ns);
+        self.effects.leftovers.push(Box::new(job));
+    }
+
+    /// Ends a job with `cancelled`, as its client asked.
+    pub(super) fn cancel(&mut self, id: JobId, now_ns: u64) {
+        if self.jobs.contains_key(&id) {
+            self.counters.cancelled += 1;
+            self.fail(id, Refusal::new(ErrorCode::Cancelled, "the search was cancelled"), now_ns);
+        }
+    }
+
+    /// Ends a job without a word: nobody is there to hear it.
+    pub(super) fn discard(&mut self, id: JobId, now_ns: u64) {
+        if let Some(job) = self.take_job(id, now_ns) {
+            self.counters.cancelled += 1;
+            if let Some(conn) = self.conns.get_mut(&job.conn) {
+                conn.inflight.remove(&job.name);
+            }
+            self.effects.leftovers.push(Box::new(job));
+        }
+    }
+
+    /// Takes a job out of the state: from here on it is over. Its thread is told to come back.
+    fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
+        let job = self.jobs.remove(&id)?;
+        job.control.stop();
+        if let Some(at) = job.timer_ns {
+            self.clear_timer(at, Timer::Job(id));
+        }
+        self.slots.give_back(job.threads);
+        self.counters.nodes += job.control.stats().nodes;
+        self.freed = true;
+        if let Some(name) = &job.session
+            && let Some(session) = self.session_mut(job.conn, name)
+            && session.current == Some(id)
+        {
+            session.current = None;
+        }
+        if let Phase::Searching(worker_id) = job.phase
+            && let Some(worker) = self.workers.get_mut(&worker_id)
+            && worker.busy == Some(id)
+        {
+            let at = now_ns + self.limits.abandon.as_nanos() as u64;
+            worker.abandon_ns = Some(at);
+            self.set_timer(at, Timer::Worker(worker_id));
+        }
+        if let Some(conn) = self.conns.get_mut(&job.conn) {
+            conn.finished.push_back(job.name.clone());
+            if conn.finished.len() > wire::FINISHED_IDS {
+                conn.finished.pop_front();
+            }
+        }
+        Some(job)
+    }
+
+    /// Ends a job as soon as it has a move: at once if it has one that its search published, or if no search of
+    /// it runs; otherwise with the first one that is published.
+    pub(super) fn stop_job(&mut self, id: JobId, reason: Reason, now_ns: u64) {
+        let first_move = self.limits.first_move.as_nanos() as u64;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        match job.phase {
+            Phase::Preparing => {
+                job.end_for(reason);
+            }
+            Phase::Searching(_) if !job.published => {
+                job.end_for(reason);
+                job.control.stop();
+                job.await_first_move(now_ns + first_move);
+                self.rearm_job(id);
+            }
+            Phase::Searching(_) | Phase::Waiting | Phase::Starting | Phase::Open(_) => {
+                self.finish(id, reason, now_ns);
+            }
+        }
+    }
+
+    /// Does what a job's timer was set for.
+    pub(super) fn job_is_due(&mut self, id: JobId, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.timer_ns = None;
+        for event in job.overdue_news(now_ns) {
+            self.tell(id, event, now_ns);
+        }
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        match job.due(now_ns) {
+            None => self.rearm_job(id),
+            Some(reason) if job.best.is_none() => {
+                // Still being prepared: it ends as soon as a legal move is known.
+                job.end_for(reason);
+                self.rearm_job(id);
+            }
+            Some(reason) => self.finish(id, reason, now_ns),
+        }
+    }
+
+    /// Starts what waits for a session or a slot, in the order of arrival, as far as it can start now.
+    pub(super) fn start_waiting(&mut self, now_ns: u64) {
+        while std::mem::take(&mut self.freed) {
+            let waiting: Vec<(JobId, usize)> = self
+                .jobs
+                .iter()
+                .filter(|(_, job)| job.phase == Phase::Waiting)
+                .filter_map(|(id, job)| Some((*id, job.prepared.as_ref()?.key.options.threads)))
+                .collect();
+            for (id, threads) in waiting {
+                if self.jobs.contains_key(&id) && self.obstacle(id, threads).is_none() {
+                    self.start(id, threads, now_ns);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Everything that the daemon's one lock guards: connections, sessions, searches, slots, timers.
+//!
+//! No I/O, no threads, no clock: time comes in as a number, and what is to happen outside goes out as
+//! [`Effects`], which the caller carries out after it gave the lock back. Every method takes microseconds.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use plyd_protocol as wire;
+use plyd_protocol::ErrorCode;
+
+use super::budget::{Memory, Slots};
+use super::job::{EngineKey, Job};
+use super::limits::Limits;
+use super::outbox::{Item, JobId, Outbox};
+use super::prepare::{Lane, Task};
+use super::transport::Signal;
+use super::worker::Order;
+use crate::engine::{AnyRoot, Entry, Fault};
+use crate::game::Rules;
+
+/// A connection.
+pub(super) type ConnId = u64;
+/// A search thread.
+pub(super) type WorkerId = u64;
+
+/// What is to be done once the lock is given back.
+#[derive(Default)]
+pub(super) struct Effects {
+    /// Writers and readers to wake.
+    pub(super) signals: Vec<Signal>,
+    /// Requests to work on.
+    pub(super) tasks: Vec<Task>,
+    /// Search threads to start.
+    pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
+    /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
+    /// the games' code.
+    pub(super) leftovers: Vec<Box<dyn Any + Send>>,
+    /// Whether the watchdog's next instant moved forward.
+    pub(super) rearm: bool,
+    /// Whether a shutdown has nothing more to wait for.
+    pub(super) quiet: bool,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Timer {
+    /// A job's next deadline.
+    Job(JobId),
+    /// A thread whose search is over must have come back.
+    Worker(WorkerId),
+    /// A writer must have got on.
+    Writer(ConnId),
+    /// `hello` must have come.
+    Handshake(ConnId),
+}
+
+/// A search thread.
+pub(super) struct Worker {
+    /// Where its orders go; dropping it ends the thread.
+    pub(super) orders: Sender<Order>,
+    /// The job that it has, over or not.
+    pub(super) busy: Option<JobId>,
+    /// The session whose engine it keeps.
+    pub(super) owner: Option<(ConnId, String)>,
+    /// When it is abandoned, if its job is over and it has not come back.
+    pub(super) abandon_ns: Option<u64>,
+}
+
+/// A session of a connection.
+pub(super) struct Session {
+    /// The game.
+    pub(super) entry: &'static Entry,
+    /// The rules that were given, and its seed where they take one.
+    pub(super) rules: Rules,
+    /// The options that were given.
+    pub(super) options: wire::Settings,
+    /// The seed of its players' own choices, unless an option gives one.
+    pub(super) seed: u64,
+    /// The initial position.
+    pub(super) base: Arc<dyn AnyRoot>,
+    /// The last position that was searched or looked at, with the `start` by which it was named.
+    pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
+    /// The job that has the session.
+    pub(super) current: Option<JobId>,
+    /// Its thread, which keeps its engine.
+    pub(super) worker: Option<WorkerId>,
+    /// What the engine was made from that it got last: a hint for preparation.
+    pub(super) engine: Option<EngineKey>,
+    /// Whether the engine must forget before the next search.
+    pub(super) forget: bool,
+}
+
+/// How a connection ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// It takes requests.
+    Open,
+    /// It takes none; it closes when those in flight are done. `quit` is answered then.
+    Draining(Option<String>),
+    /// It closes when its outbox is empty.
+    Flushing,
+}
+
+/// A connection.
+pub(super) struct Conn {
+    /// Its messages.
+    pub(super) outbox: Outbox,
+    /// Wakes its writer.
+    pub(super) writer: Signal,
+    /// Tells its reader to end.
+    pub(super) reader: Signal,
+    /// Whether `hello` must still come first.
+    pub(super) needs_hello: bool,
+    /// Whether `hello` came.
+    pub(super) greeted: bool,
+    /// Whether a token is wanted.
+    pub(super) wants_token: bool,
+    /// Whether it came over a network socket, where a stranger may be at the other end.
+    pub(super) remote: bool,
+    /// Bad lines before `hello`.
+    pub(super) bad_lines: u32,
+    /// What becomes of searches at the end of input.
+    pub(super) on_eof: wire::OnEof,
+    /// Options of later sessions.
+    pub(super) defaults: wire::Settings,
+    /// Open sessions by name.
+    pub(super) sessions: HashMap<String, Session>,
+    /// Requests in flight, with their job if they have one.
+    pub(super) inflight: HashMap<String, Option<JobId>>,
+    /// The last finished searches' ids, oldest first.
+    pub(super) finished: VecDeque<String>,
+    /// Requests that wait for an earlier one of their lane; an entry means that one is worked on.
+    pub(super) lanes: HashMap<Lane, VecDeque<Task>>,
+    /// How far it is from its end.
+    pub(super) stage: Stage,
+    /// Whether a timer watches its writer.
+    pub(super) watched: bool,
+    /// Whether the reader writes the answers to the lines that it just read.
+    pub(super) reader_writes: bool,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    /// The protocol's code.
+    pub(super) code: ErrorCode,
+    /// A JSON pointer into the request.
+    pub(super) pointer: Option<String>,
+    /// What is wrong, in a sentence.
+    pub(super) message: String,
+    /// The outcome, where the game is over.
+    pub(super) outcome: Option<Box<wire::Outcome>>,
+    /// When to try again.
+    pub(super) retry_ms: Option<u64>,
+}
+
+impl Refusal {
+    /// A refusal without a place in the request.
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
+    }
+
+    /// The same with the place that is to blame.
+    pub(super) fn at(self, pointer: &str) -> Self {
+        Self { pointer: Some(pointer.to_owned()), ..self }
+    }
+
+    /// The same with a time after which it may go better.
+    pub(super) fn retry(self, ms: u64) -> Self {
+        Self { retry_ms: Some(ms), ..self }
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        let pointer = (!fault.pointer.is_empty()).then_some(fault.pointer);
+        let outcome = fault.outcome.map(Box::new);
+        Self { code: fault.code, pointer, message: fault.message, outcome, retry_ms: None }
+    }
+}
+
+/// What the lock guards.
+pub(super) struct State {
+    /// The numbers.
+    pub(super) limits: Limits,
+    /// The registry.
+    pub(super) games: &'static [&'static Entry],
+    /// The token that remote connections must show.
+    pub(super) token: Option<String>,
+    /// Open connections.
+    pub(super) conns: BTreeMap<ConnId, Conn>,
+    /// Jobs that are not over, in the order of their arrival.
+    pub(super) jobs: BTreeMap<JobId, Job>,
+    /// Search threads.
+    pub(super) workers: HashMap<WorkerId, Worker>,
+    /// Threads without a session and without work.
+    pub(super) idle: Vec<WorkerId>,
+    /// Search slots.
+    pub(super) slots: Slots,
+    /// Table memory.
+    pub(super) memory: Memory,
+    /// What happened so far.
+    pub(super) counters: wire::Counters,
+    /// When the daemon began.
+    pub(super) began_ns: u64,
+    /// Whether no new work is taken.
+    pub(super) shutting_down: bool,
+    /// Whether a session or a slot became free, so that a waiting job may start.
+    pub(super) freed: bool,
+    /// What is to be done outside.
+    pub(super) effects: Effects,
+    timers: BTreeSet<(u64, Timer)>,
+    last_id: u64,
+}
+
+impl State {
+    /// A daemon with no connection.
+    pub(super) fn new(
+        limits: Limits,
+        games: &'static [&'static Entry],
+        token: Option<String>,
+        memory: Memory,
+        now_ns: u64,
+    ) -> Self {
+        Self {
+            slots: Slots::new(limits.cores),
+            memory,
+            limits,
+            games,
+            token,
+            conns: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            workers: HashMap::new(),
+            idle: Vec::new(),
+            counters: wire::Counters::default(),
+            began_ns: now_ns,
+            shutting_down: false,
+            freed: false,
+            effects: Effects::default(),
+            timers: BTreeSet::new(),
+            last_id: 0,
+        }
+    }
+
+    /// A number that was not used before.
+    pub(super) fn fresh_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Sets a timer.
+    pub(super) fn set_timer(&mut self, at_ns: u64, timer: Timer) {
+        self.effects.rearm |= self.timers.first().is_none_or(|(first, _)| at_ns < *first);
+        self.timers.insert((at_ns, timer));
+    }
+
+    /// Takes a timer back.
+    pub(super) fn clear_timer(&mut self, at_ns: u64, timer: Timer) {
+        self.timers.remove(&(at_ns, timer));
+    }
+
+    /// When the next timer is due.
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Does what is due. A timer that is set meanwhile waits for the next tick, however early it is.
+    pub(super) fn tick(&mut self, now_ns: u64) {
+        let due: Vec<_> = self.timers.iter().copied().take_while(|(at, _)| *at <= now_ns).collect();
+        for (at, timer) in due {
+            if !self.timers.remove(&(at, timer)) {
+                // What was done before took it back.
+                continue;
+            }
+            match timer {
+                Timer::Job(job) => self.job_is_due(job, now_ns),
+                Timer::Worker(worker) => self.abandon(worker, now_ns),
+                Timer::Writer(conn) => self.writer_is_due(conn, now_ns),
+                Timer::Handshake(conn) => {
+                    if self.conns.get(&conn).is_some_and(|conn| conn.needs_hello) {
+                        self.drop_conn(conn, now_ns, true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets start what can start, and gives out what is to be done outside.
+    pub(super) fn settle(&mut self, now_ns: u64) -> Effects {
+        self.start_waiting(now_ns);
+        self.effects.quiet = self.shutting_down && self.is_quiet();
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Moves a job's timer to its next deadline.
+    pub(super) fn rearm_job(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let next = job.next_timer();
+        let old = std::mem::replace(&mut job.timer_ns, next);
+        if old != next {
+            if let Some(at) = old {
+                self.clear_timer(at, Timer::Job(id));
+            }
+            if let Some(at) = next {
+                self.set_timer(at, Timer::Job(id));
+            }
+        }
+    }
+
+    /// Queues a message.
+    pub(super) fn send(&mut self, conn: ConnId, item: Item, now_ns: u64) {
+        if let Some(found) = self.conns.get_mut(&conn) {
+            found.outbox.push(item, now_ns);
+            self.watch_writer(conn, now_ns);
+        }
+    }
+
+    /// Queues a message that is small enough to be serialised under the lock.
+    pub(super) fn send_message(&mut self, conn: ConnId, message: &wire::Message, now_ns: u64) {
+        self.send(conn, Item::Body(message.to_body()), now_ns);
+    }
+
+    /// Queues a `result`.
+    pub(super) fn send_result(&mut self, conn: ConnId, id: &str, body: wire::ResultBody, now_ns: u64) {
+        let message = wire::Message::Result(Box::new(wire::ResultMessage { id: id.to_owned(), body }));
+        self.send_message(conn, &message, now_ns);
+    }
+
+    /// Queues an `error`.
+    pub(super) fn send_error(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: Refusal,
+        now_ns: u64,
+    ) {
+        let fatal = refusal.code.fatal();
+        self.send_error_message(conn, id, line, refusal, None, fatal, now_ns);
+    }
+
+    /// Queues a `duplicate_id`.
+    pub(super) fn send_duplicate(&mut self, conn: ConnId, name: String, line: u64, now_ns: u64) {
+        let refusal = Refusal::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
+        self.send_error_message(conn, None, line, refusal, Some(name), false, now_ns);
+    }
+
+    /// Queues an `error` after which the connection closes, whatever its code.
+    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: Refusal, now_ns: u64) {
+        self.send_error_message(conn, None, line, refusal, None, true, now_ns);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of the message, private to its three forms")]
+    fn send_error_message(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: Refusal,
+        reference: Option<String>,
+        fatal: bool,
+        now_ns: u64,
+    ) {
+        self.counters.errors += 1;
+        let message = wire::ErrorMessage {
+            id: id.map(str::to_owned),
+            line,
+            code: refusal.code,
+            message: refusal.message,
+            pointer: refusal.pointer,
+            reference,
+            retry_ms: refusal.retry_ms,
+            outcome: refusal.outcome.map(|outcome| *outcome),
+            fatal,
+        };
+        self.send_message(conn, &wire::Message::Error(Box::new(message)), now_ns);
+        if fatal {
+            self.end_conn(conn, now_ns);
+        }
+    }
+
+    /// Queues a `notice`.
+    pub(super) fn send_notice(&mut self, conn: ConnId, kind: wire::NoticeKind, message: &str, now_ns: u64) {
+        let notice = wire::Notice { kind, message: message.to_owned() };
+        self.send_message(conn, &wire::Message::Notice(notice), now_ns);
+    }
+
+    /// The session of a connection.
+    pub(super) fn session_mut(&mut self, conn: ConnId, name: &str) -> Option<&mut Session> {
+        self.conns.get_mut(&conn)?.sessions.get_mut(name)
+    }
+
+    /// Lets a session remember the last position that was searched or looked at.
+    pub(super) fn remember(
+        &mut self,
+        conn: ConnId,
+        session: Option<&str>,
+        prefix: (Option<String>, Arc<dyn AnyRoot>),
+    ) {
+        let leftover = match session.and_then(|name| self.session_mut(conn, name)) {
+            Some(session) => session.prefix.replace(prefix),
+            None => Some(prefix),
+        };
+        self.effects.leftovers.push(Box::new(leftover));
+    }
+
+    /// The load and the counters.
+    pub(super) fn status(&self, now_ns: u64) -> wire::StatusResult {
+        let running: u64 = self.jobs.values().map(|job| job.control.stats().nodes).sum();
+        wire::StatusResult {
+            searches: self.jobs.len() as u64,
+            sessions: self.conns.values().map(|conn| conn.sessions.len() as u64).sum(),
+            threads: self.slots.used() as u64,
+            hash_bytes: self.memory.used(),
+            uptime_ms: now_ns.saturating_sub(self.began_ns) / 1_000_000,
+            counters: wire::Counters { nodes: self.counters.nodes + running, ..self.counters },
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The daemon from outside and from inside, with a game made for it.
+
+mod chaos;
+mod fake;
+mod network;
+mod script;
+mod streams;

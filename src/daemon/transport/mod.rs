@@ -1,0 +1,136 @@
+//! The ways in and out: standard streams, TCP and Unix sockets, the same lines on all of them.
+//!
+//! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
+
+pub(super) mod framing;
+pub(super) mod net;
+pub(super) mod stdio;
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use plyd_protocol as wire;
+use tokio::sync::Notify;
+
+use super::Shared;
+use super::conn::Taken;
+use super::outbox::Numbered;
+use super::session::Arrival;
+use super::state::{ConnId, State};
+use crate::search::clock::now_ns;
+use framing::Event;
+
+/// The bytes that a writer takes at a time.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// Wakes a reader or a writer, or who waits for a connection's end.
+#[derive(Clone, Debug)]
+pub(super) enum Signal {
+    /// A thread.
+    Thread(Arc<Latch>),
+    /// A task.
+    Task(Arc<Notify>),
+}
+
+impl Signal {
+    /// Wakes it, now or when it next waits.
+    pub(super) fn wake(&self) {
+        match self {
+            Self::Thread(latch) => latch.open(),
+            Self::Task(notify) => notify.notify_one(),
+        }
+    }
+}
+
+/// Lets one thread wait for another; opened before it is waited for, it lets pass once.
+#[derive(Debug, Default)]
+pub(super) struct Latch {
+    open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Latch {
+    /// Opens it.
+    pub(super) fn open(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_one();
+    }
+
+    /// Waits until it is open, and closes it.
+    pub(super) fn wait(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.opened.wait_while(open, |open| !*open).unwrap_or_else(PoisonError::into_inner);
+        *open = false;
+    }
+}
+
+/// What a writer is to do next.
+enum Next {
+    /// Write this.
+    Write(Vec<u8>),
+    /// Wait.
+    Wait,
+    /// Close; all was written.
+    Close,
+    /// Give up.
+    Gone,
+}
+
+/// The next lines of a connection.
+fn next_lines(shared: &Arc<Shared>, conn: ConnId) -> Next {
+    let batch = match shared.with(|state| state.take_messages(conn, BATCH_BYTES, now_ns())) {
+        Taken::Batch(batch) => batch,
+        Taken::Wait => return Next::Wait,
+        Taken::Close => return Next::Close,
+        Taken::Gone => return Next::Gone,
+    };
+    let mut bytes = Vec::new();
+    for Numbered { seq, item } in batch {
+        let t_us = now_ns() / 1000;
+        let line = item.into_line(seq, t_us);
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        if let Some(transcript) = &shared.transcript {
+            transcript.sent(conn, seq, t_us, line);
+        }
+    }
+    Next::Write(bytes)
+}
+
+/// A line as a reader gives it to the state.
+struct Received {
+    at: Arrival,
+    content: Content,
+}
+
+enum Content {
+    Request(wire::Request),
+    Fault(wire::Fault),
+    /// Longer than this many bytes.
+    TooLong(usize),
+}
+
+impl Received {
+    /// Decodes what a reader found: up to tens of milliseconds for a line of 1 MiB.
+    fn decode(shared: &Shared, conn: ConnId, event: Event<'_>, received_ns: u64) -> Self {
+        let (number, content) = match event {
+            Event::Line { number, bytes } => {
+                if let Some(transcript) = &shared.transcript {
+                    transcript.received(conn, number, received_ns / 1000, &bytes);
+                }
+                (number, wire::decode(&bytes).map_or_else(Content::Fault, Content::Request))
+            }
+            Event::TooLong { number, limit } => (number, Content::TooLong(limit)),
+        };
+        Self { at: Arrival { conn, line: number, received_ns }, content }
+    }
+
+    /// Gives the line to the state.
+    fn apply(self, state: &mut State) {
+        let now = now_ns();
+        match self.content {
+            Content::Request(request) => state.request(&self.at, request, now),
+            Content::Fault(fault) => state.bad_line(&self.at, fault, now),
+            Content::TooLong(limit) => state.long_line(&self.at, limit, now),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Rules and options: from the wire's loose values to checked ones and back.
+//!
+//! What names exist and which values they take is said by [`Spec`]s; this module applies them and knows no game.
+//! The daemon and the commands share it.
+
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::ErrorCode;
+
+use crate::engine::{AnyRoot, Entry, Fault};
+use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
+use crate::options::{COMMON, Options};
+
+/// What the options of a search are capped at.
+#[derive(Clone, Copy, Debug)]
+pub struct Caps {
+    /// Threads of one search.
+    pub threads: usize,
+    /// MiB of one table.
+    pub hash_mb: usize,
+}
+
+/// The rules that a client gave, checked one by one; a rule that takes a seed and was not given gets `seed`.
+///
+/// # Errors
+/// `rules_unsupported` at `/rules/NAME`.
+pub fn rules(entry: &Entry, given: &wire::Settings, seed: u64) -> Result<Rules, Fault> {
+    let mut rules = Vec::new();
+    for (name, value) in given.iter() {
+        let spec = entry.rules.iter().find(|spec| spec.name == name).ok_or_else(|| {
+            let known: Vec<&str> = entry.rules.iter().map(|spec| spec.name).collect();
+            let message = format!("there is no such rule; {} has: {}", entry.name, known.join(", "));
+            fault(ErrorCode::RulesUnsupported, "rules", name, message)
+        })?;
+        let value = checked(spec.kind, value)
+            .map_err(|message| fault(ErrorCode::RulesUnsupported, "rules", name, message))?;
+        rules.push((spec.name, value));
+    }
+    for spec in entry.rules {
+        if spec.kind == Kind::Seed && given.get(spec.name).is_none() {
+            rules.push((spec.name, Setting::Text(wire::Seed(seed).to_string())));
+        }
+    }
+    Ok(Rules::new(rules))
+}
+
+/// Opens a game and says which part of a request is to blame where that fails.
+///
+/// # Errors
+/// `rules_unsupported` at `/rules/NAME`; `bad_position` or `illegal_position` at `/position/start`.
+pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, Fault> {
+    let at_start =
+        |code, message| Fault { code, pointer: "/position/start".to_owned(), message, outcome: None };
+    (entry.open)(rules, start).map_err(|error| match error {
+        OpenError::Rule { name, message } => fault(ErrorCode::RulesUnsupported, "rules", name, message),
+        OpenError::Malformed(message) => at_start(ErrorCode::BadPosition, message),
+        OpenError::Impossible(message) => at_start(ErrorCode::IllegalPosition, message),
+    })
+}
+
+/// Checks options of a game's players.
+///
+/// # Errors
+/// `option_unknown` or `option_invalid` at `/options/NAME`.
+pub fn check_options(entry: &Entry, given: &wire::Settings) -> Result<(), Fault> {
+    given.iter().try_for_each(|(name, value)| option(entry, name, value).map(drop))
+}
+
+/// Checks options that are to hold for whatever game: some game must take each of them.
+///
+/// # Errors
+/// `option_unknown` or `option_invalid` at `/options/NAME`.
+pub fn check_any_options(games: &[&Entry], given: &wire::Settings) -> Result<(), Fault> {
+    for (name, value) in given.iter() {
+        let mut worst =
+            fault(ErrorCode::OptionUnknown, "options", name, "no game has this option".to_owned());
+        let taken = games.iter().any(|entry| match option(entry, name, value) {
+            Ok(_) => true,
+            Err(fault) => {
+                if fault.code == ErrorCode::OptionInvalid {
+                    worst = fault;
+                }
+                false
+            }
+        });
+        if !taken {
+            return Err(worst);
+        }
+    }
+    Ok(())
+}
+
+/// The part of options for whatever game that this game takes.
+#[must_use]
+pub fn applicable(entry: &Entry, given: &wire::Settings) -> wire::Settings {
+    given
+        .iter()
+        .filter(|(name, value)| option(entry, name, value).is_ok())
+        .map(|(name, value)| (name, value.clone()))
+        .collect()
+}
+
+/// `below` with `above` laid over it.
+#[must_use]
+pub fn layered(below: &wire::Settings, above: &wire::Settings) -> wire::Settings {
+    let mut all = below.clone();
+    for (name, value) in above.iter() {
+        all.insert(name, value.clone());
+    }
+    all
+}
+
+/// The effective options: `given`, which are checked, over the defaults, within `caps`.
+///
+/// # Errors
+/// `option_unknown` or `option_invalid` at `/options/NAME`, should `given` not be checked.
+pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
+    let first = |names: &[Named]| names.first().map_or_else(String::new, |named| named.name.to_owned());
+    let mut options = Options {
+        player: first(entry.players),
+        depth: None,
+        eval: first(entry.evaluators),
+        threads: 1,
+        hash_mb: 16,
+        seed,
+        level: 10,
+        variety: 0,
+        deterministic: false,
+        own: Vec::new(),
+    };
+    for (name, value) in given.iter() {
+        let (spec, value) = option(entry, name, value)?;
+        match (spec.name, value) {
+            ("player", Setting::Text(text)) => options.player = text,
+            ("eval", Setting::Text(text)) => options.eval = text,
+            ("depth", Setting::Int(depth)) => options.depth = Some(depth as u32),
+            ("threads", Setting::Int(threads)) => options.threads = threads as usize,
+            ("level", Setting::Int(level)) => options.level = level as u32,
+            ("variety", Setting::Int(variety)) => options.variety = variety as u32,
+            ("hash_mb", Setting::Int(mb)) => options.hash_mb = mb as usize,
+            ("seed", Setting::Text(text)) => {
+                options.seed = text.parse::<wire::Seed>().map_or(seed, |seed| seed.0)
+            }
+            ("deterministic", Setting::Bool(yes)) => options.deterministic = yes,
+            (name, value) => options.own.push((name, value)),
+        }
+    }
+    options.threads = if options.deterministic { 1 } else { options.threads.min(caps.threads).max(1) };
+    options.hash_mb = options.hash_mb.min(caps.hash_mb).max(1);
+    Ok(options)
+}
+
+/// The effective options as the wire tells them: all of them, absent where there is no default.
+#[must_use]
+pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
+    let mut all = wire::Settings::new();
+    all.insert("player", options.player.as_str());
+    if let Some(depth) = options.depth {
+        all.insert("depth", i64::from(depth));
+    }
+    if !entry.evaluators.is_empty() {
+        all.insert("eval", options.eval.as_str());
+    }
+    all.insert("threads", options.threads as i64);
+    all.insert("hash_mb", options.hash_mb as i64);
+    all.insert("seed", wire::Seed(options.seed).to_string());
+    all.insert("level", i64::from(options.level));
+    all.insert("variety", i64::from(options.variety));
+    all.insert("deterministic", options.deterministic);
+    for spec in entry.options {
+        let given = options.own.iter().find(|(name, _)| *name == spec.name).map(|(_, value)| to_wire(value));
+        if let Some(value) = given.or_else(|| default(spec.kind)) {
+            all.insert(spec.name, value);
+        }
+    }
+    all
+}
+
+/// The value of a setting that was not given, where its specification names one.
+#[must_use]
+pub fn default(kind: Kind) -> Option<wire::Setting> {
+    match kind {
+        Kind::Bool { default } => Some(default.into()),
+        Kind::Int { default, .. } => default.map(Into::into),
+        Kind::Choice(choices) | Kind::ChoiceOrInt { choices, .. } => {
+            choices.first().map(|first| (*first).into())
+        }
+        Kind::Seed => None,
+    }
+}
+
+/// A setting as the wire writes it.
+#[must_use]
+pub fn to_wire(setting: &Setting) -> wire::Setting {
+    match setting {
+        Setting::Bool(value) => (*value).into(),
+        Setting::Int(value) => (*value).into(),
+        Setting::Text(value) => value.as_str().into(),
+    }
+}
+
+fn option(entry: &Entry, name: &str, value: &wire::Setting) -> Result<(&'static Spec, Setting), Fault> {
+    let known = COMMON.iter().chain(entry.options).find(|spec| spec.name == name).ok_or_else(|| {
+        let known: Vec<&str> = COMMON.iter().chain(entry.options).map(|spec| spec.name).collect();
+        let message = format!("there is no such option; there are: {}", known.join(", "));
+        fault(ErrorCode::OptionUnknown, "options", name, message)
+    })?;
+    let names = match name {
+        "player" => Some(entry.players),
+        "eval" => Some(entry.evaluators),
+        _ => None,
+    };
+    let value = match names {
+        Some(names) => named(names, value),
+        None => checked(known.kind, value),
+    };
+    value
+        .map(|value| (known, value))
+        .map_err(|message| fault(ErrorCode::OptionInvalid, "options", name, message))
+}
+
+fn named(names: &[Named], value: &wire::Setting) -> Result<Setting, String> {
+    match value {
+        wire::Setting::Text(text) if names.iter().any(|named| named.name == text) => {
+            Ok(Setting::Text(text.clone()))
+        }
+        _ => {
+            let names: Vec<&str> = names.iter().map(|named| named.name).collect();
+            Err(format!("expected one of: {}", names.join(", ")))
+        }
+    }
+}
+
+fn checked(kind: Kind, value: &wire::Setting) -> Result<Setting, String> {
+    use wire::Setting::{Bool, Int, Text};
+    match (kind, value) {
+        (Kind::Bool { .. }, Bool(value)) => Ok(Setting::Bool(*value)),
+        (Kind::Int { min, max, .. } | Kind::ChoiceOrInt { min, max, .. }, Int(value))
+            if (min..=max).contains(value) =>
+        {
+            Ok(Setting::Int(*value))
+        }
+        (Kind::Choice(choices) | Kind::ChoiceOrInt { choices, .. }, Text(text))
+            if choices.contains(&text.as_str()) =>
+        {
+            Ok(Setting::Text(text.clone()))
+        }
+        (Kind::Seed, Text(text)) if text.parse::<wire::Seed>().is_ok() => Ok(Setting::Text(text.clone())),
+        _ => Err(match kind {
+            Kind::Bool { .. } => "expected true or false".to_owned(),
+            Kind::Int { min, max, .. } => format!("expected an integer from {min} to {max}"),
+            Kind::Choice(choices) => format!("expected one of: {}", choices.join(", ")),
+            Kind::ChoiceOrInt { choices, min, max } => {
+                format!("expected one of: {}, or an integer from {min} to {max}", choices.join(", "))
+            }
+            Kind::Seed => "expected 1 to 16 lower-case hexadecimal digits".to_owned(),
+        }),
+    }
+}
+
+fn fault(code: ErrorCode, group: &str, name: &str, message: String) -> Fault {
+    Fault { code, pointer: wire::pointer(&format!("/{group}"), name), message, outcome: None }
+}
