@@ -1,0 +1,90 @@
+//! How a command ends badly: what is said on stderr and the exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::client::ClientError;
+use crate::engine::Fault;
+use plyd_protocol::ErrorCode;
+
+/// Why a command did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The arguments make no sense; the text says what to give instead. Exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// It was tried and did not work. Exit code 1.
+    #[error("{0}")]
+    Failed(String),
+    /// The output told it already. Exit code 1.
+    #[error("")]
+    Told,
+    /// Output or a file broke. Exit code 1.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Failure {
+    /// Tells the failure on stderr and gives the exit code. A reader that closed our output early, such as `head`, is
+    /// no failure.
+    pub(crate) fn report(&self) -> ExitCode {
+        let code = match self {
+            Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Told => return ExitCode::FAILURE,
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Failed(_) | Self::Io(_) => ExitCode::FAILURE,
+        };
+        let _nowhere_left_to_tell = writeln!(io::stderr(), "error: {self}");
+        code
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let place = place(&fault.pointer);
+        let message = format!("{}{place}", fault.message);
+        match fault.code {
+            ErrorCode::GameOver | ErrorCode::Internal | ErrorCode::Overloaded => Self::Failed(message),
+            _ => Self::Usage(message),
+        }
+    }
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// The place in a request as a place on the command line, in brackets.
+fn place(pointer: &str) -> String {
+    match pointer.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
+        ["position", "start"] => " (in --position)".into(),
+        ["position", "moves", index] => match index.parse::<usize>() {
+            Ok(index) => format!(" (move {} of --moves)", index + 1),
+            Err(_) => " (in --moves)".into(),
+        },
+        ["rules", name] => format!(" (in --rules {name}=...)"),
+        ["options", name] => format!(" (in --option {name}=...)"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_requests_become_places_on_the_command_line() {
+        for (pointer, text) in [
+            ("", ""),
+            ("/position/start", " (in --position)"),
+            ("/position/moves/2", " (move 3 of --moves)"),
+            ("/rules/width", " (in --rules width=...)"),
+            ("/options/depth", " (in --option depth=...)"),
+            ("/clock", ""),
+        ] {
+            assert_eq!(place(pointer), text);
+        }
+    }
+}

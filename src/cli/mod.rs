@@ -1,0 +1,124 @@
+//! The command line: one file a command.
+//!
+//! Commands ask the engine, or the protocol through [`crate::client`]; they know nothing of how a game or a search
+//! works. A new command is a file with its arguments and a function `run`, and a line in `Command` and `run`.
+
+mod bench;
+mod completions;
+mod describe;
+mod failure;
+mod go;
+mod parse;
+mod perft;
+mod picture;
+mod position;
+mod replay;
+mod serve;
+mod solve;
+mod words;
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
+
+use failure::Failure;
+
+/// A game-engine daemon: abstract games behind one line-based JSON protocol.
+#[derive(Debug, Parser)]
+#[command(name = "plyd", version, after_help = EXAMPLES, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plyd                                     serve on standard input and output
+  plyd serve --tcp 127.0.0.1:7117          serve over TCP
+  plyd go isolation --time 1s              what to play, for people
+  plyd go isolation --time 1s --json       the same for programs
+  plyd describe                            the games
+  plyd help go                             one command in full
+
+Exit codes: 0 done, 1 failed (also: replay found a difference), 2 wrong arguments.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the protocol; this is what `plyd` alone does
+    Serve(serve::Args),
+    /// Find a move in one position
+    Go(go::Args),
+    /// Count the positions that the rules lead to, depth by depth
+    Perft(perft::Args),
+    /// Solve a whole game and count its positions by value
+    Solve(solve::Args),
+    /// Search each game's bench positions and print the signature
+    Bench(bench::Args),
+    /// Tell what games there are, with their rules, options, players and texts
+    Describe(describe::Args),
+    /// Send a recorded conversation again and compare the answers
+    Replay(replay::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// Parses the command line, runs the command, and tells what went wrong in a sentence on stderr.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    match run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    let verbosity = if let Command::Serve(args) = &command { args.verbosity() } else { LevelFilter::WARN };
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_max_level(verbosity)
+        .init();
+    // Not the lock of stdout: a serving daemon writes there from a thread of its own.
+    let mut out = BufWriter::new(io::stdout());
+    match command {
+        Command::Serve(args) => serve::run(args),
+        Command::Go(args) => go::run(&args, &mut out),
+        Command::Perft(args) => perft::run(&args, &mut out),
+        Command::Solve(args) => solve::run(&args, &mut out),
+        Command::Bench(args) => bench::run(&args, &mut out),
+        Command::Describe(args) => describe::run(&args, &mut out),
+        Command::Replay(args) => replay::run(&args, &mut out),
+        Command::Completions(args) => completions::run(&args, &mut out),
+    }
+    // What was printed before a failure is shown before its message.
+    .and_then(|()| Ok(out.flush()?))
+}
+
+/// Writes a value as one line of JSON.
+fn write_json(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(), Failure> {
+    serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn each_command_shows_examples() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("plyd {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+}

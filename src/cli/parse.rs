@@ -1,0 +1,57 @@
+//! Texts of arguments: durations, and names with values.
+
+use std::time::Duration;
+
+/// Reads a time with its unit: `200ms`, `1.5s`, `2m`.
+///
+/// # Errors
+/// A sentence that says how a time is written.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        _ => return Err("give a time with its unit, such as 200ms, 1.5s or 2m".into()),
+    };
+    number
+        .parse::<f64>()
+        .ok()
+        .and_then(|number| Duration::try_from_secs_f64(number * seconds).ok())
+        .ok_or_else(|| format!("`{number}` is no number; give a time such as 200ms, 1.5s or 2m"))
+}
+
+/// Reads `name=value`.
+///
+/// # Errors
+/// A sentence that says how a setting is written.
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("give a name and a value, such as width=7".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_need_a_unit() {
+        for (text, ms) in
+            [("200ms", Some(200)), ("1s", Some(1000)), ("1.5s", Some(1500)), ("2m", Some(120_000))]
+        {
+            assert_eq!(duration(text).ok(), ms.map(Duration::from_millis), "{text}");
+        }
+        for text in ["", "5", "s", "1h", "-1s", "1..s", "99999999999999999999999m"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_have_a_name_and_an_equals_sign() {
+        assert_eq!(assignment("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert!(assignment("a").is_err() && assignment("=b").is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! The game and the position that a command is about, from its arguments.
+
+use std::sync::Arc;
+
+use crate::engine::{AnyRoot, Entry};
+use crate::game::{Kind, Rules, Spec};
+use crate::games::REGISTRY;
+use crate::options::{COMMON, Options};
+use crate::settings::{self, Caps};
+use plyd_protocol::{Setting, Settings};
+
+use super::failure::Failure;
+use super::parse;
+
+/// The seed of everything that is drawn, unless a setting names another: the same command gives the same answer.
+const SEED: u64 = 0;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PositionArgs {
+    /// The game; `plyd describe` lists them
+    game: String,
+    /// The position's text; the rules' initial position when absent
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Moves played since, chance outcomes included
+    #[arg(long, value_name = "MOVE", num_args = 1..)]
+    moves: Vec<String>,
+    /// Rules by name, such as width=5,height=6; `plyd describe GAME` lists them
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
+    rules: Vec<(String, String)>,
+}
+
+impl PositionArgs {
+    /// Opens the game and plays the moves.
+    pub(super) fn open(&self) -> Result<Arc<dyn AnyRoot>, Failure> {
+        let entry = game(&self.game)?;
+        let start = settings::open(entry, &rules(entry, &self.rules)?, self.position.as_deref())?;
+        Ok(start.extend(&self.moves)?)
+    }
+}
+
+/// A game's rules from texts.
+pub(super) fn rules(entry: &Entry, given: &[(String, String)]) -> Result<Rules, Failure> {
+    once(given, "--rules")?;
+    Ok(settings::rules(entry, &typed(entry.rules.iter(), given), SEED)?)
+}
+
+/// The game of that name.
+pub(super) fn game(name: &str) -> Result<&'static Entry, Failure> {
+    REGISTRY.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        Failure::Usage(format!("there is no game `{name}`; there are: {}", names.join(", ")))
+    })
+}
+
+/// A player's options from texts, as far as this machine can serve them.
+pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Options, Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let caps = Caps { threads, hash_mb: usize::MAX };
+    once(given, "--option")?;
+    let given = typed(COMMON.iter().chain(entry.options), given);
+    Ok(settings::options(entry, &given, SEED, caps)?)
+}
+
+/// Refuses a name that is given twice, as the protocol does.
+fn once(given: &[(String, String)], flag: &str) -> Result<(), Failure> {
+    let twice =
+        given.iter().enumerate().find(|(i, (name, _))| given[..*i].iter().any(|(other, _)| other == name));
+    twice.map_or(Ok(()), |(_, (name, _))| Err(Failure::Usage(format!("{flag} names `{name}` twice"))))
+}
+
+/// Texts as the types that their settings take; what fits none stays a text, for the check to refuse.
+fn typed<'a>(specs: impl Iterator<Item = &'a Spec> + Clone, given: &[(String, String)]) -> Settings {
+    let kind = |name: &str| specs.clone().find(|spec| spec.name == name).map(|spec| spec.kind);
+    given.iter().map(|(name, text)| (name.as_str(), setting(kind(name), text))).collect()
+}
+
+fn setting(kind: Option<Kind>, text: &str) -> Setting {
+    let value = match kind {
+        Some(Kind::Bool { .. }) => text.parse().ok().map(Setting::Bool),
+        Some(Kind::Int { .. }) => text.parse().ok().map(Setting::Int),
+        Some(Kind::ChoiceOrInt { choices, .. }) if !choices.contains(&text) => {
+            text.parse().ok().map(Setting::Int)
+        }
+        _ => None,
+    };
+    value.unwrap_or_else(|| Setting::Text(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_get_the_type_that_the_setting_takes() {
+        let int = Kind::Int { min: 0, max: 9, default: None };
+        let walls = Kind::ChoiceOrInt { choices: &["2023", "2022"], min: 0, max: 9 };
+        for (kind, text, value) in [
+            (int, "7", Setting::Int(7)),
+            (int, "7x", Setting::Text("7x".into())),
+            (Kind::Bool { default: false }, "true", Setting::Bool(true)),
+            (Kind::Choice(&["7"]), "7", Setting::Text("7".into())),
+            (walls, "2023", Setting::Text("2023".into())),
+            (walls, "5", Setting::Int(5)),
+            (Kind::Seed, "7", Setting::Text("7".into())),
+        ] {
+            assert_eq!(setting(Some(kind), text), value, "{kind:?} {text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_game_is_answered_with_the_known_ones() {
+        let Err(Failure::Usage(message)) = game("chess") else { panic!("chess is no game of the registry") };
+        assert!(REGISTRY.iter().all(|entry| message.contains(entry.name)), "{message}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Reading transcripts: lines of `{dir, t_us, conn, line, msg}`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What happened on a connection.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Record {
+    /// The connection.
+    pub conn: u64,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Something that a replay repeats or expects.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Event {
+    /// The client sent a line.
+    Line(String),
+    /// The client ended its input.
+    End,
+    /// The server sent the last message about a request.
+    Final(Value),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    In,
+    Out,
+}
+
+#[derive(Deserialize)]
+struct Written<'a> {
+    dir: Direction,
+    conn: u64,
+    #[serde(borrow)]
+    msg: &'a RawValue,
+}
+
+/// Reads a transcript; messages that are not final are left out.
+///
+/// # Errors
+/// Names the first line that is no record and says why.
+pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
+    let mut records = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let written: Written =
+            serde_json::from_str(line).map_err(|error| format!("line {}: no record: {error}", index + 1))?;
+        let event = match written.dir {
+            Direction::In => Some(sent(written.msg.get())),
+            Direction::Out => serde_json::from_str(written.msg.get()).ok().filter(is_final).map(Event::Final),
+        };
+        records.extend(event.map(|event| Record { conn: written.conn, event }));
+    }
+    Ok(records)
+}
+
+/// For each connection without a recorded end of input, the index of its last line: the input ends right after it.
+pub(super) fn last_lines(records: &[Record]) -> BTreeMap<u64, usize> {
+    let mut last = BTreeMap::new();
+    for (index, record) in records.iter().enumerate() {
+        if matches!(record.event, Event::Line(_)) {
+            last.insert(record.conn, index);
+        }
+    }
+    for record in records.iter().filter(|record| record.event == Event::End) {
+        last.remove(&record.conn);
+    }
+    last
+}
+
+/// Whether this is the last message about its request.
+pub(super) fn is_final(message: &Value) -> bool {
+    matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))
+}
+
+/// A line is recorded as the JSON that it was; one that was none as a string, the end of the input as null.
+fn sent(msg: &str) -> Event {
+    match serde_json::from_str(msg) {
+        Ok(Value::String(line)) => Event::Line(line),
+        Ok(Value::Null) => Event::End,
+        _ => Event::Line(msg.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_ends_and_finals_are_kept_and_infos_left_out() {
+        let text = r#"
+{"dir":"in","t_us":1,"conn":1,"line":1,"msg":{"id":"a", "cmd":"ping","x_":1.50}}
+{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"info","id":"a"}}
+{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"result","id":"a"}}
+{"dir":"in","t_us":3,"conn":1,"line":2,"msg":"no \"JSON\""}
+{"dir":"in","t_us":4,"conn":2,"line":1,"msg":{}}
+{"dir":"in","t_us":5,"conn":2,"line":2,"msg":null}
+"#;
+        let records = read(text).unwrap();
+        let events: Vec<Event> = records.iter().map(|record| record.event.clone()).collect();
+        assert_eq!(
+            events,
+            [
+                Event::Line(r#"{"id":"a", "cmd":"ping","x_":1.50}"#.into()),
+                Event::Final(serde_json::json!({"type": "result", "id": "a"})),
+                Event::Line(r#"no "JSON""#.into()),
+                Event::Line("{}".into()),
+                Event::End,
+            ]
+        );
+        assert_eq!(last_lines(&records), BTreeMap::from([(1, 2)]));
+    }
+
+    #[test]
+    fn a_line_that_is_no_record_is_named() {
+        let error = read("\n{\"dir\":\"sideways\"}").unwrap_err();
+        assert!(error.starts_with("line 2: "), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! `plyd serve`: the daemon, and what `plyd` alone does.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use crate::daemon::{self, Config, Limits};
+use tracing::level_filters::LevelFilter;
+
+use super::failure::Failure;
+
+/// For a person who starts the daemon in a terminal and sees nothing happen.
+const HINT: &str = "\
+plyd speaks one JSON object per line here: type a request, or end with Ctrl-D. For example:
+  {\"id\":\"1\",\"cmd\":\"describe\",\"what\":\"games\"}
+`plyd go GAME` finds a move without the protocol; `plyd help` lists all commands.
+";
+
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "\
+Examples:
+  plyd serve                                            standard input and output, like `plyd` alone
+  plyd serve --tcp 127.0.0.1:7117 --tcp [::1]:7117      TCP, twice
+  plyd serve --stdio --unix /run/plyd.sock -v           several at once, with a log line per connection
+  plyd serve --tcp 0.0.0.0:7117 --token-file token      clients must know the token
+
+The log goes to stderr: -v tells connections, -vv searches, -vvv everything.")]
+pub(super) struct Args {
+    /// Serve standard input and output; this is the default where nothing else is served
+    #[arg(long)]
+    stdio: bool,
+    /// Serve TCP at this address, such as 127.0.0.1:7117 (port 0: a free one, told in the log)
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    tcp: Vec<String>,
+    /// Serve a Unix socket at this path
+    #[arg(long, value_name = "PATH")]
+    unix: Option<PathBuf>,
+    /// Ask clients (except on standard input) for the token in this file
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Search threads that run at once; the number of cores when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Memory of all hash tables in MiB
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    hash_mb: Option<u32>,
+    /// Record every line of every connection in this file
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+    /// Log more; may be given up to three times
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+impl Args {
+    /// What is logged.
+    pub(super) fn verbosity(&self) -> LevelFilter {
+        match self.verbose {
+            0 => LevelFilter::WARN,
+            1 => LevelFilter::INFO,
+            2 => LevelFilter::DEBUG,
+            _ => LevelFilter::TRACE,
+        }
+    }
+}
+
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let stdio = args.stdio || (args.tcp.is_empty() && args.unix.is_none());
+    if stdio && io::stdin().is_terminal() {
+        let _nobody_reads = io::stderr().write_all(HINT.as_bytes());
+    }
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    let mut limits = Limits::default();
+    if let Some(threads) = args.threads {
+        limits.cores = threads.into();
+    }
+    if let Some(mb) = args.hash_mb {
+        limits.hash_bytes = u64::from(mb) << 20;
+    }
+    let Args { tcp, unix, transcript, .. } = args;
+    let config = Config { stdio, tcp, unix, token, transcript, limits };
+    daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// An address with a port; names are looked up when the daemon binds.
+fn address(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err("give a host and a port, such as 127.0.0.1:7117".into()),
+    }
+}
+
+/// The token in a file, without the line end that editors add.
+fn read_token(path: &Path) -> Result<String, Failure> {
+    let usage = |message: String| Failure::Usage(format!("--token-file {}: {message}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let token = text.trim_end_matches(['\r', '\n']);
+    if token.is_empty() {
+        return Err(usage("the file is empty; write the token into it".into()));
+    }
+    Ok(token.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_need_a_host_and_a_port() {
+        for (text, good) in
+            [("127.0.0.1:0", true), ("[::1]:7117", true), ("localhost:7117", true), (":1", false)]
+                .into_iter()
+                .chain([("localhost", false), ("7117", false), ("localhost:70000", false)])
+        {
+            assert_eq!(address(text).is_ok(), good, "{text}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Scores, outcomes and lines in words.
+
+use std::time::Duration;
+
+use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, ToMove};
+
+/// A score from the root mover's view, such as "win in 9", "draw", "at least +0.250".
+pub(super) fn score(score: &Score) -> String {
+    let value = match (score.proof, score.eval, score.wdl) {
+        (Some(proof), ..) => return proof_words(&proof),
+        (None, Some(eval), _) => {
+            format!("{}{}.{:03}", if eval < 0 { '-' } else { '+' }, eval.abs() / 1000, eval.abs() % 1000)
+        }
+        (None, None, Some([win, draw, loss])) => {
+            let percent = |ppm: u32| f64::from(ppm) / 10_000.0;
+            format!("win {:.1} %, draw {:.1} %, loss {:.1} %", percent(win), percent(draw), percent(loss))
+        }
+        (None, None, None) => return "no score".into(),
+    };
+    match score.bound {
+        Bound::Exact => value,
+        Bound::Lower => format!("at least {value}"),
+        Bound::Upper => format!("at most {value}"),
+    }
+}
+
+fn proof_words(proof: &Proof) -> String {
+    let outcome = match proof.outcome {
+        ProofOutcome::Win => "win",
+        ProofOutcome::Draw => "draw",
+        ProofOutcome::Loss => "loss",
+    };
+    let mut words = outcome.to_owned();
+    if let Some(margin) = proof.margin.filter(|margin| *margin != 0) {
+        words += &format!(" by {}", margin.abs());
+    }
+    match (proof.plies, proof.plies_max) {
+        (Some(plies), _) => words += &format!(" in {plies}"),
+        (None, Some(plies)) => words += &format!(" in at most {plies}"),
+        (None, None) => (),
+    }
+    words
+}
+
+/// A line's score in words; players that do not score have none.
+pub(super) fn line_score(line: &Line) -> String {
+    line.score.as_ref().map_or_else(|| "no score".into(), score)
+}
+
+/// Whose turn it is.
+pub(super) fn to_move(to_move: ToMove) -> &'static str {
+    match to_move {
+        ToMove::P1 => "p1 to move",
+        ToMove::P2 => "p2 to move",
+        ToMove::Chance => "a chance outcome comes next",
+    }
+}
+
+/// How the game ended, such as "p1 wins by blocked, 3 to 1".
+pub(super) fn outcome(outcome: &Outcome) -> String {
+    let who = match outcome.winner {
+        Some(Player::P1) => "p1 wins",
+        Some(Player::P2) => "p2 wins",
+        None => "a draw",
+    };
+    let scores = outcome.scores.map(|[p1, p2]| format!(", {p1} to {p2}")).unwrap_or_default();
+    format!("{who} by {}{scores}", outcome.by.replace('_', " "))
+}
+
+/// A time in the unit that suits it.
+pub(super) fn time(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 0.001 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+/// Things per second; what took no measurable time counts as a microsecond.
+pub(super) fn per_second(count: u64, time: Duration) -> u64 {
+    (u128::from(count) * 1_000_000 / time.as_micros().max(1)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(bound: Bound, eval: i64) -> Score {
+        Score { bound, eval: Some(eval), wdl: None, proof: None }
+    }
+
+    fn proof(
+        outcome: ProofOutcome,
+        plies: Option<u32>,
+        plies_max: Option<u32>,
+        margin: Option<i64>,
+    ) -> Score {
+        let proof = Proof { outcome, plies, plies_max, margin };
+        Score { bound: Bound::Exact, eval: None, wdl: None, proof: Some(proof) }
+    }
+
+    #[test]
+    fn scores_read_as_sentences() {
+        for (value, text) in [
+            (eval(Bound::Exact, -1), "-0.001"),
+            (eval(Bound::Lower, 12_345), "at least +12.345"),
+            (eval(Bound::Upper, 0), "at most +0.000"),
+            (proof(ProofOutcome::Win, Some(9), None, None), "win in 9"),
+            (proof(ProofOutcome::Loss, None, Some(4), None), "loss in at most 4"),
+            (proof(ProofOutcome::Win, None, None, Some(3)), "win by 3"),
+            (proof(ProofOutcome::Draw, None, None, Some(0)), "draw"),
+        ] {
+            assert_eq!(score(&value), text);
+        }
+    }
+
+    #[test]
+    fn speed_never_divides_by_zero() {
+        assert_eq!(per_second(5, Duration::ZERO), 5_000_000);
+        assert_eq!(per_second(500, Duration::from_millis(250)), 2_000);
+    }
+}

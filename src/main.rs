@@ -1,0 +1,5 @@
+//! The command `plyd`.
+
+fn main() -> std::process::ExitCode {
+    plyd::cli::main()
+}

@@ -1,0 +1,170 @@
+//! The commands as people and scripts meet them: the real binary, its output and its exit codes.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use plyd_protocol::{Envelope, Message};
+use serde_json::Value;
+
+const GAME: &str = "l-game";
+
+/// Runs the command with some input.
+fn plyd_with(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // Written from a thread, so that a full pipe cannot block both sides. A command that reads nothing closes it.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn plyd(arguments: &[&str]) -> Output {
+    plyd_with(arguments, b"")
+}
+
+/// What a command that succeeds writes.
+fn stdout(arguments: &[&str]) -> String {
+    let output = plyd(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).unwrap()
+}
+
+#[test]
+fn commands_write_what_people_look_for() {
+    for (arguments, words) in [
+        (&["help"][..], &["serve", "replay", "Exit codes"][..]),
+        (&["describe"], &["l-game", "plyd describe GAME"]),
+        (&["describe", GAME], &["neutrals", "player", "hash_mb", "position", "ending"]),
+        (&["go", GAME, "--depth", "2"], &["p1 to move", "best", "nodes"]),
+        (&["go", GAME, "--depth", "2", "--multipv", "3"], &["score", "line"]),
+        (&["perft", GAME, "2", "--divide"], &["7,956", "first move"]),
+        (&["bench", GAME], &["Bench: ", "total"]),
+    ] {
+        let text = stdout(arguments);
+        for word in words {
+            assert!(text.contains(word), "{arguments:?} without `{word}`:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn json_has_the_fields_that_programs_read() {
+    let go = json(&["go", GAME, "--nodes", "5000", "--json"]);
+    assert_eq!(go["lines"][0]["pv"][0], go["move"]);
+    assert_eq!(go["game"], GAME);
+    let perft = json(&["perft", GAME, "2", "--json", "--divide"]);
+    let counts: Vec<u64> =
+        perft["counts"].as_array().unwrap().iter().map(|count| count["nodes"].as_u64().unwrap()).collect();
+    assert_eq!(counts, [65, 7956]);
+    let shares = perft["divide"].as_array().unwrap();
+    assert_eq!(shares.iter().map(|share| share["nodes"].as_u64().unwrap()).sum::<u64>(), 7956);
+    assert_eq!(json(&["describe", GAME, "--json"])["name"], GAME);
+    assert!(json(&["describe", "--json"]).as_array().is_some_and(|games| !games.is_empty()));
+}
+
+#[test]
+fn the_bench_signature_is_the_same_twice() {
+    let signature = |bench: Value| (bench["nodes"].clone(), bench["hash"].clone());
+    let first = signature(json(&["bench", GAME, "--json"]));
+    assert_eq!(first, signature(json(&["bench", GAME, "--json"])));
+    assert!(first.0.as_u64() > Some(0));
+}
+
+#[test]
+fn nonsense_is_refused_with_a_way_out() {
+    for (arguments, word) in [
+        (&["nonsense"][..], "Usage: plyd"),
+        (&["go"], "GAME"),
+        (&["go", "chess"], "there are: "),
+        (&["go", GAME, "--time", "5"], "200ms"),
+        (&["go", GAME, "--depth", "0"], "--depth"),
+        (&["go", GAME, "--position", "nonsense"], "--position"),
+        (&["go", GAME, "--moves", "nonsense"], "move 1 of --moves"),
+        (&["go", GAME, "--rules", "neutrals"], "width=7"),
+        (&["go", GAME, "--rules", "neutrals=some"], "--rules neutrals"),
+        (&["go", GAME, "--rules", "gravity=1"], "neutrals"),
+        (&["go", GAME, "--option", "player=me"], "random"),
+        (&["go", GAME, "--option", "depth=deep"], "1 to 1000"),
+        (&["perft", GAME], "DEPTH"),
+        (&["perft", GAME, "0"], "1.."),
+        (&["bench", "chess"], "there are: "),
+        (&["describe", "chess"], "there are: "),
+        (&["replay", "/nowhere"], "cannot read"),
+        (&["replay", "Cargo.toml"], "line 1"),
+        (&["serve", "--tcp", "7117"], "127.0.0.1:7117"),
+        (&["serve", "--token-file", "/nowhere"], "--token-file"),
+        (&["completions", "cmd"], "bash"),
+    ] {
+        let output = plyd(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_game_that_is_over_is_told_with_its_outcome() {
+    let output = plyd(&["go", GAME, "--rules", "max_plies=1", "--moves", "4 3 W"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("a draw by max plies"), "{text}");
+}
+
+#[test]
+fn completions_are_scripts_that_know_the_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(&["completions", shell]).contains("perft"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for command in ["serve", "go", "perft", "bench", "describe", "replay", "completions"] {
+        assert!(stdout(&["help", command]).contains("Examples:"), "{command}");
+    }
+}
+
+#[test]
+fn the_first_game_plays_to_its_end() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/first-game.jsonl");
+    let input = std::fs::read(file).unwrap();
+    let asked: Vec<Value> =
+        input.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let output = plyd_with(&[], &input);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let messages: Vec<Envelope> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |wanted: fn(&Message) -> bool| messages.iter().filter(|it| wanted(&it.message)).count();
+    let gos = asked.iter().filter(|request| request["cmd"] == "go").count();
+    assert_eq!(count(|message| matches!(message, Message::BestMove(_))), gos, "{text}");
+    assert_eq!(count(|message| matches!(message, Message::Error(_))), 0, "{text}");
+    assert_eq!(count(|message| matches!(message, Message::Result(_))), asked.len() - gos, "{text}");
+}
+
+#[test]
+fn an_address_in_use_is_a_failure_with_a_reason() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let output = plyd(&["serve", "--tcp", &address]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains(&address), "{text}");
+}

@@ -1,0 +1,14 @@
+//! The node counts of `plyd bench`: equal on every machine, and changed only on purpose.
+//!
+//! A change to the search, an evaluation or the rules changes the signature. Then `tests/signature.txt` is renewed
+//! with what this test prints, and the commit message ends with the new line.
+
+use std::process::Command;
+
+#[test]
+fn bench_gives_the_recorded_signature() {
+    let output = Command::new(env!("CARGO_BIN_EXE_plyd")).arg("bench").output().expect("the binary starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let signature = text.lines().rfind(|line| line.starts_with("Bench: ")).expect("a signature");
+    assert_eq!(signature, include_str!("signature.txt").trim(), "in tests/signature.txt");
+}

@@ -1,0 +1,75 @@
+//! The golden conversations in `protocol/transcripts` come out the same, by the command that users have for it.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
+
+/// Replays a transcript against a daemon whose limits do not depend on the machine.
+fn replay(file: &Path) -> Output {
+    Command::new(PLYD)
+        .arg("replay")
+        .arg(file)
+        .args(["--", PLYD, "serve", "--threads", "2"])
+        .output()
+        .expect("plyd was built for this test")
+}
+
+fn transcripts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/transcripts");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_transcript_replays() {
+    let files = transcripts();
+    assert!(files.len() >= 6, "{files:?}");
+    let mut failed = Vec::new();
+    for file in files {
+        let output = replay(&file);
+        if !output.status.success() {
+            let text = [output.stdout, output.stderr].concat();
+            failed.push(format!("{}:\n{}", file.display(), String::from_utf8_lossy(&text)));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_changed_answer_is_found_and_shown() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("changed.jsonl");
+    let ping = r#"{"dir":"in","t_us":1,"conn":1,"line":1,"msg":{"id":"a","cmd":"ping","echo":"now"}}"#;
+    let pong = r#"{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"result","id":"a","of":"ping","echo":"then"}}"#;
+    fs::write(&file, format!("{ping}\n{pong}\n")).unwrap();
+    let output = replay(&file);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("request `a`") && text.contains("- /echo \"then\"\n  + /echo \"now\""), "{text}");
+}
+
+#[test]
+fn an_answer_that_never_comes_ends_the_wait() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("silent.jsonl");
+    let pong = r#"{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"result","id":"never"}}"#;
+    fs::write(&file, format!("{pong}\n")).unwrap();
+    // `cat` answers nothing and stays until its input ends.
+    let output = Command::new(PLYD)
+        .arg("replay")
+        .arg(&file)
+        .args(["--timeout", "10ms", "--", "cat"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("`never`: no answer within 10ms"), "{text}");
+}

@@ -1,0 +1,158 @@
+//! The opening of a connection: `hello`, tokens, versions, features, and strangers on the port.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{Read, Write};
+
+use common::Server;
+use serde_json::{Value, json};
+
+/// A `hello` with some fields replaced.
+fn hello(fields: Value) -> Value {
+    let mut request = json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+    request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    request
+}
+
+#[test]
+fn a_connection_that_opens_wrongly_is_closed() {
+    let token = std::env::temp_dir().join(format!("plyd-token-{}", std::process::id()));
+    std::fs::write(&token, "s3cret\n").unwrap();
+    let open = Server::tcp(&[]);
+    let guarded = Server::tcp(&["--token-file", token.to_str().unwrap()]);
+    let future = json!({ "min": 2, "max": 3 });
+    let rows = [
+        (&open, json!({ "id": "h", "cmd": "ping" }), "handshake_required", "*"),
+        (&open, json!({ "id": "h", "cmd": "quit" }), "handshake_required", "*"),
+        (&open, hello(json!({ "protocol": future })), "version_unsupported", "/protocol"),
+        (&open, hello(json!({ "protocol": { "min": 0, "max": 0 } })), "version_unsupported", "/protocol"),
+        (&open, hello(json!({ "require": ["levitation"] })), "feature_unsupported", "/require/0"),
+        (&guarded, hello(json!({})), "auth_required", "*"),
+        (&guarded, hello(json!({ "token": "secret" })), "auth_failed", "/token"),
+        (&guarded, hello(json!({ "token": "" })), "auth_failed", "/token"),
+        (&guarded, hello(json!({ "token": "s3cret " })), "auth_failed", "/token"),
+        // Version, token and features are checked in this order.
+        (&guarded, hello(json!({ "protocol": future, "token": "x" })), "version_unsupported", "/protocol"),
+        (&guarded, hello(json!({ "require": ["levitation"] })), "auth_required", "*"),
+    ];
+    for (server, request, code, pointer) in rows {
+        let mut peer = server.connect();
+        let error = peer.ask(&request);
+        assert_eq!((&error["code"], &error["fatal"]), (&json!(code), &json!(true)), "{request}: {error}");
+        assert_eq!(error["line"], 1, "{error}");
+        if pointer != "*" {
+            assert_eq!(error["pointer"], pointer, "{error}");
+        }
+        peer.send(&json!({ "id": "late", "cmd": "ping" }));
+        assert_eq!(peer.closed().len(), 1, "nothing follows a fatal error");
+    }
+    guarded.greet(json!({ "token": "s3cret" })).ping();
+    std::fs::remove_file(token).unwrap();
+}
+
+#[test]
+fn bad_lines_before_hello_are_no_end() {
+    let server = Server::tcp(&[]);
+    let mut peer = server.connect();
+    peer.bytes(b"\n{\"id\":\n");
+    assert_eq!(peer.fault()["code"], "bad_json");
+    let error = peer.ask(&json!({ "id": "h", "cmd": "hello" }));
+    assert_eq!((&error["code"], &error["fatal"]), (&json!("missing_field"), &json!(false)), "{error}");
+    let error = peer.ask(&hello(json!({ "wings": 2 })));
+    assert_eq!((&error["code"], &error["fatal"]), (&json!("unknown_field"), &json!(false)), "{error}");
+    peer.hello(json!({}));
+    peer.ping();
+}
+
+#[test]
+fn hello_comes_once_and_changes_nothing_after() {
+    let (server, mut stdio) = Server::both(&[]);
+    stdio.ping();
+    let first = stdio.hello(json!({ "on_eof": "stop", "client": { "name": "n", "version": "v" } }));
+    assert_eq!((&first["protocol"], &first["server"]["name"]), (&json!(1), &json!("plyd")), "{first}");
+    let range = stdio_free_range(&server);
+    assert_eq!(range, 1, "the highest common version is chosen");
+    for peer in [&mut stdio, &mut server.greet(json!({}))] {
+        let error = peer.ask(&hello(json!({ "on_eof": "cancel" })));
+        assert_eq!(
+            (&error["code"], &error["fatal"]),
+            (&json!("handshake_repeated"), &json!(false)),
+            "{error}"
+        );
+        let error = peer.ask(&hello(json!({ "protocol": { "min": 7, "max": 7 } })));
+        assert_eq!(
+            (&error["code"], &error["fatal"]),
+            (&json!("handshake_repeated"), &json!(false)),
+            "{error}"
+        );
+        peer.ping();
+    }
+    stdio.send(&json!({
+        "id": "g", "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "position": {},
+        "clock": { "kind": "none" },
+    }));
+    stdio.end_input();
+    assert_eq!(stdio.last("g")["reason"], "stopped", "on_eof of the first hello stands");
+}
+
+/// The version chosen for a client that also speaks later ones.
+fn stdio_free_range(server: &Server) -> u64 {
+    let mut peer = server.connect();
+    let result = peer.ask(&hello(json!({ "protocol": { "min": 0, "max": 65535 } })));
+    result["protocol"].as_u64().unwrap()
+}
+
+#[test]
+fn limits_and_games_are_told() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let result = peer.hello(json!({}));
+    let games: Vec<&str> = result["games"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(games.contains(&"l-game") && games.contains(&"isolation"), "{result}");
+    let limits = &result["limits"];
+    for (name, value) in [
+        ("line_bytes", 1_048_576),
+        ("nesting", 32),
+        ("finished_ids", 1024),
+        ("multipv", 1000),
+        ("depth", 1000),
+        ("unsent_bytes", 8_388_608),
+        ("stalled_ms", 10_000),
+        ("eof_ms", 10_000),
+        ("shutdown_ms", 5000),
+        ("threads", 2),
+    ] {
+        assert_eq!(limits[name], value, "{name}");
+    }
+    let features = result["features"].as_array().unwrap().clone();
+    let mut again = Server::stdio(&[]);
+    again.1.hello(json!({ "require": features }));
+    let topics = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }));
+    let named: Vec<&str> =
+        topics["body"].as_array().unwrap().iter().filter_map(|g| g["name"].as_str()).collect();
+    assert_eq!(named, games);
+}
+
+#[test]
+fn other_protocols_on_the_port_are_turned_away() {
+    let server = Server::tcp(&[]);
+    for stranger in [
+        &b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"[..],
+        b"POST /go HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+        b"OPTIONS * HTTP/1.1\r\n\r\n",
+        b"HEAD /index.html HTTP/1.0\r\n\r\n",
+    ] {
+        let mut socket = server.socket();
+        socket.write_all(stranger).unwrap();
+        let mut text = String::new();
+        // A reset may follow the close, since the rest of the request is not read; the answer comes before it.
+        let _reset = socket.read_to_string(&mut text);
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert_eq!((&lines[0]["code"], &lines[0]["fatal"]), (&json!("bad_json"), &json!(true)), "{text}");
+        assert!(lines[0]["id"].is_null(), "{text}");
+    }
+    server.greet(json!({})).ping();
+}

@@ -1,0 +1,409 @@
+//! The rules through the wire: `inspect`, texts, hashes, records, endings, seeds and sessions' options.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Peer, Random, Server, inspect, texts, with};
+use serde_json::{Value, json};
+
+const WANTS: [&str; 10] =
+    ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record"];
+
+fn texts_of(list: &Value, field: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
+}
+
+fn games() -> Vec<Value> {
+    vec![
+        json!({ "game": "l-game" }),
+        json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
+        json!({ "game": "l-game", "rules": { "neutrals": "compulsory" } }),
+        json!({ "game": "isolation" }),
+        json!({ "game": "isolation", "rules": { "preset": "11x9" } }),
+        json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } }),
+    ]
+}
+
+/// A few plies at random.
+fn stroll(peer: &mut Peer, game: &Value, random: &mut Random, plies: usize) -> Vec<String> {
+    let mut moves = Vec::new();
+    for _ in 0..plies {
+        let legal = texts(&inspect(peer, game, &json!({ "moves": moves }), &["legal"])["legal"]);
+        if legal.is_empty() {
+            break;
+        }
+        moves.push(random.pick(&legal).clone());
+    }
+    moves
+}
+
+#[test]
+fn inspect_tells_what_is_wanted_and_all_of_it_agrees() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let mut random = Random::new(7);
+    for game in games() {
+        for plies in [0, 1, 2, 5, 12] {
+            let moves = stroll(&mut peer, &game, &mut random, plies);
+            let position = json!({ "moves": moves });
+            let all = inspect(&mut peer, &game, &position, &WANTS);
+            for want in WANTS {
+                // A position that is over has no evaluation to tell.
+                assert!(all.get(want).is_some() || want == "eval", "{game} {position}: no {want} in {all}");
+                let one = inspect(&mut peer, &game, &position, &[want]);
+                if want == "moves" {
+                    // An evaluation of each comes only where `eval` is wanted, too.
+                    let evals = inspect(&mut peer, &game, &position, &["moves", "eval"]);
+                    assert_eq!(evals.get(want), all.get(want), "{game} {position} {want}");
+                    assert!(texts_of(&one["moves"], "move") == texts_of(&all["moves"], "move"));
+                } else {
+                    assert_eq!(one.get(want), all.get(want), "{game} {position} {want}");
+                }
+                for other in WANTS.iter().filter(|other| **other != want) {
+                    assert!(one.get(*other).is_none(), "{other} was not wanted: {one}");
+                }
+            }
+            let legal = texts(&all["legal"]);
+            let over = !all["outcome"].is_null();
+            assert_eq!(legal.is_empty(), over, "{game} {position}: {all}");
+            assert_eq!(all["chance"], json!([]), "no chance in these games");
+            assert_eq!(all["to_move"], if moves.len().is_multiple_of(2) { "p1" } else { "p2" });
+            let mut twice = legal.clone();
+            twice.sort();
+            twice.dedup();
+            assert_eq!(twice.len(), legal.len(), "a move twice: {legal:?}");
+            for (entry, mv) in all["moves"].as_array().unwrap().iter().zip(&legal).take(40) {
+                assert_eq!(entry["move"], mv.as_str(), "`moves` stands in the order of `legal`");
+                let line = [&moves[..], std::slice::from_ref(mv)].concat();
+                let played = json!({ "moves": line });
+                let next = inspect(&mut peer, &game, &played, &["text", "outcome", "hash"]);
+                assert_eq!(entry["text"], next["text"], "{game} {played}");
+                assert_eq!(entry.get("outcome").unwrap_or(&Value::Null), &next["outcome"], "{game} {played}");
+                let direct = inspect(&mut peer, &game, &json!({ "start": entry["text"] }), &["hash", "text"]);
+                assert_eq!(
+                    (&direct["hash"], &direct["text"]),
+                    (&next["hash"], &next["text"]),
+                    "{game} {played}"
+                );
+            }
+            assert_eq!(all["moves"].as_array().unwrap().len(), legal.len());
+            check_board(&all["board"]);
+            check_record(&mut peer, &game, &moves, &all);
+        }
+    }
+}
+
+/// Every cell of a drawing is on its grid, and every line of the grid has its label.
+fn check_board(board: &Value) {
+    let (rows, cols) = (board["grid"]["rows"].as_u64().unwrap(), board["grid"]["cols"].as_u64().unwrap());
+    assert_eq!(board["grid"]["row_labels"].as_array().unwrap().len() as u64, rows, "{board}");
+    assert_eq!(board["grid"]["col_labels"].as_array().unwrap().len() as u64, cols, "{board}");
+    let inside = |cell: &Value| cell[0].as_u64().unwrap() < rows && cell[1].as_u64().unwrap() < cols;
+    for piece in board["pieces"].as_array().into_iter().flatten() {
+        assert!(inside(&piece["cell"]) && piece["piece"].is_string(), "{board}");
+        assert!(piece["also"].as_array().into_iter().flatten().all(inside), "{board}");
+    }
+    for mark in board["marks"].as_array().into_iter().flatten() {
+        assert!(inside(&mark["cell"]) && mark["mark"].is_string(), "{board}");
+    }
+}
+
+/// A record can be sent back, and gives the same position.
+fn check_record(peer: &mut Peer, game: &Value, moves: &[String], all: &Value) {
+    let record = &all["record"];
+    assert_eq!(record["record"], 1, "{record}");
+    assert_eq!((&record["game"], &record["moves"]), (&game["game"], &json!(moves)), "{record}");
+    assert_eq!(record["result"], all["outcome"], "{record}");
+    let again = json!({ "game": record["game"], "rules": record["rules"] });
+    let position = json!({ "start": record["start"], "moves": record["moves"] });
+    let told = inspect(peer, &again, &position, &["hash", "text", "outcome"]);
+    for field in ["hash", "text", "outcome"] {
+        assert_eq!(told[field], all[field], "{game} {record}");
+    }
+}
+
+#[test]
+fn equal_positions_have_equal_hashes_by_any_way() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let game = json!({ "game": "isolation" });
+    // Placements, then knight's moves whose order does not matter for the cells that are gone.
+    let ways = [json!(["a1", "g7", "b3", "f5"]), json!(["a1", "g7", "c2", "f5"])];
+    let hashes: Vec<Value> = ways
+        .iter()
+        .map(|moves| inspect(&mut peer, &game, &json!({ "moves": moves }), &["hash"])["hash"].clone())
+        .collect();
+    assert_ne!(hashes[0], hashes[1]);
+    let l = json!({ "game": "l-game" });
+    let start = inspect(&mut peer, &l, &json!({}), &["text", "hash"]);
+    let same = inspect(&mut peer, &l, &json!({ "start": "3 1 w 4 4 1 1 2 4 e 1" }), &["text", "hash"]);
+    assert_eq!(
+        (&start["hash"], &start["text"]),
+        (&same["hash"], &same["text"]),
+        "either case, tokens in either order"
+    );
+    let other = inspect(&mut peer, &l, &json!({ "start": "3 1 W 1 1 4 4 2 4 E 2" }), &["hash"]);
+    assert_ne!(start["hash"], other["hash"], "the mover counts");
+}
+
+#[test]
+fn a_start_sets_the_size_that_its_text_has() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let position = json!({ "start": "1.../..../..../..2. 1" });
+    let bare = json!({ "game": "isolation" });
+    let told = inspect(&mut peer, &bare, &position, &["record", "board", "legal", "hash"]);
+    assert_eq!(
+        (&told["record"]["rules"]["width"], &told["record"]["rules"]["height"]),
+        (&json!(4), &json!(4))
+    );
+    assert_eq!(texts(&told["legal"]).len(), 2, "{told}");
+    let given = json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } });
+    assert_eq!(inspect(&mut peer, &given, &position, &["hash"])["hash"], told["hash"]);
+    // The same in a session whose rules were not given, and in a search.
+    peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation" }));
+    let session = json!({ "session": "s" });
+    assert_eq!(inspect(&mut peer, &session, &position, &["hash"])["hash"], told["hash"]);
+    for whose in [&bare, &given, &session] {
+        let go = json!({ "id": "g", "cmd": "go", "position": position, "limit": { "depth": 1 } });
+        assert_eq!(peer.best(&with(go, whose))["hash"], told["hash"], "{whose}");
+    }
+    peer.result(
+        &json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "rules": { "width": 5 } }),
+    );
+    let error = peer.ask(
+        &json!({ "id": "g", "cmd": "go", "session": "s", "position": position, "limit": { "depth": 1 } }),
+    );
+    assert_eq!(
+        (&error["code"], &error["pointer"]),
+        (&json!("illegal_position"), &json!("/position/start")),
+        "{error}"
+    );
+}
+
+#[test]
+fn history_is_what_the_moves_tell() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    // Each side moves its L away and back: the start comes again.
+    let none = json!({ "game": "l-game", "rules": { "neutrals": "none" } });
+    let start = inspect(&mut peer, &none, &json!({}), &["text"])["text"].as_str().unwrap().to_owned();
+    let words: Vec<&str> = start.split(' ').collect();
+    let back = [words[..3].join(" "), words[7..10].join(" ")];
+    let mut cycle = None;
+    for first in texts(&inspect(&mut peer, &none, &json!({}), &["legal"])["legal"]) {
+        for second in texts(&inspect(&mut peer, &none, &json!({ "moves": [first] }), &["legal"])["legal"]) {
+            let moves = json!([first, second, back[0], back[1]]);
+            let request =
+                json!({ "id": "i", "cmd": "inspect", "position": { "moves": moves }, "want": ["text"] });
+            if cycle.is_none() && peer.ask(&with(request, &none))["text"] == start.as_str() {
+                cycle = Some(texts(&moves));
+            }
+        }
+    }
+    let cycle = cycle.expect("some way leads back");
+    let twice = [&cycle[..], &cycle[..]].concat();
+    for (repetition, drawn_at) in [(0, None), (2, Some(4)), (3, Some(8))] {
+        let rules = json!({ "game": "l-game", "rules": { "neutrals": "none", "repetition": repetition } });
+        for plies in [3, 4, 7, 8] {
+            let position = json!({ "moves": twice[..plies] });
+            if drawn_at.is_some_and(|at| at < plies) {
+                continue;
+            }
+            let outcome = inspect(&mut peer, &rules, &position, &["outcome"])["outcome"].clone();
+            let drawn = drawn_at == Some(plies);
+            let expected = if drawn { json!({ "winner": null, "by": "repetition" }) } else { Value::Null };
+            assert_eq!(outcome, expected, "{rules} {plies}");
+            let go = json!({ "id": "g", "cmd": "go", "position": position, "limit": { "depth": 1 } });
+            let last = peer.ask(&with(go, &rules));
+            assert_eq!(last["code"] == "game_over", drawn, "{rules} {plies}: {last}");
+            assert_eq!(last["outcome"], expected, "{rules} {plies}: {last}");
+        }
+        // A move played past the end is not legal.
+        if let Some(at) = drawn_at.filter(|&at| at < 8) {
+            let request = json!({ "id": "i", "cmd": "inspect", "position": { "moves": twice[..=at] } });
+            let error = peer.ask(&with(request, &rules));
+            assert_eq!(
+                (&error["code"], &error["pointer"]),
+                (&json!("illegal_move"), &json!("/position/moves/4"))
+            );
+        }
+    }
+    for (cap, plies, over) in [(0, 4, false), (4, 3, false), (4, 4, true), (1, 1, true)] {
+        let rules = json!({ "game": "l-game", "rules": { "neutrals": "none", "max_plies": cap } });
+        let position = json!({ "moves": cycle[..plies] });
+        let outcome = inspect(&mut peer, &rules, &position, &["outcome"])["outcome"].clone();
+        let expected = if over { json!({ "winner": null, "by": "max_plies" }) } else { Value::Null };
+        assert_eq!(outcome, expected, "{rules} {plies}");
+    }
+    let one_left = json!({ "game": "l-game", "rules": { "max_plies": 1 } });
+    let best =
+        peer.best(&with(json!({ "id": "g", "cmd": "go", "position": {}, "mode": "analyse" }), &one_left));
+    let proof = &best["lines"][0]["score"]["proof"];
+    assert_eq!((&best["reason"], &proof["outcome"]), (&json!("proven"), &json!("draw")), "{best}");
+    assert_eq!(best["lines"][0]["pv"].as_array().unwrap().len(), 1, "{best}");
+    assert!(best.get("ponder").is_none(), "nobody replies after the last ply: {best}");
+}
+
+#[test]
+fn newgame_tells_what_is_in_force() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let newgame = |fields: Value| {
+        with(json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation" }), &fields)
+    };
+    let told = peer.result(&newgame(json!({ "seed": "5eed", "options": { "depth": 4, "threads": 1 } })));
+    assert_eq!(
+        (&told["session"], &told["game"], &told["seed"]),
+        (&json!("s"), &json!("isolation"), &json!("5eed"))
+    );
+    assert_eq!((&told["to_move"], &told["options"]["seed"]), (&json!("p1"), &json!("5eed")), "{told}");
+    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(4), &json!(1)), "{told}");
+    assert_eq!((&told["rules"]["width"], &told["rules"]["height"]), (&json!(7), &json!(7)), "{told}");
+    let told = peer
+        .result(&newgame(json!({ "seed": "1", "options": { "seed": "2" }, "rules": { "preset": "11x9" } })));
+    assert_eq!((&told["seed"], &told["options"]["seed"]), (&json!("1"), &json!("2")), "{told}");
+    assert_eq!((&told["rules"]["width"], &told["rules"]["height"]), (&json!(11), &json!(9)), "{told}");
+    assert!(told["options"].get("depth").is_none(), "a reset starts from the defaults: {told}");
+    let mut drawn: Vec<String> =
+        (0..20).map(|_| peer.result(&newgame(json!({})))["seed"].as_str().unwrap().to_owned()).collect();
+    for seed in &drawn {
+        let again = peer.result(&newgame(json!({ "seed": seed })));
+        assert_eq!(again["seed"], seed.as_str());
+    }
+    drawn.sort();
+    drawn.dedup();
+    assert!(drawn.len() > 15, "seeds are drawn: {drawn:?}");
+    let l = json!({ "id": "n", "cmd": "newgame", "session": "l", "game": "l-game", "rules": { "neutrals": "both" } });
+    let told = peer.result(&l);
+    assert_eq!(told["rules"], json!({ "neutrals": "both", "max_plies": 0, "repetition": 0 }), "{told}");
+}
+
+#[test]
+fn options_come_from_the_connection_the_session_and_the_search() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let set = |options: Value| json!({ "id": "o", "cmd": "setoption", "options": options });
+    let told = peer.result(&set(json!({ "depth": 2, "threads": 1 })));
+    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(2), &json!(1)), "{told}");
+    let newgame = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "options": { "depth": 3 } });
+    let told = peer.result(&newgame);
+    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(3), &json!(1)), "{told}");
+    peer.result(&set(json!({ "depth": 5 })));
+    let session = |options: Value| with(set(options), &json!({ "session": "s" }));
+    assert_eq!(peer.result(&session(json!({})))["options"]["depth"], 3, "an open session keeps its own");
+    let told = peer.result(&session(json!({ "player": "alphabeta" })));
+    assert_eq!(
+        (&told["options"]["player"], &told["options"]["depth"]),
+        (&json!("alphabeta"), &json!(3)),
+        "{told}"
+    );
+    // A search's own options are for it alone.
+    let go = |options: Value| {
+        json!({ "id": "g", "cmd": "go", "session": "s", "position": {}, "options": options,
+        "clock": { "kind": "none" } })
+    };
+    assert_eq!(peer.best(&go(json!({ "depth": 1 })))["lines"][0]["depth"], 1);
+    assert_eq!(peer.best(&go(json!({})))["lines"][0]["depth"], 3);
+    // During a search a change waits for the next one.
+    peer.result(&session(json!({ "player": "default" })));
+    let endless = json!({ "id": "g", "cmd": "go", "session": "s", "position": {}, "mode": "ponder", "options": { "depth": 1000 },
+        "info": { "events": ["progress"] } });
+    peer.send(&endless);
+    assert_eq!(peer.result(&session(json!({ "player": "random" })))["options"]["player"], "random");
+    let before = peer.log.len();
+    peer.wait("progress", |peer| peer.log[before..].iter().any(|message| message["event"] == "progress"));
+    peer.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
+    assert_eq!(peer.last("g")["reason"], "stopped");
+}
+
+#[test]
+fn seeds_make_players_repeat_themselves() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let mut game = |seed: &str| -> Vec<String> {
+        peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "seed": seed,
+            "options": { "player": "random" } }));
+        let mut moves = Vec::new();
+        for _ in 0..12 {
+            let go = json!({ "id": "g", "cmd": "go", "session": "s", "position": { "moves": moves },
+                "clock": { "kind": "none" } });
+            let best = peer.ask(&go);
+            let Some(mv) = best["move"].as_str() else { break };
+            moves.push(mv.to_owned());
+        }
+        moves
+    };
+    let first = game("abc");
+    assert_eq!(game("abc"), first);
+    let others: Vec<_> = ["1", "2", "3"].into_iter().map(&mut game).collect();
+    assert!(others.iter().any(|other| *other != first), "{first:?}");
+}
+
+#[test]
+fn describe_agrees_with_what_is_accepted() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for game in ["l-game", "isolation"] {
+        let body =
+            peer.result(&json!({ "id": "d", "cmd": "describe", "what": "game", "game": game }))["body"]
+                .clone();
+        for field in ["name", "title", "position", "moves", "unit"] {
+            assert!(
+                body[field].as_str().is_some_and(|text| !text.is_empty()),
+                "{game}: no {field} in {body}"
+            );
+        }
+        assert_eq!((&body["name"], &body["chance"]), (&json!(game), &json!(false)));
+        let ends: Vec<&str> =
+            body["by"].as_array().unwrap().iter().map(|end| end["name"].as_str().unwrap()).collect();
+        assert!(ends.contains(&"stuck"), "{ends:?}");
+        for (field, rules) in [("rules", true), ("options", false)] {
+            for spec in body[field].as_array().unwrap() {
+                let name = spec["name"].as_str().unwrap();
+                let kind = spec["type"].as_str().unwrap_or_else(|| panic!("no type: {spec}"));
+                let mut values: Vec<Value> = spec.get("default").into_iter().cloned().collect();
+                match kind {
+                    "word" => values.extend(spec["words"].as_array().unwrap().iter().cloned()),
+                    "bool" => values.extend([json!(true), json!(false)]),
+                    "int" => values.extend(["min", "max"].iter().map(|end| spec[*end].clone())),
+                    "seed" => values.push(json!("ff")),
+                    "word_or_int" | "text" => {}
+                    _ => panic!("{spec}"),
+                }
+                // A repetition at the first occurrence is no game, and a board has a most.
+                for value in values.into_iter().filter(|value| !(rules && value.is_u64())) {
+                    let mut request = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": game });
+                    request[field] = json!({ name: value });
+                    let told = peer.result(&request);
+                    if !["threads", "hash_mb"].contains(&name) {
+                        assert_eq!(told[field][name], value, "{told}");
+                    }
+                }
+                if kind == "int" {
+                    let mut request = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": game });
+                    request[field] = json!({ name: spec["max"].as_i64().unwrap() + 1 });
+                    let expected = if rules { "rules_unsupported" } else { "option_invalid" };
+                    assert_eq!(peer.ask(&request)["code"], expected, "{request}");
+                }
+            }
+        }
+    }
+    let schema = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "schema" }))["body"].clone();
+    assert!(schema["requests"].is_object() && schema["messages"].is_object());
+}
+
+#[test]
+fn the_sessions_evaluator_rates_the_position_and_its_moves() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    for eval in ["race", "mobility", "improved"] {
+        let new = json!({ "id": eval, "cmd": "newgame", "session": eval, "game": "isolation",
+                          "rules": { "width": 5, "height": 5 }, "options": { "eval": eval } });
+        peer.result(&new);
+        let game = json!({ "session": eval });
+        let opening = ["c3", "a1"];
+        let rated = inspect(&mut peer, &game, &json!({ "moves": opening }), &["moves", "eval"]);
+        for info in rated["moves"].as_array().unwrap() {
+            let mut line: Vec<&str> = opening.to_vec();
+            line.push(info["move"].as_str().unwrap());
+            let after = inspect(&mut peer, &game, &json!({ "moves": line }), &["eval"]);
+            // `improved` counts from the root player's view; both questions have the mover as root.
+            let expected = after["eval"].as_i64().map(|eval| -eval);
+            assert_eq!(info["eval"].as_i64(), expected, "{eval}: {info}");
+        }
+    }
+}

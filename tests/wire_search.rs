@@ -1,0 +1,550 @@
+//! What searches claim, checked through the wire alone: moves, variations, hashes, clocks, reasons.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Peer, Random, Server, inspect, texts, with};
+use serde_json::{Value, json};
+
+/// Whose rules: the fields that name a game, and a few plies into it.
+fn positions() -> Vec<(Value, Value)> {
+    let rows = [
+        (json!({ "game": "l-game" }), json!([])),
+        (json!({ "game": "l-game", "rules": { "neutrals": "both" } }), json!(["4 1 W 1 1 2 1"])),
+        (json!({ "game": "l-game", "rules": { "neutrals": "none" } }), json!(["4 1 W"])),
+        (json!({ "game": "isolation" }), json!([])),
+        (json!({ "game": "isolation" }), json!(["d4", "b3"])),
+        (json!({ "game": "isolation", "rules": { "preset": "11x9" } }), json!(["f5", "d4", "h4"])),
+        (json!({ "game": "isolation", "rules": { "width": 4, "height": 5 } }), json!(["a1"])),
+    ];
+    rows.into_iter().map(|(game, moves)| (game, json!({ "moves": moves }))).collect()
+}
+
+/// The position some plies later.
+fn after(position: &Value, plies: &[String]) -> Value {
+    let mut position = position.clone();
+    let mut moves = position.get("moves").map(texts).unwrap_or_default();
+    moves.extend(plies.iter().cloned());
+    position["moves"] = json!(moves);
+    position
+}
+
+/// The names that `describe` lists under a field of a game.
+fn names(peer: &mut Peer, game: &str, field: &str) -> Vec<String> {
+    let body =
+        peer.result(&json!({ "id": "d", "cmd": "describe", "what": "game", "game": game }))["body"].clone();
+    body[field].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Checks a best move and all its lines against the rules.
+fn check_best(peer: &mut Peer, game: &Value, position: &Value, best: &Value, row: &Value) {
+    let rules = inspect(peer, game, position, &["legal", "hash", "to_move"]);
+    let legal = texts(&rules["legal"]);
+    assert!(legal.contains(&best["move"].as_str().unwrap().to_owned()), "{row} -> {best}");
+    assert_eq!(best["hash"], rules["hash"], "{row} -> {best}");
+    let mut seen = Vec::new();
+    for line in best["lines"].as_array().unwrap() {
+        let pv = texts(&line["pv"]);
+        assert!(!seen.contains(&pv[0]), "a move twice: {row} -> {best}");
+        seen.push(pv[0].clone());
+        // Legal to its end, so that it does not run past the game's.
+        inspect(peer, game, &after(position, &pv), &["outcome"]);
+    }
+    let pv = texts(&best["lines"][0]["pv"]);
+    let reply = best.get("ponder").map(|reply| reply.as_str().unwrap().to_owned());
+    match (&reply, pv.get(1)) {
+        (Some(reply), Some(second)) => assert_eq!(reply, second, "{row} -> {best}"),
+        (None, Some(_)) => panic!("a reply is known, but not told: {row} -> {best}"),
+        (Some(reply), None) => {
+            inspect(peer, game, &after(position, &[pv[0].clone(), reply.clone()]), &["outcome"]);
+        }
+        (None, None) => {}
+    }
+}
+
+#[test]
+fn every_player_and_evaluator_answers_legal_lines_in_every_mode() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for game in ["l-game", "isolation"] {
+        let (players, evaluators) = (names(&mut peer, game, "players"), names(&mut peer, game, "evaluators"));
+        assert!(players.len() >= 5 && !evaluators.is_empty(), "{players:?} {evaluators:?}");
+        let mut all: Vec<_> = positions().into_iter().filter(|(rules, _)| rules["game"] == game).collect();
+        all.reverse();
+        for (at, player) in players.iter().enumerate() {
+            for (also, eval) in evaluators.iter().enumerate() {
+                for (then, mode) in ["move", "analyse", "ponder"].iter().enumerate() {
+                    let (rules, position) = &all[(at + also + then) % all.len()];
+                    let request = json!({
+                        "id": "g", "cmd": "go", "position": position, "mode": mode, "multipv": 1 + 2 * (also % 2),
+                        "limit": { "nodes": 1500, "depth": 3 },
+                        "options": { "player": player, "eval": eval, "depth": 2 },
+                    });
+                    let request = with(request, rules);
+                    let best = peer.best(&request);
+                    assert!(
+                        ["limit", "proven", "only_move"].contains(&best["reason"].as_str().unwrap()),
+                        "{best}"
+                    );
+                    check_best(&mut peer, rules, position, &best, &request);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn several_lines_are_distinct_and_ordered() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    for (rules, position) in positions() {
+        let legal = texts(&inspect(&mut peer, &rules, &position, &["legal"])["legal"]);
+        for (asked, searched, excluded) in [
+            (1, vec![], vec![]),
+            (3, vec![], vec![]),
+            (1000, vec![], vec![]),
+            (4, legal[..2].to_vec(), vec![]),
+            (2, vec![], legal[1..].to_vec()),
+            (9, legal[..3].to_vec(), legal[1..2].to_vec()),
+        ] {
+            let allowed: Vec<&String> = legal
+                .iter()
+                .filter(|mv| (searched.is_empty() || searched.contains(mv)) && !excluded.contains(mv))
+                .collect();
+            let request = json!({ "id": "g", "cmd": "go", "position": position, "multipv": asked, "mode": "analyse",
+                "limit": { "nodes": 30_000, "depth": 4 }, "searchmoves": searched, "excludemoves": excluded });
+            let request = with(request, &rules);
+            let best = peer.best(&request);
+            check_best(&mut peer, &rules, &position, &best, &request);
+            let lines = best["lines"].as_array().unwrap();
+            assert_eq!(lines.len(), asked.min(allowed.len()), "{request} -> {best}");
+            for line in lines {
+                assert!(allowed.iter().any(|mv| line["move"] == mv.as_str()), "{request} -> {line}");
+            }
+            for pair in lines.windows(2) {
+                let [Some(better), Some(worse)] = [worth(&pair[0]), worth(&pair[1])] else { continue };
+                assert!(better >= worse, "{request} -> {} above {}", pair[0], pair[1]);
+            }
+        }
+    }
+}
+
+/// A line's exact score as a number that orders such scores; a sure win or loss is beyond all evaluations.
+fn worth(line: &Value) -> Option<i64> {
+    let score = line.get("score").filter(|score| score["bound"] == "exact")?;
+    let plies = score["proof"]["plies"].as_i64();
+    match (score["proof"]["outcome"].as_str(), plies) {
+        (None, _) => score["eval"].as_i64(),
+        (Some("win"), Some(plies)) => Some(i64::MAX - plies),
+        (Some("loss"), Some(plies)) => Some(i64::MIN + plies),
+        _ => None,
+    }
+}
+
+/// Plays the engine against itself from a proven position: each side keeps its word, to the ply.
+fn play_out(peer: &mut Peer, rules: &Value, position: &Value, proof: &Value) {
+    let exact = proof["plies"].as_u64();
+    let most = exact.or(proof["plies_max"].as_u64());
+    let winner = inspect(peer, rules, position, &["to_move"])["to_move"].clone();
+    let wins = proof["outcome"] == "win";
+    let mut played = Vec::new();
+    loop {
+        let here = after(position, &played);
+        let told = inspect(peer, rules, &here, &["outcome", "to_move"]);
+        if !told["outcome"].is_null() {
+            assert_eq!(
+                told["outcome"]["winner"] == winner,
+                wins,
+                "{position} {proof} ended {told} by {played:?}"
+            );
+            let plies = played.len() as u64;
+            assert!(exact.is_none_or(|exact| exact == plies), "{position} {proof} ended after {played:?}");
+            assert!(most.is_none_or(|most| plies <= most), "{position} {proof} ended after {played:?}");
+            let over = peer
+                .ask(&with(json!({ "id": "g", "cmd": "go", "position": here, "mode": "analyse" }), rules));
+            assert_eq!((&over["code"], &over["outcome"]), (&json!("game_over"), &told["outcome"]), "{over}");
+            return;
+        }
+        assert!(
+            most.is_none_or(|most| (played.len() as u64) < most),
+            "{rules} {position} {proof}: {played:?}"
+        );
+        assert!(played.len() < 200, "{rules} {position} {proof} has no end: {played:?}");
+        let request =
+            with(json!({ "id": "g", "cmd": "go", "position": here, "clock": { "kind": "none" } }), rules);
+        let best = peer.best(&request);
+        let mine = told["to_move"] == winner;
+        if let Some(claim) = best["lines"][0]["score"].get("proof") {
+            assert_eq!(claim["outcome"] == "win", mine == wins, "{request} -> {best}");
+            if let (Some(exact), Some(rest)) = (exact, claim["plies"].as_u64()) {
+                assert_eq!(rest + played.len() as u64, exact, "{request} -> {best}");
+            }
+        }
+        played.push(best["move"].as_str().unwrap().to_owned());
+    }
+}
+
+#[test]
+fn a_proven_win_is_won_in_exactly_so_many_plies() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    let mut random = Random::new(3);
+    let (mut wins, mut long) = (0, 0);
+    for neutrals in ["one", "both", "compulsory", "none"] {
+        let rules = json!({ "game": "l-game", "rules": { "neutrals": neutrals } });
+        let (mut proven, mut position) = (0, json!({}));
+        // A stroll; most places of this game are drawn, a few are won or lost.
+        for _ in 0..400 {
+            let told = inspect(&mut peer, &rules, &position, &["legal"]);
+            let legal = texts(&told["legal"]);
+            if legal.is_empty() || proven == 10 {
+                break;
+            }
+            position = after(&position, &[random.pick(&legal).clone()]);
+            if !inspect(&mut peer, &rules, &position, &["outcome"])["outcome"].is_null() {
+                position = json!({});
+                continue;
+            }
+            let request = json!({ "id": "g", "cmd": "go", "position": position, "mode": "analyse" });
+            let best = peer.best(&with(request, &rules));
+            assert_eq!(best["reason"], "proven", "{best}");
+            let proof = &best["lines"][0]["score"]["proof"];
+            if proof["outcome"] != "draw" {
+                assert!(proof["plies"].is_u64() || proof["plies_max"].is_u64(), "{best}");
+                play_out(&mut peer, &rules, &position, proof);
+                wins += usize::from(proof["outcome"] == "win");
+                // The side that loses a longer one keeps its word, too.
+                long += usize::from(proof["plies"].as_u64() > Some(2));
+                proven += 1;
+            }
+        }
+    }
+    assert!(wins >= 8 && long >= 2, "too few proofs to tell: {wins} wins, {long} of some length");
+}
+
+#[test]
+fn small_boards_are_solved_and_played_to_the_ply() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    for (width, height, moves) in [
+        (3, 3, json!([])),
+        (3, 4, json!([])),
+        (4, 4, json!(["a1"])),
+        (4, 4, json!(["b2", "c3"])),
+        (5, 4, json!(["a1", "b1"])),
+        (5, 5, json!(["a1", "e5"])),
+        (5, 5, json!(["c3", "a1"])),
+    ] {
+        let rules = json!({ "game": "isolation", "rules": { "width": width, "height": height } });
+        let position = json!({ "moves": moves });
+        let request = json!({ "id": "g", "cmd": "go", "position": position, "mode": "analyse" });
+        let request = with(request, &rules);
+        let best = peer.best(&request);
+        assert_eq!(best["reason"], "proven", "{request} -> {best}");
+        check_best(&mut peer, &rules, &position, &best, &request);
+        let proof = &best["lines"][0]["score"]["proof"];
+        assert_ne!(proof["outcome"], "draw", "nobody draws this game: {best}");
+        play_out(&mut peer, &rules, &position, proof);
+    }
+}
+
+#[test]
+fn each_of_several_lines_proves_true_one_ply_later() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let mut random = Random::new(11);
+    let mut checked = 0;
+    for round in 0..40 {
+        let (width, height) = *random.pick(&[(3, 4), (4, 3), (4, 4), (5, 3), (5, 4)]);
+        let rules = json!({ "game": "isolation", "rules": { "width": width, "height": height } });
+        let mut position = json!({});
+        for _ in 0..2 + random.below(4) {
+            let legal = texts(&inspect(&mut peer, &rules, &position, &["legal"])["legal"]);
+            if !legal.is_empty() {
+                position = after(&position, &[random.pick(&legal).clone()]);
+            }
+        }
+        let legal = texts(&inspect(&mut peer, &rules, &position, &["legal"])["legal"]);
+        if legal.is_empty() {
+            continue;
+        }
+        let threads = json!({ "options": { "threads": 1 + round % 2 } });
+        let analyse = |position: &Value, lines: usize| {
+            let request =
+                json!({ "id": "g", "cmd": "go", "position": position, "mode": "analyse", "multipv": lines });
+            with(with(request, &rules), &threads)
+        };
+        let best = peer.best(&analyse(&position, 1000));
+        assert_eq!(best["reason"], "proven", "{position} {best}");
+        assert_eq!(best["lines"].as_array().unwrap().len(), legal.len(), "{position} {best}");
+        play_out(&mut peer, &rules, &position, &best["lines"][0]["score"]["proof"]);
+        for line in best["lines"].as_array().unwrap() {
+            let proof = &line["score"]["proof"];
+            let next = after(&position, &[line["move"].as_str().unwrap().to_owned()]);
+            let reply = peer.ask(&analyse(&next, 1));
+            let (wins, plies) = match reply["code"].as_str() {
+                Some("game_over") => (false, Some(0)),
+                _ => {
+                    let proof = &reply["lines"][0]["score"]["proof"];
+                    (proof["outcome"] == "win", proof["plies"].as_u64())
+                }
+            };
+            assert_eq!(proof["outcome"] == "win", !wins, "{rules} {next}: {line} but {reply}");
+            if let (Some(told), Some(plies)) = (proof["plies"].as_u64(), plies) {
+                assert_eq!(told, plies + 1, "{rules} {next}: {line} but {reply}");
+                checked += 1;
+            }
+            if let (Some(most), Some(plies)) = (proof["plies_max"].as_u64(), plies) {
+                assert!(plies < most, "{rules} {next}: {line} but {reply}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 30, "too few distances to tell: {checked}");
+}
+
+#[test]
+fn minimax_and_alphabeta_agree() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for (rules, position) in positions() {
+        let game = rules["game"].as_str().unwrap();
+        for eval in names(&mut peer, game, "evaluators") {
+            for depth in [1, 2] {
+                let mut score = |player: &str| {
+                    let request = json!({ "id": "g", "cmd": "go", "position": position, "clock": { "kind": "none" },
+                        "options": { "player": player, "eval": eval, "depth": depth } });
+                    peer.best(&with(request, &rules))["lines"][0]["score"].clone()
+                };
+                assert_eq!(score("minimax"), score("alphabeta"), "{rules} {position} {eval} {depth}");
+            }
+        }
+    }
+}
+
+/// An answer without what may differ between equal searches.
+fn answer(best: &Value) -> Value {
+    let mut answer = best.clone();
+    let fields = answer.as_object_mut().unwrap();
+    for name in ["seq", "t_us", "timing", "id"] {
+        fields.remove(name);
+    }
+    let stats = answer["stats"].as_object_mut().unwrap();
+    stats.remove("nps");
+    stats.remove("time_ms");
+    answer
+}
+
+#[test]
+fn equal_questions_get_equal_answers() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for (rules, position) in positions() {
+        for (player, limit) in [
+            ("default", json!({ "nodes": 20_000 })),
+            ("default", json!({ "depth": 3 })),
+            ("alphabeta", json!({ "depth": 2 })),
+            ("greedy", json!({ "nodes": 1000 })),
+            ("random", json!({ "nodes": 1000 })),
+        ] {
+            let go = json!({ "id": "g", "cmd": "go", "position": position, "limit": limit, "multipv": 2,
+                "options": { "deterministic": true, "threads": 1, "player": player, "depth": 3 } });
+            let first = answer(&peer.best(&with(go.clone(), &rules)));
+            assert_eq!(answer(&peer.best(&with(go.clone(), &rules))), first, "{rules} {go}");
+            // A new session with the seed that a go without session has.
+            let newgame = json!({ "id": "n", "cmd": "newgame", "session": "s", "seed": "0" });
+            peer.result(&with(newgame, &rules));
+            let mut go = go;
+            go["session"] = json!("s");
+            assert_eq!(answer(&peer.best(&go)), first, "{rules} {go}");
+        }
+    }
+}
+
+#[test]
+fn every_clock_and_limit_answers() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let rules = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
+    let position = json!({ "moves": ["f5", "d4"] });
+    let far = 9_007_199_254_740_991_i64;
+    for (fields, reason) in [
+        (json!({ "clock": { "kind": "per_move", "ms": 20 } }), "clock"),
+        (json!({ "clock": { "kind": "per_move", "ms": 0 } }), "clock"),
+        (json!({ "clock": { "kind": "per_move", "ms": -50 } }), "clock"),
+        (json!({ "clock": { "kind": "per_move", "ms": -far } }), "clock"),
+        (json!({ "clock": { "kind": "increment", "me_ms": 200, "inc_ms": 0 } }), "clock"),
+        (json!({ "clock": { "kind": "increment", "me_ms": 0, "inc_ms": 0 } }), "clock"),
+        (json!({ "clock": { "kind": "increment", "me_ms": -1, "opp_ms": -1, "inc_ms": 5 } }), "clock"),
+        (
+            json!({ "clock": { "kind": "increment", "me_ms": 100, "opp_ms": 90, "inc_ms": 1, "opp_inc_ms": 2,
+            "moves_to_go": 3 } }),
+            "clock",
+        ),
+        (json!({ "clock": { "kind": "delay", "me_ms": 100, "delay_ms": 10 } }), "clock"),
+        (json!({ "clock": { "kind": "delay", "me_ms": 0, "opp_ms": 5, "delay_ms": 0 } }), "clock"),
+        (json!({ "clock": { "kind": "delay", "me_ms": -9, "delay_ms": 30 } }), "clock"),
+        (json!({ "clock": { "kind": "bank", "turn_ms": 20, "bank_ms": 100 } }), "clock"),
+        (json!({ "clock": { "kind": "bank", "turn_ms": 0, "bank_ms": 0 } }), "clock"),
+        (json!({ "clock": { "kind": "bank", "turn_ms": -5, "bank_ms": -5 } }), "clock"),
+        (json!({ "clock": { "kind": "per_move", "ms": 60_000 }, "elapsed_ms": 59_990 }), "clock"),
+        (json!({ "clock": { "kind": "per_move", "ms": 60_000 }, "overhead_ms": 59_990 }), "clock"),
+        (
+            json!({ "clock": { "kind": "per_move", "ms": 10 }, "elapsed_ms": far, "overhead_ms": far }),
+            "clock",
+        ),
+        (
+            json!({ "clock": { "kind": "bank", "turn_ms": far, "bank_ms": far }, "limit": { "nodes": 10 } }),
+            "limit",
+        ),
+        (
+            json!({ "clock": { "kind": "increment", "me_ms": far, "inc_ms": far, "moves_to_go": 1 }, "hard_ms": far,
+                "limit": { "nodes": 10 }, "info": { "min_interval_ms": far } }),
+            "limit",
+        ),
+        (json!({ "clock": { "kind": "none" }, "hard_ms": 20 }), "deadline"),
+        (json!({ "clock": { "kind": "none" }, "hard_ms": 0 }), "deadline"),
+        (json!({ "clock": { "kind": "per_move", "ms": far }, "hard_ms": 20 }), "deadline"),
+        (json!({ "clock": { "kind": "anytime", "hint_ms": 5 }, "hard_ms": 20 }), "deadline"),
+        (json!({ "mode": "analyse", "hard_ms": 20 }), "deadline"),
+        (json!({ "mode": "ponder", "limit": { "nodes": 500 } }), "limit"),
+        (json!({ "limit": { "time_ms": 15 } }), "limit"),
+        (json!({ "limit": { "time_ms": 0 } }), "limit"),
+        (json!({ "limit": { "nodes": 1 } }), "limit"),
+        (json!({ "limit": { "nodes": far, "depth": 2 } }), "limit"),
+        (json!({ "limit": { "depth": 1 }, "clock": { "kind": "none" } }), "limit"),
+        (
+            json!({ "limit": { "depth": 1000, "time_ms": 15 }, "clock": { "kind": "per_move", "ms": far } }),
+            "limit",
+        ),
+    ] {
+        let request = json!({ "id": "g", "cmd": "go", "position": position });
+        let request = with(with(request, &rules), &fields);
+        let best = peer.best(&request);
+        assert_eq!(best["reason"], reason, "{request} -> {best}");
+        check_best(&mut peer, &rules, &position, &best, &request);
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    let go = |limit: Value| {
+        json!({ "id": "g", "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "limit": limit,
+            "position": { "moves": ["f5", "d4"] } })
+    };
+    for nodes in [1, 10, 1000, 1025, 50_000] {
+        let best = peer.best(&go(json!({ "nodes": nodes })));
+        assert!(best["stats"]["nodes"].as_u64().unwrap() <= nodes, "{nodes}: {best}");
+    }
+    for depth in [1, 2, 5] {
+        let best = peer.best(&go(json!({ "depth": depth })));
+        assert_eq!(best["lines"][0]["depth"], depth, "{best}");
+    }
+}
+
+#[test]
+fn an_unknown_deadline_gets_every_better_move() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let rules = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
+    for info in [
+        json!({}),
+        json!({ "info": { "events": [] } }),
+        json!({ "info": { "events": [], "min_interval_ms": 60_000 } }),
+    ] {
+        let request =
+            json!({ "id": "g", "cmd": "go", "position": {}, "clock": { "kind": "anytime", "hint_ms": 1 } });
+        let before = peer.log.len();
+        peer.send(&with(with(request, &rules), &info));
+        for _ in 0..50 {
+            peer.ping();
+        }
+        peer.wait("a best", |peer| peer.log[before..].iter().any(|message| message["event"] == "best"));
+        assert!(peer.is_open("g"), "it goes on until it is stopped");
+        peer.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
+        let best = peer.last("g");
+        assert_eq!(best["reason"], "stopped", "{best}");
+        let told: Vec<&Value> =
+            peer.log[before..].iter().filter(|message| message["event"] == "best").collect();
+        assert_eq!(told.last().unwrap()["move"], best["move"], "the last better move was told: {best}");
+    }
+}
+
+#[test]
+fn infos_come_as_asked() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    for (info, allowed) in [
+        (json!({}), vec!["best"]),
+        (json!({ "events": [] }), vec![]),
+        (json!({ "events": ["started"] }), vec!["started"]),
+        (json!({ "events": ["progress", "started"] }), vec!["progress", "started"]),
+        (json!({ "events": ["best", "best"], "min_interval_ms": 60_000 }), vec!["best"]),
+    ] {
+        let before = peer.log.len();
+        peer.best(&json!({ "id": "g", "cmd": "go", "game": "isolation", "position": {}, "info": info,
+            "rules": { "preset": "11x9" }, "limit": { "nodes": 100_000 } }));
+        let events: Vec<&str> = peer.log[before..]
+            .iter()
+            .filter(|m| m["type"] == "info")
+            .map(|m| m["event"].as_str().unwrap())
+            .collect();
+        assert!(events.iter().all(|event| allowed.contains(event)), "{info}: {events:?}");
+        for event in &allowed {
+            assert!(events.contains(event), "{info}: {events:?}");
+        }
+        if info.get("min_interval_ms").is_some() {
+            assert_eq!(events.len(), 1, "{info}: {events:?}");
+        }
+        if allowed.contains(&"started") {
+            assert_eq!(events[0], "started", "{info}: {events:?}");
+            assert_eq!(events.iter().filter(|event| **event == "started").count(), 1);
+        }
+    }
+}
+
+#[test]
+fn one_move_is_played_at_once_in_mode_move_only() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    let rows = [
+        "...........",
+        "...........",
+        "...........",
+        "...........",
+        "...........",
+        "...........",
+        "2..........",
+    ];
+    let start = format!("1........../..x......../{} 1", rows.join("/"));
+    let go = |fields: Value| {
+        with(json!({ "id": "g", "cmd": "go", "game": "isolation", "position": { "start": start } }), &fields)
+    };
+    for clock in [json!({ "kind": "none" }), json!({ "kind": "per_move", "ms": 600_000 })] {
+        let best = peer.best(&go(json!({ "clock": clock })));
+        assert_eq!((&best["reason"], &best["move"]), (&json!("only_move"), &json!("b3")), "{best}");
+        assert_eq!(best["lines"].as_array().unwrap().len(), 1, "{best}");
+    }
+    for mode in ["analyse", "ponder"] {
+        let best = peer.best(&go(json!({ "mode": mode, "limit": { "nodes": 3000 } })));
+        assert_eq!((&best["reason"], &best["move"]), (&json!("limit"), &json!("b3")), "{best}");
+    }
+}
+
+#[test]
+fn a_solved_position_ends_every_search_at_once() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for fields in [
+        json!({ "mode": "ponder" }),
+        json!({ "mode": "analyse" }),
+        json!({ "clock": { "kind": "none" } }),
+        json!({ "clock": { "kind": "anytime" } }),
+        json!({ "clock": { "kind": "per_move", "ms": 600_000 } }),
+        json!({ "mode": "analyse", "multipv": 3 }),
+    ] {
+        for (rules, moves) in [
+            (json!({ "game": "l-game" }), json!([])),
+            (json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } }), json!(["a1", "d3"])),
+        ] {
+            let request = json!({ "id": "g", "cmd": "go", "position": { "moves": moves } });
+            let request = with(with(request, &rules), &fields);
+            let best = peer.best(&request);
+            assert_eq!(best["reason"], "proven", "{request} -> {best}");
+            for line in best["lines"].as_array().unwrap() {
+                assert!(line["score"]["proof"].is_object(), "{request} -> {best}");
+            }
+        }
+    }
+}
