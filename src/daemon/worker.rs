@@ -99,9 +99,15 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
             other.insert(fresh.unwrap_or_else(|fault| panic!("no engine: {}", fault.message)))
         }
     };
+    let mut first = true;
     let mut publish = |lines: Vec<wire::Line>| {
         let lines = Arc::new(lines);
         shared.with(|state| state.publish(job, lines, now_ns()));
+        // The writer that was just woken may have been given this core: let it go first, once a search, or the
+        // first move waits for a time slice.
+        if std::mem::take(&mut first) {
+            std::thread::yield_now();
+        }
     };
     Some(seat.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish))
 }
