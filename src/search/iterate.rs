@@ -99,14 +99,14 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
             pulse.depth = depth - 1;
             pulse.hash_ppm = self.table.used_ppm();
             let mut iteration = Iteration { game, root, multipv: asked.multipv, depth, publish };
-            let reached = self.iterate(&mut iteration, &mut roots, &mut pulse, &shared);
+            let mut pulse = self.iterate(&mut iteration, &mut roots, pulse);
             nodes = pulse.nodes;
             pulse.depth = if pulse.is_over() { depth - 1 } else { depth };
             pulse.show();
             if control.stopped() {
                 break End::Stopped;
             }
-            match reached {
+            match pulse.reached() {
                 Some(Reached::Nodes) => break End::Limit,
                 Some(Reached::Clock) => break End::Clock,
                 None => {}
@@ -134,27 +134,24 @@ struct Iteration<'a, 'p, G: Game> {
 }
 
 impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
-    /// Searches one iteration on all threads; gives the limit that ended it early, if one did.
+    /// Searches one iteration on all threads, the first with `pulse`, which comes back.
     fn iterate<'a>(
         &'a mut self,
         iteration: &mut Iteration<'a, '_, G>,
         roots: &mut [RootMove<G::Move>],
-        pulse: &mut Pulse<'a>,
-        shared: &'a AtomicU64,
-    ) -> Option<Reached> {
+        pulse: Pulse<'a>,
+    ) -> Pulse<'a> {
         let Self { evaluator, table, memories, .. } = self;
         let (memory, companions) = memories.split_first_mut().expect("there is a first thread");
         let Iteration { game, root, multipv, depth, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = AtomicBool::new(false);
-        let control = pulse.control();
         std::thread::scope(|scope| {
             let companions = if depth > SHALLOW { companions } else { &mut [] };
             for (i, memory) in companions.iter_mut().enumerate() {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
-                let halt = &halt;
+                let pulse = pulse.companion(&halt);
                 let search = move || {
-                    let pulse = Pulse::companion(control, halt, shared);
                     let mut search = Search { game, evaluator, table, memory, pulse, root: side };
                     let depth = depth + (i as u32 + 1) % 2;
                     let mut quiet = |_: &Found<G::Move>| {};
@@ -166,15 +163,13 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     break;
                 }
             }
-            let own = std::mem::replace(pulse, Pulse::first(control, 0, shared));
             let mut search =
-                Search { game, evaluator: &*evaluator, table: &*table, memory, pulse: own, root: side };
+                Search { game, evaluator: &*evaluator, table: &*table, memory, pulse, root: side };
             // The scope joins the companions also when this thread panics, so they must be told on every way out.
             let _halt = HaltOnDrop(&halt);
             search.iteration(iteration, roots);
-            *pulse = search.pulse;
-        });
-        pulse.reached()
+            search.pulse
+        })
     }
 }
 

@@ -61,16 +61,19 @@ impl<'a> Pulse<'a> {
         }
     }
 
-    /// A companion of the first thread, which also stops when `halt` says so.
-    #[must_use]
-    pub fn companion(control: &'a Control, halt: &'a AtomicBool, shared: &'a AtomicU64) -> Self {
-        Self { halt: Some(halt), next_look: LOOK_EVERY, ..Self::first(control, 0, shared) }
-    }
-
     /// What controls the search.
     #[must_use]
     pub fn control(&self) -> &'a Control {
         self.control
+    }
+
+    /// A companion of this thread, which also stops when `halt` says so.
+    #[must_use]
+    pub fn companion<'b>(&self, halt: &'b AtomicBool) -> Pulse<'b>
+    where
+        'a: 'b,
+    {
+        Pulse { halt: Some(halt), next_look: LOOK_EVERY, ..Pulse::first(self.control, 0, self.shared) }
     }
 
     /// Counts a node; true when the search must end, from then on at every node.
