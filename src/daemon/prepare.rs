@@ -77,21 +77,22 @@ pub(super) enum Context {
     Session(Box<SessionView>),
 }
 
-/// A session as a task sees it.
+/// A session as the work on its requests sees it; a game without a session looks the same.
+#[derive(Clone)]
 pub(super) struct SessionView {
     /// The game.
     pub(super) entry: &'static Entry,
-    /// The rules that were given.
+    /// The rules that were given, and its seed where they take one.
     pub(super) rules: Rules,
     /// The options that were given.
     pub(super) options: wire::Settings,
-    /// The seed.
+    /// The seed of its players' own choices, unless an option gives one.
     pub(super) seed: u64,
-    /// The initial position; none where no session keeps one.
+    /// The initial position.
     pub(super) base: Arc<dyn AnyRoot>,
-    /// The last position, with the `start` by which it was named.
+    /// The last position that was searched or looked at, with the `start` by which it was named.
     pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
-    /// What the session's engine was made from, when the task began.
+    /// What the engine was made from that it got last: a hint for preparation.
     pub(super) engine: Option<EngineKey>,
 }
 
@@ -196,18 +197,8 @@ impl Bench {
             seed: wire::Seed(seed),
             to_move: base.to_move(),
         };
-        let session = Session {
-            entry,
-            rules,
-            options: given,
-            seed,
-            base,
-            prefix: None,
-            current: None,
-            worker: None,
-            engine: None,
-            forget: false,
-        };
+        let view = SessionView { entry, rules, options: given, seed, base, prefix: None, engine: None };
+        let session = Session { view, current: None, worker: None, forget: false };
         Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
     }
 

@@ -8,7 +8,7 @@ use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTa
 
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
-use super::prepare::{Context, Lane, Output, SessionView, Task, Work};
+use super::prepare::{Context, Lane, Output, Task, Work};
 use super::state::{Conn, ConnId, Refusal, Session, Stage, State};
 use crate::settings;
 
@@ -314,15 +314,7 @@ impl State {
         let unknown =
             || Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session");
         let session = conn.sessions.get(name).ok_or_else(unknown)?;
-        Ok(Context::Session(Box::new(SessionView {
-            entry: session.entry,
-            rules: session.rules.clone(),
-            options: session.options.clone(),
-            seed: session.seed,
-            base: session.base.clone(),
-            prefix: session.prefix.clone(),
-            engine: session.engine.clone(),
-        })))
+        Ok(Context::Session(Box::new(session.view.clone())))
     }
 
     /// Takes what came of the work on a request.
@@ -349,7 +341,7 @@ impl State {
                 if let Some(name) = &task.session
                     && let Some(session) = self.session_mut(task.conn, name)
                 {
-                    session.options = options;
+                    session.view.options = options;
                 }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);
             }
@@ -384,8 +376,8 @@ impl State {
         if let Some(old) = &mut old {
             // The thread and its engine stay, if the engine can be used again; what it learned does not.
             opened.worker = old.worker;
-            opened.engine = old.engine.take();
-            opened.forget = opened.engine.is_some();
+            opened.view.engine = old.view.engine.take();
+            opened.forget = opened.view.engine.is_some();
         }
         conn.sessions.insert(name.clone(), *opened);
         self.effects.leftovers.push(Box::new(old));

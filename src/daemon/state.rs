@@ -12,14 +12,13 @@ use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
 use super::budget::{Memory, Slots};
-use super::job::{EngineKey, Job};
+use super::job::Job;
 use super::limits::Limits;
 use super::outbox::{Item, JobId, Outbox};
-use super::prepare::{Lane, Task};
+use super::prepare::{Lane, SessionView, Task};
 use super::transport::Signal;
 use super::worker::Order;
 use crate::engine::{AnyRoot, Entry, Fault};
-use crate::game::Rules;
 
 /// A connection.
 pub(super) type ConnId = u64;
@@ -71,24 +70,12 @@ pub(super) struct Worker {
 
 /// A session of a connection.
 pub(super) struct Session {
-    /// The game.
-    pub(super) entry: &'static Entry,
-    /// The rules that were given, and its seed where they take one.
-    pub(super) rules: Rules,
-    /// The options that were given.
-    pub(super) options: wire::Settings,
-    /// The seed of its players' own choices, unless an option gives one.
-    pub(super) seed: u64,
-    /// The initial position.
-    pub(super) base: Arc<dyn AnyRoot>,
-    /// The last position that was searched or looked at, with the `start` by which it was named.
-    pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
+    /// What the work on its requests needs to know.
+    pub(super) view: SessionView,
     /// The job that has the session.
     pub(super) current: Option<JobId>,
     /// Its thread, which keeps its engine.
     pub(super) worker: Option<WorkerId>,
-    /// What the engine was made from that it got last: a hint for preparation.
-    pub(super) engine: Option<EngineKey>,
     /// Whether the engine must forget before the next search.
     pub(super) forget: bool,
 }
@@ -401,7 +388,7 @@ impl State {
         prefix: (Option<String>, Arc<dyn AnyRoot>),
     ) {
         let leftover = match session.and_then(|name| self.session_mut(conn, name)) {
-            Some(session) => session.prefix.replace(prefix),
+            Some(session) => session.view.prefix.replace(prefix),
             None => Some(prefix),
         };
         self.effects.leftovers.push(Box::new(leftover));

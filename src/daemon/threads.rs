@@ -94,7 +94,7 @@ impl State {
         let (conn, session) = (job.conn, job.session.clone());
         if let Some(session) = session.and_then(|name| self.session_mut(conn, &name)) {
             run.forget = std::mem::take(&mut session.forget);
-            session.engine = Some(key);
+            session.view.engine = Some(key);
         }
         self.counters.searches += 1;
         if let Some(worker) = self.workers.get_mut(&worker_id) {
@@ -161,7 +161,7 @@ impl State {
             return;
         }
         session.worker = None;
-        session.engine = None;
+        session.view.engine = None;
         let Some(next) = session.current else { return };
         if self.jobs.get(&next).is_some_and(|job| job.phase == Phase::Starting) {
             let fresh = self.hire(Some((conn, name.clone())));
