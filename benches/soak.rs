@@ -342,14 +342,12 @@ impl Load {
 /// A connection after its handshake.
 struct Peer {
     client: Client,
-    /// Counts requests: the last id.
-    last: u64,
     games: Vec<String>,
 }
 
 impl Peer {
     fn connect(address: SocketAddr) -> Outcome<Self> {
-        let mut peer = Self { client: Client::connect(address)?, last: 0, games: Vec::new() };
+        let mut peer = Self { client: Client::connect(address)?, games: Vec::new() };
         let protocol = Versions { min: plyd_protocol::VERSION, max: plyd_protocol::VERSION };
         let id = peer.send(Command::Hello(Hello { protocol, ..Hello::default() }))?;
         match peer.wait(&id)?.last.envelope.message {
@@ -363,10 +361,7 @@ impl Peer {
     }
 
     fn send(&mut self, command: Command) -> Outcome<String> {
-        self.last += 1;
-        let id = self.last.to_string();
-        self.client.send(&Request { id: id.clone(), command })?;
-        Ok(id)
+        Ok(self.client.request(command)?)
     }
 
     fn wait(&mut self, id: &str) -> Outcome<Answer> {

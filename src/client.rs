@@ -11,7 +11,7 @@ use std::net::ToSocketAddrs;
 use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
-use plyd_protocol::{Envelope, Message, Request};
+use plyd_protocol::{self as wire, Envelope, Message, Request};
 
 pub use lines::{LineError, Lines, ReceivedLine};
 
@@ -21,6 +21,8 @@ pub struct Client {
     lines: Lines,
     /// Messages that arrived while another one was awaited.
     waiting: VecDeque<Received>,
+    /// Counts the requests that the client numbers: the last id.
+    last: u64,
 }
 
 /// A message and when it arrived.
@@ -76,7 +78,7 @@ impl Client {
     }
 
     fn new(lines: Lines) -> Self {
-        Self { lines, waiting: VecDeque::new() }
+        Self { lines, waiting: VecDeque::new(), last: 0 }
     }
 
     /// Sends a request and tells when its last byte was on its way.
@@ -86,6 +88,17 @@ impl Client {
     pub fn send(&mut self, request: &Request) -> Result<Instant, ClientError> {
         let line = serde_json::to_vec(request).expect("requests hold only text keys and integers");
         Ok(self.lines.send(&line)?)
+    }
+
+    /// Sends a command under an id of the client's own, which it gives: `1`, `2` and so on.
+    ///
+    /// # Errors
+    /// [`LineError::Closed`] if the server is gone.
+    pub fn request(&mut self, command: wire::Command) -> Result<String, ClientError> {
+        self.last += 1;
+        let id = self.last.to_string();
+        self.send(&Request { id: id.clone(), command })?;
+        Ok(id)
     }
 
     /// Sends a line as it stands, be it a request or not.

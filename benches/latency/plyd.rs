@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use ::plyd::client::{Answer, Client};
 use ::plyd::zobrist::SplitMix64;
 use plyd_protocol::{
-    Clock, Command, GameRef, Go, InfoEvent, Mode, NewGame, Ping, Position, Request, Settings, Stop,
-    StopTarget,
+    Clock, Command, GameRef, Go, InfoEvent, Mode, NewGame, Ping, Position, Settings, Stop, StopTarget,
 };
 
 use crate::control::Control;
@@ -22,8 +21,6 @@ const SESSION: &str = "bench";
 /// The daemon behind a pipe, with one session.
 pub(crate) struct Plyd {
     client: Client,
-    /// Counts requests: the last id.
-    last: u64,
     /// The id of the search that runs.
     search: String,
 }
@@ -33,7 +30,7 @@ impl Plyd {
     pub(crate) fn start(threads: usize) -> Outcome<Self> {
         let mut process = Process::new(env!("CARGO_BIN_EXE_plyd"));
         process.arg("serve").arg("--threads").arg(threads.to_string());
-        let mut plyd = Self { client: Client::spawn(process)?, last: 0, search: String::new() };
+        let mut plyd = Self { client: Client::spawn(process)?, search: String::new() };
         let game = NewGame {
             session: SESSION.into(),
             game: GAME.into(),
@@ -49,10 +46,7 @@ impl Plyd {
     }
 
     fn send(&mut self, command: Command) -> Outcome<String> {
-        self.last += 1;
-        let id = self.last.to_string();
-        self.client.send(&Request { id: id.clone(), command })?;
-        Ok(id)
+        Ok(self.client.request(command)?)
     }
 
     fn wait(&mut self, id: &str) -> Outcome<Answer> {
@@ -106,7 +100,7 @@ pub(crate) fn start_rows(samples: usize) -> Outcome<Vec<Row>> {
         let began = Instant::now();
         let mut process = Process::new(env!("CARGO_BIN_EXE_plyd"));
         process.arg("serve");
-        let mut plyd = Plyd { client: Client::spawn(process)?, last: 0, search: String::new() };
+        let mut plyd = Plyd { client: Client::spawn(process)?, search: String::new() };
         starts.add(began, plyd.ping()?);
     }
     let control = Samples::default();
