@@ -17,8 +17,8 @@ use plyd::client::{Answer, Client};
 use plyd::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
-    Clock, Command, ErrorCode, GameRef, Go, Hello, Limit, Message, Mode, NewGame, Position, Request,
-    ResultBody, Settings, Status, StatusResult, Stop, StopTarget, Versions,
+    Clock, Command, ErrorCode, GameRef, Go, Hello, Limit, Message, Mode, NewGame, Position, ResultBody,
+    Settings, Status, StatusResult, Stop, StopTarget, Versions,
 };
 
 /// The longest wait for an answer, and for the daemon to come to rest.
@@ -280,7 +280,8 @@ impl Load {
                     self.stop(&mut peer, &id)?;
                 }
                 3 => {
-                    let ponder = self.go(&mut peer, |go| go.mode = Mode::Ponder)?;
+                    // Not queued: a ponder that waited for a slot could start after its move, and nobody would end it.
+                    let ponder = self.go(&mut peer, |go| (go.mode, go.queue) = (Mode::Ponder, false))?;
                     self.pause();
                     let nodes = Some(1 + self.rng.below(3000) as u64);
                     let id = self.go(&mut peer, |go| go.limit = Limit { nodes, ..Limit::default() })?;
