@@ -16,6 +16,9 @@ pub enum Side {
 }
 
 impl Side {
+    /// Both players.
+    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+
     /// The opponent.
     #[must_use]
     pub const fn other(self) -> Self {

@@ -36,6 +36,7 @@ pub trait Bits:
     + Not<Output = Self>
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
+    + Into<u128>
 {
     /// How many cells the set can hold.
     const CAPACITY: usize;
@@ -123,6 +124,8 @@ pub struct Board<B> {
     height: u32,
     /// All cells.
     full: B,
+    /// The cells of the colour that the cell next to the corner has: every jump changes the colour.
+    odd: B,
     /// The cells from which a jump of one column to the left stays on the board, and so on.
     left_1: B,
     left_2: B,
@@ -139,11 +142,12 @@ impl<B: Bits> Board<B> {
     pub fn new(width: usize, height: usize) -> Self {
         assert!((MIN_SIDE..=MAX_SIDE).contains(&width) && (MIN_SIDE..=MAX_SIDE).contains(&height));
         assert!(width * height <= B::CAPACITY);
-        let set = |keep: &dyn Fn(usize) -> bool| {
-            let cells = (0..width * height).filter(|cell| keep(cell % width));
+        let set_of = |keep: &dyn Fn(usize) -> bool| {
+            let cells = (0..width * height).filter(|&cell| keep(cell));
             cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))
         };
-        let full = set(&|_| true);
+        let columns = |keep: &dyn Fn(usize) -> bool| set_of(&|cell| keep(cell % width));
+        let full = set_of(&|_| true);
         let mut reach = [B::EMPTY; 256];
         reach[UNPLACED as usize] = full;
         for (cell, targets) in reach.iter_mut().enumerate().take(width * height) {
@@ -159,10 +163,11 @@ impl<B: Bits> Board<B> {
             width: width as u32,
             height: height as u32,
             full,
-            left_1: set(&|column| column >= 1),
-            left_2: set(&|column| column >= 2),
-            right_1: set(&|column| column + 1 < width),
-            right_2: set(&|column| column + 2 < width),
+            odd: set_of(&|cell| (cell % width + cell / width) % 2 == 1),
+            left_1: columns(&|column| column >= 1),
+            left_2: columns(&|column| column >= 2),
+            right_1: columns(&|column| column + 1 < width),
+            right_2: columns(&|column| column + 2 < width),
             reach,
         }
     }
@@ -195,6 +200,13 @@ impl<B: Bits> Board<B> {
         self.full
     }
 
+    /// Every other cell, as on a chess board: a jump goes from one colour to the other.
+    #[inline]
+    #[must_use]
+    pub fn odd(&self) -> B {
+        self.odd
+    }
+
     /// The cells a knight's move away from `cell`; all cells from [`UNPLACED`].
     #[inline]
     #[must_use]
@@ -212,6 +224,54 @@ impl<B: Bits> Board<B> {
         let row = self.width & 15;
         let rows = 2 * row;
         ((one << rows) | (one >> rows) | (two << row) | (two >> row)) & self.full
+    }
+
+    /// The cells a knight's move away from at least two cells of the set.
+    #[inline]
+    #[must_use]
+    pub fn knights_twice(&self, set: B) -> B {
+        let (left_1, right_1) = ((set & self.left_1) >> 1, (set & self.right_1) << 1);
+        let (left_2, right_2) = ((set & self.left_2) >> 2, (set & self.right_2) << 2);
+        let (one, both_1) = (left_1 | right_1, left_1 & right_1);
+        let (two, both_2) = (left_2 | right_2, left_2 & right_2);
+        let row = self.width & 15;
+        let rows = 2 * row;
+        let (down_1, up_1, down_2, up_2) = (one << rows, one >> rows, two << row, two >> row);
+        let both = (both_1 << rows) | (both_1 >> rows) | (both_2 << row) | (both_2 >> row);
+        (both | (down_1 & up_1) | (down_2 & up_2) | ((down_1 | up_1) & (down_2 | up_2))) & self.full
+    }
+
+    /// How many symmetries the board has, the identity included.
+    #[must_use]
+    pub fn symmetries(&self) -> usize {
+        if self.width == self.height { 8 } else { 4 }
+    }
+
+    /// Where a symmetry takes a cell: 0 is the identity; 1, 2, 3, 4 and 7 are their own inverses. An
+    /// [`UNPLACED`] token stays so.
+    #[must_use]
+    pub fn image(&self, symmetry: usize, cell: u8) -> u8 {
+        if cell == UNPLACED {
+            return UNPLACED;
+        }
+        let (width, height) = (self.width(), self.height());
+        let (mut column, mut row) = (usize::from(cell) % width, usize::from(cell) / width);
+        if symmetry & 1 != 0 {
+            column = width - 1 - column;
+        }
+        if symmetry & 2 != 0 {
+            row = height - 1 - row;
+        }
+        if symmetry & 4 != 0 {
+            (column, row) = (row, column);
+        }
+        (row * width + column) as u8
+    }
+
+    /// Where a symmetry takes a set of cells.
+    #[must_use]
+    pub fn image_of(&self, symmetry: usize, set: B) -> B {
+        set.cells().fold(B::EMPTY, |image, cell| image | B::single(self.image(symmetry, cell)))
     }
 }
 
@@ -231,6 +291,10 @@ mod tests {
                     let set = word & board.full();
                     let expected = set.cells().fold(0, |union, cell| union | board.reach(cell));
                     assert_eq!(board.knights(set), expected, "{width}x{height} {set:b}");
+                    let twice = |cell: &u8| (board.reach(*cell) & set).len() >= 2;
+                    let expected =
+                        board.full().cells().filter(twice).fold(0, |union, cell| union | 1 << cell);
+                    assert_eq!(board.knights_twice(set), expected, "{width}x{height} {set:b}");
                 }
             }
         }
@@ -244,6 +308,24 @@ mod tests {
             assert_eq!(small.knights(1 << cell), small.reach(cell));
         }
         assert_eq!(u128::from(small.full()), large.full());
+    }
+
+    #[test]
+    fn a_jump_changes_the_colour_and_symmetries_keep_jumps() {
+        for (width, height) in [(7, 7), (11, 9), (4, 9)] {
+            let board = Board::<u128>::new(width, height);
+            for cell in board.full().cells() {
+                let colours = if board.odd().has(cell) { !board.odd() } else { board.odd() };
+                assert_eq!(board.reach(cell) & colours, board.reach(cell));
+                for symmetry in 0..board.symmetries() {
+                    let image = board.image(symmetry, cell);
+                    assert_eq!(board.image_of(symmetry, board.reach(cell)), board.reach(image));
+                    if [0, 1, 2, 3, 4, 7].contains(&symmetry) {
+                        assert_eq!(board.image(symmetry, image), cell);
+                    }
+                }
+            }
+        }
     }
 
     #[test]

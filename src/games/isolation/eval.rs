@@ -2,6 +2,7 @@
 //! and are fair: they know no root player. One unit is a cell or a move.
 
 use super::board::Bits;
+use super::flood::Flood;
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator};
 use crate::score::Score;
@@ -42,21 +43,10 @@ impl<B: Bits> Evaluator<Isolation<B>> for Race {
 /// The margin of the race in cells, from the mover's view.
 #[inline]
 fn race<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> i32 {
-    let board = game.board();
-    let mut mine = game.targets(pos, pos.mover());
-    let mut theirs = game.targets(pos, pos.mover().other());
-    let mut free = pos.open() & !(mine | theirs);
-    let (mut won, mut lost) = (mine, theirs);
-    while !(mine | theirs).is_empty() {
-        mine = board.knights(mine) & free;
-        theirs = board.knights(theirs) & free;
-        free &= !(mine | theirs);
-        won |= mine;
-        lost |= theirs;
-    }
-    // Counted once, at the end: without the instruction, counting a set costs as much as a step of the flood.
+    let (mine, theirs) = (game.targets(pos, pos.mover()), game.targets(pos, pos.mover().other()));
+    let flood = Flood::new(game.board(), pos.open(), mine, theirs);
     // The cells that both flooded are in both sets.
-    won.len() as i32 - lost.len() as i32
+    flood.first.len() as i32 - flood.second.len() as i32
 }
 
 /// The mover's moves less the moves that the opponent would have.

@@ -5,14 +5,18 @@
 //! word that holds the board, and nothing of it knows the protocol.
 
 pub mod board;
+mod decided;
 pub mod eval;
+pub mod flood;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+mod paths;
 pub mod players;
 pub mod rules;
 pub mod seed_eval;
 pub mod sizes;
+pub mod solver;
 
 use std::sync::Arc;
 

@@ -203,25 +203,10 @@ impl<B: Bits> Game for Isolation<B> {
     }
 
     fn images(&self, pos: &Position<B>) -> Vec<Position<B>> {
-        let (width, height) = (self.board.width(), self.board.height());
-        let maps = if width == height { 8 } else { 4 };
-        let image = |map: usize, cell: u8| {
-            let (mut column, mut row) = (usize::from(cell) % width, usize::from(cell) / width);
-            if map & 1 != 0 {
-                column = width - 1 - column;
-            }
-            if map & 2 != 0 {
-                row = height - 1 - row;
-            }
-            if map & 4 != 0 {
-                (column, row) = (row, column);
-            }
-            (row * width + column) as u8
-        };
-        let images = (0..maps).map(|map| {
-            let open = pos.open.cells().fold(B::EMPTY, |set, cell| set | B::single(image(map, cell)));
-            let tokens = pos.tokens.map(|cell| if cell == UNPLACED { UNPLACED } else { image(map, cell) });
-            self.position(open, tokens, pos.side)
+        let board = &self.board;
+        let images = (0..board.symmetries()).map(|symmetry| {
+            let tokens = pos.tokens.map(|cell| board.image(symmetry, cell));
+            self.position(board.image_of(symmetry, pos.open), tokens, pos.side)
         });
         images.collect()
     }
