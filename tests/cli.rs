@@ -56,6 +56,8 @@ fn commands_write_what_people_look_for() {
         (&["go", GAME, "--depth", "2", "--multipv", "3"], &["score", "line"]),
         (&["perft", GAME, "2", "--divide"], &["7,956", "first move"]),
         (&["bench", GAME], &["Bench: ", "total"]),
+        (&["solve", GAME], &["draw", "18,368"]),
+        (&["solve", "isolation", "--board", "5x5"], &["loss, tokens on two colours        304", "600"]),
     ] {
         let text = stdout(arguments);
         for word in words {
@@ -103,6 +105,10 @@ fn nonsense_is_refused_with_a_way_out() {
         (&["go", GAME, "--option", "player=me"], "random"),
         (&["go", GAME, "--option", "depth=deep"], "1 to 1000"),
         (&["perft", GAME], "DEPTH"),
+        (&["solve", "isolation", "--board", "11x9"], "plyd go"),
+        (&["solve", "isolation", "--board", "big"], "7x7"),
+        (&["solve", GAME, "--board", "4x4"], "neutrals"),
+        (&["solve", GAME, "--book", "unwritten"], "--book"),
         (&["perft", GAME, "0"], "1.."),
         (&["bench", "chess"], "there are: "),
         (&["describe", "chess"], "there are: "),

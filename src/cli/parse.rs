@@ -33,9 +33,27 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads the size of a board, `7x7`: columns and rows.
+///
+/// # Errors
+/// A sentence that says how a size is written.
+pub(super) fn board(text: &str) -> Result<(usize, usize), String> {
+    let sides =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    sides.ok_or_else(|| "give columns and rows, such as 7x7 or 11x9".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn boards_have_columns_and_rows() {
+        assert_eq!(board("11x9"), Ok((11, 9)));
+        for text in ["", "7", "7x", "x7", "7x7x7", "-7x7", "7 x 7"] {
+            assert!(board(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn times_need_a_unit() {

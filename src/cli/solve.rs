@@ -1,6 +1,8 @@
 //! `plyd solve`: a whole game's values, counted by the distance to the end.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -16,16 +18,23 @@ use crate::games::REGISTRY;
 #[command(after_help = "\
 Examples:
   plyd solve l-game
-  plyd solve l-game --rules neutrals=both
-  plyd solve l-game --json
+  plyd solve l-game --rules neutrals=both --json
+  plyd solve isolation --board 7x7
+  plyd solve isolation --board 7x7 --book openings.txt
 
-The time is the CPU time that the solution takes at its first use in a process.")]
+The L Game is solved by a table of all positions, Isolation by solving every opening on its own.")]
 pub(super) struct Args {
     /// The game; one that can be solved whole
     game: String,
+    /// Columns and rows, such as 7x7; short for the rules width and height
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse::board)]
+    board: Option<(usize, usize)>,
     /// Rules by name, such as neutrals=both; `plyd describe GAME` lists them
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
     rules: Vec<(String, String)>,
+    /// Write the openings, each with a winning reply, to a file
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -40,6 +49,8 @@ struct Report {
 
 #[derive(Debug, Serialize)]
 struct Row {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    kind: &'static str,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     plies: Option<u32>,
@@ -50,21 +61,41 @@ struct Row {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let entry = game(&args.game)?;
     let solve = entry.solve.ok_or_else(|| not_solvable(entry))?;
-    let solved = solve(&rules(entry, &args.rules)?).map_err(|error| {
+    let mut given = args.rules.clone();
+    if let Some((width, height)) = args.board {
+        given.extend([("width".to_owned(), width.to_string()), ("height".to_owned(), height.to_string())]);
+    }
+    let mut progress = Progress::start();
+    let solved = solve(&rules(entry, &given)?, &mut |done, of| progress.show(done, of));
+    progress.clear();
+    let solved = solved.map_err(|error| {
         Failure::Usage(match error {
             OpenError::Rule { name, message } => format!("the rule `{name}`: {message}"),
             OpenError::Malformed(message) | OpenError::Impossible(message) => message,
         })
     })?;
+    if let Some(path) = &args.book {
+        let Some(book) = &solved.book else {
+            return Err(Failure::Usage(format!("{} needs no book: leave out `--book`", entry.name)));
+        };
+        std::fs::write(path, book)
+            .map_err(|error| Failure::Failed(format!("cannot write `{}`: {error}", path.display())))?;
+    }
     let values = solved.shares.iter().map(row).collect();
     let report = Report { game: entry.name, cpu_us: solved.cpu.as_micros() as u64, values };
-    if args.json {
-        return write_json(out, &report);
-    }
+    if args.json { write_json(out, &report) } else { show(&report, solved.cpu, out) }
+}
+
+fn show(report: &Report, cpu: Duration, out: &mut impl Write) -> Result<(), Failure> {
     let mut table = Columns::new(["value", "positions", "up to symmetry"]);
     for row in &report.values {
-        let value =
-            row.plies.map_or_else(|| "draw".to_owned(), |plies| format!("{} in {plies}", row.outcome));
+        let mut value = row.outcome.to_owned();
+        if let Some(plies) = row.plies {
+            value += &format!(" in {plies}");
+        }
+        if !row.kind.is_empty() {
+            value += &format!(", {}", row.kind);
+        }
         table.row([value, grouped(row.positions), grouped(row.classes)]);
     }
     for (name, outcome) in [("all won", Some("win")), ("all lost", Some("loss")), ("all", None)] {
@@ -72,21 +103,53 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         let sum = |count: fn(&Row) -> u64| report.values.iter().filter(chosen).map(count).sum();
         table.row([name.to_owned(), grouped(sum(|row| row.positions)), grouped(sum(|row| row.classes))]);
     }
-    writeln!(out, "{table}\nsolved in {} of CPU time", words::time(solved.cpu))?;
-    Ok(())
+    Ok(writeln!(out, "{table}\nsolved in {} of CPU time", words::time(cpu))?)
 }
 
 fn row(share: &Share) -> Row {
-    let outcome = match share.plies {
-        None => "draw",
-        Some(plies) if plies % 2 == 1 => "win",
-        Some(_) => "loss",
+    let score = share.value.score;
+    let outcome = match score.raw() {
+        1.. => "win",
+        0 => "draw",
+        _ => "loss",
     };
-    Row { outcome, plies: share.plies, positions: share.positions, classes: share.classes }
+    let plies = if share.value.is_exact() { score.distance() } else { None };
+    Row { kind: share.kind, outcome, plies, positions: share.positions, classes: share.classes }
 }
 
 fn not_solvable(entry: &Entry) -> Failure {
     let names: Vec<&str> =
         REGISTRY.iter().filter(|entry| entry.solve.is_some()).map(|entry| entry.name).collect();
     Failure::Usage(format!("{} cannot be solved whole; these can: {}", entry.name, names.join(", ")))
+}
+
+/// A line on a terminal's stderr that tells how far a long solution has come.
+struct Progress {
+    began: Instant,
+    shown: Option<Instant>,
+}
+
+impl Progress {
+    const EVERY: Duration = Duration::from_millis(200);
+
+    fn start() -> Self {
+        Self { began: Instant::now(), shown: None }
+    }
+
+    fn show(&mut self, done: usize, of: usize) {
+        let last = self.shown.unwrap_or(self.began);
+        if last.elapsed() < Self::EVERY || !io::stderr().is_terminal() {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let left = self.began.elapsed().mul_f64((of - done) as f64 / done.max(1) as f64);
+        let _only_for_the_eye =
+            write!(io::stderr(), "\rsolved {done} of {of}, {} s left \x1b[K", left.as_secs());
+    }
+
+    fn clear(&self) {
+        if self.shown.is_some() {
+            let _only_for_the_eye = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use plyd_protocol as wire;
 
 use crate::game::{Named, Notation, OpenError, Rules, Spec};
 use crate::options::Options;
-use crate::score::Score;
+use crate::score::{Score, Value};
 use crate::search::{Control, End, Searcher};
 
 mod conformance;
@@ -62,11 +62,12 @@ pub struct Entry {
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
 pub type Open = fn(&Rules, Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError>;
 
-/// Solves a game.
+/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and the
+/// parts that there are.
 ///
 /// # Errors
 /// A rule under which the game cannot be solved.
-pub type Solve = fn(&Rules) -> Result<Solved, OpenError>;
+pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError>;
 
 /// A position that `plyd bench` searches to a fixed depth.
 pub struct Bench {
@@ -78,19 +79,22 @@ pub struct Bench {
     pub player: (&'static str, &'static str),
 }
 
-/// A game whose positions are all solved.
+/// A solved game: all its positions, or all its openings.
 pub struct Solved {
     /// The CPU time that the solution took, in this process, unless it was there already.
     pub cpu: Duration,
-    /// The positions by their distance to the end, draws first.
+    /// The positions by their value.
     pub shares: Vec<Share>,
+    /// The solution as a text that the game's players can be built with, where there is one.
+    pub book: Option<String>,
 }
 
 /// The positions of a solved game that have one value.
 pub struct Share {
-    /// The distance to the end under best play in plies: odd for wins of the mover, even for losses; none for
-    /// draws.
-    pub plies: Option<u32>,
+    /// What else they have in common; empty where nothing tells them apart.
+    pub kind: &'static str,
+    /// The value for the mover; its distance counts where it is exact.
+    pub value: Value,
     /// How many positions.
     pub positions: u64,
     /// How many up to the symmetries of the rules.

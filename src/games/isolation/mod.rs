@@ -9,6 +9,7 @@ mod decided;
 pub mod eval;
 pub mod flood;
 pub mod notation;
+mod openings;
 #[cfg(test)]
 mod oracle;
 mod paths;
@@ -17,6 +18,7 @@ pub mod rules;
 pub mod seed_eval;
 pub mod sizes;
 pub mod solver;
+pub mod theory;
 
 use std::sync::Arc;
 
@@ -74,7 +76,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     bench: BENCH,
-    solve: None,
+    solve: Some(openings::solve),
     open,
 };
 

@@ -253,6 +253,7 @@ impl<B: Bits> Dive<'_, '_, B> {
 #[cfg(test)]
 mod tests {
     use super::super::notation::Layout;
+    use super::super::openings::{Opening, openings};
     use super::super::oracle::random_games;
     use super::*;
     use crate::search::{Control, UNLIMITED};
@@ -268,28 +269,10 @@ mod tests {
         })
     }
 
-    /// Each pair of placements up to symmetry, with how many pairs it stands for.
-    fn openings<B: Bits>(game: &Isolation<B>) -> Vec<(u8, u8, u64)> {
-        let board = game.board();
-        let mut classes = Vec::new();
-        for first in board.full().cells() {
-            for second in board.full().cells().filter(|&second| second != first) {
-                let images: Vec<_> = (0..board.symmetries())
-                    .map(|s| (board.image(s, first), board.image(s, second)))
-                    .collect();
-                if images.iter().all(|&image| image >= (first, second)) {
-                    let distinct: std::collections::BTreeSet<_> = images.into_iter().collect();
-                    classes.push((first, second, distinct.len() as u64));
-                }
-            }
-        }
-        classes
-    }
-
-    fn after<B: Bits>(game: &Isolation<B>, first: u8, second: u8) -> Position<B> {
+    fn after<B: Bits>(game: &Isolation<B>, first: Target, second: Target) -> Position<B> {
         let mut pos = game.start();
-        game.play(&mut pos, Target(first));
-        game.play(&mut pos, Target(second));
+        game.play(&mut pos, first);
+        game.play(&mut pos, second);
         pos
     }
 
@@ -299,17 +282,17 @@ mod tests {
             let game = Isolation::<B>::new(width, height);
             let (control, mut solver) = (Control::default(), Solver::new(&game));
             let mut pulse = Pulse::alone(&control);
-            for (first, second, _) in openings(&game) {
+            for Opening { first, second, .. } in openings(game.board()) {
                 let pos = after(&game, first, second);
                 let expected = plain(&game, &pos);
                 let won = solver.wins(&game, &pos, UNLIMITED, &mut pulse);
-                assert_eq!(won, Some(expected), "{width}x{height} {first} {second}");
+                assert_eq!(won, Some(expected), "{width}x{height} {first:?} {second:?}");
                 let mv = solver.winning_move(&game, &pos, UNLIMITED, &mut pulse).unwrap();
                 assert_eq!(mv.is_some(), expected);
                 if let Some(mv) = mv {
                     let mut after = pos;
                     game.play(&mut after, mv);
-                    assert!(!plain(&game, &after), "{width}x{height} {first} {second}: {mv:?}");
+                    assert!(!plain(&game, &after), "{width}x{height} {first:?} {second:?}: {mv:?}");
                 }
             }
         }
@@ -359,11 +342,12 @@ mod tests {
             let (control, mut solver) = (Control::default(), Solver::new(&game));
             let mut pulse = Pulse::alone(&control);
             let mut counts = [[0; 2]; 2];
-            for (first, second, pairs) in openings(&game) {
-                let colours = usize::from(game.board().odd().has(first) != game.board().odd().has(second));
+            for Opening { first, second, images } in openings(game.board()) {
+                let colours =
+                    usize::from(game.board().odd().has(first.0) != game.board().odd().has(second.0));
                 let won = solver.wins(&game, &after(&game, first, second), UNLIMITED, &mut pulse);
-                counts[colours][0] += pairs;
-                counts[colours][1] += if won == Some(true) { pairs } else { 0 };
+                counts[colours][0] += images;
+                counts[colours][1] += if won == Some(true) { images } else { 0 };
             }
             assert_eq!(counts, [[one, one_won], [two, two_won]], "{width}x{height}");
         }
@@ -372,7 +356,7 @@ mod tests {
     #[test]
     fn a_budget_and_a_stop_end_the_question_and_it_can_be_asked_again() {
         let game = Isolation::<u64>::new(6, 6);
-        let pos = after(&game, 0, 9);
+        let pos = after(&game, Target(0), Target(9));
         let (control, mut solver) = (Control::default(), Solver::new(&game));
         let mut pulse = Pulse::alone(&control);
         assert_eq!(solver.wins(&game, &pos, 100, &mut pulse), None);

@@ -7,11 +7,12 @@ use super::entry::game;
 use super::table::Table;
 use crate::engine::{Share, Solved};
 use crate::game::{OpenError, Rules};
+use crate::score::{Score, Value};
 use crate::search::clock::thread_cpu_time;
 
 /// Solves the variant that the rules name and counts its states by value. Caps and repetition are not of the
 /// table, so they must be off.
-pub(super) fn solve(rules: &Rules) -> Result<Solved, OpenError> {
+pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError> {
     for name in ["max_plies", "repetition"] {
         if rules.int(name).is_some_and(|value| value != 0) {
             return Err(OpenError::Rule { name, message: "the table is of games without end".to_owned() });
@@ -27,6 +28,13 @@ pub(super) fn solve(rules: &Rules) -> Result<Solved, OpenError> {
         *states += 1;
         *classes += u64::from(state == state.class());
     }
-    let shares = counts.into_iter().map(|(plies, (positions, classes))| Share { plies, positions, classes });
-    Ok(Solved { cpu, shares: shares.collect() })
+    let share = |(plies, (positions, classes)): (Option<u32>, (u64, u64))| {
+        let score = match plies {
+            None => Score::DRAW,
+            Some(plies) if plies % 2 == 1 => Score::win_in(plies),
+            Some(plies) => Score::loss_in(plies),
+        };
+        Share { kind: "", value: Value::proven(score), positions, classes }
+    };
+    Ok(Solved { cpu, shares: counts.into_iter().map(share).collect(), book: None })
 }
