@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plyd_protocol::{Outcome, Player, Position, ToMove};
+use plyd_protocol::{Outcome, Player, Position, Record, ToMove};
 
 use super::Match;
 use super::opening::settle;
+use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Ending, contradictions};
-use super::record::{Answered, Entrant, Forfeit, GameRecord, other, side};
 use super::seat::{Fault, FaultKind, Seat};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
@@ -54,7 +54,7 @@ impl<'m> Referee<'m> {
 
     /// Plays the game of that number, counted from 0. Chance is the same in both games of a pair; the players' own
     /// seeds are new in each game.
-    pub(super) fn play(&mut self, number: usize) -> GameRecord {
+    pub(super) fn play(&mut self, number: usize) -> PlayedGame {
         let pair = number / 2;
         let opening = &self.contest.openings[pair];
         let pair_seed = mix(self.contest.seed ^ mix(pair as u64 + 1));
@@ -71,7 +71,7 @@ impl<'m> Referee<'m> {
             self.begin(index, seed).map_err(|fault| Forfeit { player, fault })
         });
         let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
-        self.record(number, opening.as_ref(), board, end)
+        self.finish(number, opening.as_ref(), board, end)
     }
 
     /// Plays to the end of the game.
@@ -93,7 +93,7 @@ impl<'m> Referee<'m> {
         }
     }
 
-    fn record(&self, number: usize, opening: &dyn AnyRoot, board: Board, end: End) -> GameRecord {
+    fn finish(&self, number: usize, opening: &dyn AnyRoot, board: Board, end: End) -> PlayedGame {
         let ending = match &end {
             End::Rules(outcome) => Ending::Rules(outcome),
             End::MaxMoves => Ending::Cut,
@@ -109,16 +109,19 @@ impl<'m> Referee<'m> {
             }
         };
         let entrant = |index: usize| Entrant { index, name: self.contest.players[index].name.clone() };
-        GameRecord {
+        PlayedGame {
+            record: Record {
+                record: Record::VERSION,
+                game: opening.entry().name.to_owned(),
+                rules: opening.rules(),
+                start: opening.start_text(),
+                moves: board.root.played().to_vec(),
+                result: Some(outcome),
+            },
             number: number + 1,
-            game: opening.entry().name,
-            rules: opening.rules(),
-            start: opening.start_text(),
             players: board.players.map(entrant),
-            moves: board.root.played().to_vec(),
             opening: opening.played().len(),
             answers: board.answers,
-            outcome,
             forfeit,
             contradictions,
         }

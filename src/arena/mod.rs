@@ -6,9 +6,9 @@
 
 mod game;
 mod opening;
+mod played;
 mod player;
 mod proof;
-mod record;
 mod seat;
 pub mod statistics;
 mod summary;
@@ -24,8 +24,8 @@ use plyd_protocol::Settings;
 use crate::engine::AnyRoot;
 
 pub use opening::{NoOpening, openings};
+pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Player, Program};
-pub use record::{Answered, Contradiction, Entrant, Forfeit, GameRecord};
 pub use seat::{Fault, FaultKind};
 pub use summary::{Conduct, Summary};
 
@@ -93,9 +93,9 @@ impl Match {
     ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.
-    pub fn run<E>(&self, mut finished: impl FnMut(GameRecord) -> Result<(), E>) -> Result<(), E> {
+    pub fn run<E>(&self, mut finished: impl FnMut(PlayedGame) -> Result<(), E>) -> Result<(), E> {
         let next = AtomicUsize::new(0);
-        let (sender, records) = mpsc::channel();
+        let (sender, played) = mpsc::channel();
         thread::scope(|scope| {
             for _ in 0..self.concurrency.min(self.games()) {
                 let (sender, next) = (sender.clone(), &next);
@@ -111,7 +111,7 @@ impl Match {
             }
             drop(sender);
             // Owned by the loop, so that an error closes the channel and the referees see it.
-            records.into_iter().try_for_each(&mut finished)
+            played.into_iter().try_for_each(&mut finished)
         })
     }
 }

@@ -5,7 +5,7 @@
 
 use plyd_protocol::{Bound, Outcome, Player, ProofOutcome};
 
-use super::record::{Answered, Contradiction};
+use super::played::{Answered, Contradiction};
 
 /// How the game ended, as far as proofs are concerned.
 #[derive(Clone, Copy, Debug)]

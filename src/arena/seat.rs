@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use plyd_protocol::{
     BestMove, Command, ErrorMessage, GameRef, Go, InfoRequest, Message, NewGame, Position, ResultBody, Seed,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Player, Strictness};
 use crate::client::{Client, ClientError, LineError, Received, is_final, message_id};
@@ -44,8 +44,7 @@ pub struct Fault {
 }
 
 /// The ways to forfeit a game.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FaultKind {
     /// A move that the rules do not allow.
     Illegal,
@@ -73,6 +72,12 @@ impl FaultKind {
             Self::Silence => "silence",
             Self::Protocol => "protocol",
         }
+    }
+}
+
+impl Serialize for FaultKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -82,7 +82,7 @@ mod tests {
     use crate::zobrist::SplitMix64;
 
     fn close(value: f64, expected: f64) -> bool {
-        (value - expected).abs() < 0.005
+        (value - expected).abs() < 0.0051
     }
 
     #[test]
@@ -90,6 +90,21 @@ mod tests {
         // FIDE Handbook B.02 8.1.2, the logistic curve: 10:1 odds at 400, and symmetric.
         for (score, expected) in [(0.5, 0.0), (10.0 / 11.0, 400.0), (1.0 / 11.0, -400.0), (0.75, 190.85)] {
             assert!(close(elo(score), expected), "{score}: {}", elo(score));
+        }
+    }
+
+    #[test]
+    fn matches_published_results() {
+        // What fastchess printed for matches whose pentanomial counts it gave.
+        for (counts, value, error) in [
+            ([1, 10, 78, 48, 13], 72.85, 22.33),
+            ([352, 579, 1264, 743, 464], 19.83, 6.77),
+            ([4, 3, 34, 42, 117], 277.00, 40.90),
+            ([0, 0, 1, 8, 1], 190.85, 65.54),
+            ([0, 1, 0, 1, 0], 0.0, 296.58),
+        ] {
+            let elo = Pairs { counts }.elo().unwrap();
+            assert!(close(elo.value, value) && close(elo.error, error), "{counts:?}: {elo:?}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::statistics::Pairs;
-use super::{FaultKind, GameRecord};
+use super::{FaultKind, PlayedGame};
 
 /// The totals of a match, from the first player's view; they grow with each game.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -52,32 +52,40 @@ pub struct Conduct {
 
 impl Summary {
     /// Adds a finished game.
-    pub fn add(&mut self, record: &GameRecord) {
-        let half_points = record.half_points(0);
+    pub fn add(&mut self, game: &PlayedGame) {
+        let half_points = game.half_points(0);
         self.games += 1;
-        *[&mut self.losses, &mut self.draws, &mut self.wins][half_points] += 1;
-        let pair = (record.number - 1) / 2;
+        match half_points {
+            0 => self.losses += 1,
+            1 => self.draws += 1,
+            _ => self.wins += 1,
+        }
+        let pair = (game.number - 1) / 2;
         match self.halves.remove(&pair) {
             Some(other) => self.pairs.add(other + half_points),
-            None => drop(self.halves.insert(pair, half_points)),
+            None => {
+                self.halves.insert(pair, half_points);
+            }
         }
-        let moves = record.answers.len();
+        let moves = game.answers.len();
         self.moves += moves as u64;
         self.shortest = Some(self.shortest.map_or(moves, |shortest| shortest.min(moves)));
         self.longest = self.longest.max(Some(moves));
-        *self.endings.entry(record.outcome.by.clone()).or_default() += 1;
-        for answered in &record.answers {
-            let conduct = &mut self.players[record.entrant(answered.player).index];
+        if let Some(outcome) = &game.record.result {
+            *self.endings.entry(outcome.by.clone()).or_default() += 1;
+        }
+        for answered in &game.answers {
+            let conduct = &mut self.players[game.entrant(answered.player).index];
             conduct.answers += 1;
             conduct.time_us += answered.time_us;
             conduct.max_us = conduct.max_us.max(answered.time_us);
         }
-        if let Some(forfeit) = &record.forfeit {
-            let conduct = &mut self.players[record.entrant(forfeit.player).index];
+        if let Some(forfeit) = &game.forfeit {
+            let conduct = &mut self.players[game.entrant(forfeit.player).index];
             *conduct.faults.entry(forfeit.fault.kind).or_default() += 1;
         }
-        for contradiction in &record.contradictions {
-            self.players[record.entrant(contradiction.player).index].contradicted_proofs += 1;
+        for contradiction in &game.contradictions {
+            self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;
         }
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::arena::{self, GameRecord, Match, Strictness, Summary};
+use crate::arena::{self, Match, PlayedGame, Strictness, Summary};
 use plyd_protocol::Seed;
 
 use super::failure::Failure;
@@ -67,11 +67,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
     let mut summary = Summary::default();
     let mut progress = Progress::new(contest.games());
-    contest.run(|record| {
+    contest.run(|game| {
         if let Some(file) = &mut file {
-            append(file, &record)?;
+            append(file, &game)?;
         }
-        summary.add(&record);
+        summary.add(&game);
         progress.show(&summary);
         Ok::<(), io::Error>(())
     })?;
@@ -116,9 +116,9 @@ fn records(path: &Path) -> Result<File, Failure> {
     opened.map_err(|error| Failure::Usage(format!("--record {}: {error}", path.display())))
 }
 
-/// Appends a record in one write, so that what is in the file is whole.
-fn append(file: &mut File, record: &GameRecord) -> io::Result<()> {
-    let mut line = serde_json::to_vec(record)?;
+/// Appends a game in one write, so that what is in the file is whole.
+fn append(file: &mut File, game: &PlayedGame) -> io::Result<()> {
+    let mut line = serde_json::to_vec(game)?;
     line.push(b'\n');
     file.write_all(&line)
 }

@@ -1,31 +1,24 @@
 //! What is kept of a game: enough to play it again and to judge each player by it.
 
-use plyd_protocol::{Outcome, Player, Score, Settings};
+use plyd_protocol::{Player, Record, Score};
 use serde::Serialize;
 
 use super::Fault;
 
-/// A finished game. As JSON it is one line of a file of records.
+/// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct GameRecord {
+pub struct PlayedGame {
+    /// What was played. The result's `by` is one of the game's endings, `max_moves` (the referee's draw), or a fault.
+    #[serde(flatten)]
+    pub record: Record,
     /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
     pub number: usize,
-    /// The game's name.
-    pub game: &'static str,
-    /// The rules in force.
-    pub rules: Settings,
-    /// The position's text where the game began.
-    pub start: String,
     /// Who played: p1, then p2.
     pub players: [Entrant; 2],
-    /// All plies, chance outcomes included.
-    pub moves: Vec<String>,
-    /// How many of them are the opening, which nobody chose.
+    /// How many of the plies are the opening, which nobody chose.
     pub opening: usize,
     /// The players' answers, in their order.
     pub answers: Vec<Answered>,
-    /// How the game ended. `by` is one of the game's endings, `max_moves` (the referee's draw), or a fault.
-    pub outcome: Outcome,
     /// Who forfeited the game and why, if somebody did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forfeit: Option<Forfeit>,
@@ -76,11 +69,11 @@ pub struct Contradiction {
     pub message: String,
 }
 
-impl GameRecord {
+impl PlayedGame {
     /// The half points of the player with this index: 2 for a win, 1 for a draw.
     #[must_use]
     pub fn half_points(&self, index: usize) -> usize {
-        match self.outcome.winner {
+        match self.record.result.as_ref().and_then(|outcome| outcome.winner) {
             None => 1,
             Some(winner) => 2 * usize::from(self.entrant(winner).index == index),
         }
