@@ -135,8 +135,7 @@ fn the_stronger_player_wins() {
 /// opponent's move ends the game.
 fn against_stub(way: &str, limit: &str, options: &[&str]) -> (Vec<Value>, Value) {
     let stub = format!("cmd=sh tests/arena/stub.sh {way},{limit}");
-    let game =
-        ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2", "--patience", "2s"];
+    let game = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
     records(&[&game, &["--player", &stub, "--player", FAST][..], options].concat())
 }
 
@@ -145,7 +144,7 @@ fn failing_players_lose_with_the_reason() {
     thread::scope(|scope| {
         for (way, limit, fault, word) in [
             ("silent", "nodes=1", "silence", "no answer"),
-            ("chatty", "nodes=1", "silence", "writes much"),
+            ("chatty", "nodes=1", "silence", "no answer"),
             ("crash", "nodes=1", "crash", "exit status: 3"),
             ("close", "nodes=1", "crash", "closed"),
             ("garbage", "nodes=1", "protocol", "e2e4"),
@@ -157,7 +156,9 @@ fn failing_players_lose_with_the_reason() {
             ("late", "time=1ms", "late", "us after its 1 ms"),
         ] {
             scope.spawn(move || {
-                let (records, report) = against_stub(way, limit, &[]);
+                // A wait of the default length would only make the test longer.
+                let options: &[&str] = if fault == "silence" { &["--patience", "2s"] } else { &[] };
+                let (records, report) = against_stub(way, limit, options);
                 let forfeit = &records[0]["forfeit"];
                 assert_eq!((&forfeit["player"], &forfeit["kind"]), (&json!("p1"), &json!(fault)), "{way}");
                 assert!(forfeit["message"].as_str().unwrap().contains(word), "{way}: {forfeit}");
@@ -177,6 +178,18 @@ fn a_failed_player_is_started_again() {
     let report = report(&["isolation", "--player", FAST, "--player", stub, "--games", "6"]);
     assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
     assert_eq!(report["summary"]["wins"], 6, "{report}");
+}
+
+#[test]
+fn a_game_without_end_is_a_draw() {
+    let players = ["--player", FAST, "--player", FAST];
+    let (records, _) = records(
+        &[&["l-game", "--games", "2", "--random-plies", "0", "--max-moves", "3"], &players[..]].concat(),
+    );
+    for record in records {
+        assert_eq!(record["result"], json!({ "winner": null, "by": "max_moves" }));
+        assert_eq!(record["moves"].as_array().map(Vec::len), Some(3));
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub struct Match {
 pub struct Strictness {
     /// How much later than its clock an answer may arrive.
     pub margin: Duration,
-    /// How long beyond its clock an answer is waited for; also the wait for any other answer.
+    /// How long beyond its clock and the margin an answer is waited for; also the wait for any other answer.
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,

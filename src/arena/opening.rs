@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use plyd_protocol::ToMove;
+use plyd_protocol::{ChanceInfo, ToMove};
 
 use crate::engine::AnyRoot;
 use crate::zobrist::SplitMix64;
@@ -63,16 +63,19 @@ fn draw(start: &Arc<dyn AnyRoot>, plies: usize, random: &mut SplitMix64) -> Opti
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
 pub(super) fn settle(mut root: Arc<dyn AnyRoot>, random: &mut SplitMix64) -> Arc<dyn AnyRoot> {
     while root.to_move() == ToMove::Chance {
-        let mut rest = random.below(1_000_000) as u32;
-        let outcomes = root.chance().into_iter();
-        let drawn = outcomes.into_iter().find(|outcome| {
-            let found = rest < outcome.ppm;
-            rest = rest.saturating_sub(outcome.ppm);
-            found
-        });
-        root = play(root.as_ref(), drawn.expect("the probabilities sum to 1,000,000").mv);
+        root = play(root.as_ref(), outcome(root.chance(), random.below(1_000_000) as u32));
     }
     root
+}
+
+/// The outcome at this place, in ppm, of all outcomes laid side by side.
+fn outcome(outcomes: Vec<ChanceInfo>, mut place: u32) -> String {
+    let found = outcomes.into_iter().find(|outcome| {
+        let reaches = place < outcome.ppm;
+        place = place.saturating_sub(outcome.ppm);
+        reaches
+    });
+    found.expect("the probabilities sum to 1,000,000").mv
 }
 
 fn play(root: &dyn AnyRoot, mv: String) -> Arc<dyn AnyRoot> {
@@ -127,5 +130,15 @@ mod tests {
     #[test]
     fn games_that_are_over_are_no_openings() {
         assert_eq!(openings(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening { plies: 9 }));
+    }
+
+    #[test]
+    fn outcomes_are_as_likely_as_they_say() {
+        let outcomes = || {
+            [("~a", 500_000), ("~b", 1), ("~c", 499_999)].map(|(mv, ppm)| ChanceInfo { mv: mv.into(), ppm })
+        };
+        for (place, mv) in [(0, "~a"), (499_999, "~a"), (500_000, "~b"), (500_001, "~c"), (999_999, "~c")] {
+            assert_eq!(outcome(outcomes().into(), place), mv, "{place}");
+        }
     }
 }

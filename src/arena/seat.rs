@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use plyd_protocol::{
     BestMove, Command, ErrorMessage, GameRef, Go, InfoRequest, Message, NewGame, Position, ResultBody, Seed,
+    Settings,
 };
 use serde::{Serialize, Serializer};
 
@@ -109,12 +110,7 @@ impl<'m> Seat<'m> {
     ///
     /// # Errors
     /// How the player failed; its process is killed.
-    pub(super) fn new_game(
-        &mut self,
-        game: &str,
-        rules: &plyd_protocol::Settings,
-        seed: u64,
-    ) -> Result<(), Fault> {
+    pub(super) fn new_game(&mut self, game: &str, rules: &Settings, seed: u64) -> Result<(), Fault> {
         let options = self.player.options.clone();
         let (game, rules, seed) = (game.to_owned(), rules.clone(), Some(Seed(seed)));
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed };
@@ -135,7 +131,8 @@ impl<'m> Seat<'m> {
         go.clock = self.player.clock();
         go.limit = self.player.limit;
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let patience = self.player.time.unwrap_or_default() + self.strictness.patience;
+        let Strictness { margin, patience, .. } = self.strictness;
+        let patience = self.player.time.unwrap_or_default() + margin + patience;
         let (sent, answer) = self.ask(Command::Go(Box::new(go)), patience)?;
         match answer.envelope.message {
             Message::BestMove(best) => {
@@ -188,9 +185,8 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
         match message {
             Message::Error(error) if error.id.is_none() => return Err(Fault::refused("a line", error)),
             _ if is_final(message) && message_id(message) == Some(id) => return Ok(received),
-            _ if Instant::now() >= deadline => {
-                return Err(Fault::new(FaultKind::Silence, "it writes much, but no answer"));
-            }
+            // A chatty player is silent too: the deadline ends the wait even where there is always a line to read.
+            _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
             _ => (),
         }
     }

@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// How much later than its time an answer may arrive before the game is lost
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
-    /// How long beyond its time an answer is waited for
+    /// How long beyond its time and the margin an answer is waited for
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
     patience: Duration,
     /// The moves after which a game that goes on is a draw
