@@ -362,7 +362,7 @@ impl Peer {
     }
 
     fn send(&mut self, command: Command) -> Outcome<String> {
-        Ok(self.client.request(command)?)
+        Ok(self.client.request(command)?.0)
     }
 
     fn wait(&mut self, id: &str) -> Outcome<Answer> {

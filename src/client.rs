@@ -90,15 +90,16 @@ impl Client {
         Ok(self.lines.send(&line)?)
     }
 
-    /// Sends a command under an id of the client's own, which it gives: `1`, `2` and so on.
+    /// Sends a command under an id of the client's own, which it gives (`1`, `2` and so on), and tells when its last
+    /// byte was on its way.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone.
-    pub fn request(&mut self, command: wire::Command) -> Result<String, ClientError> {
+    pub fn request(&mut self, command: wire::Command) -> Result<(String, Instant), ClientError> {
         self.last += 1;
-        let id = self.last.to_string();
-        self.send(&Request { id: id.clone(), command })?;
-        Ok(id)
+        let request = Request { id: self.last.to_string(), command };
+        let sent = self.send(&request)?;
+        Ok((request.id, sent))
     }
 
     /// Sends a line as it stands, be it a request or not.

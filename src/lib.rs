@@ -10,7 +10,8 @@
 //! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end.
-//! 8. [`cli`]: one file a command; [`columns`] are their tables.
+//! 8. [`arena`]: matches between players, with a referee that trusts neither.
+//! 9. [`cli`]: one file a command; [`columns`] are their tables.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
 //!
@@ -46,6 +47,7 @@
 //! - *Positions are read off the I/O thread and off the search thread*, so that a bad `go` leaves the search that
 //!   it would have superseded untouched.
 
+pub mod arena;
 pub mod cli;
 pub mod client;
 pub mod columns;

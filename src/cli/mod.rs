@@ -3,6 +3,7 @@
 //! Commands ask the engine, or the protocol through [`crate::client`]; they know nothing of how a game or a search
 //! works. A new command is a file with its arguments and a function `run`, and a line in `Command` and `run`.
 
+mod arena;
 mod bench;
 mod completions;
 mod describe;
@@ -39,6 +40,8 @@ Examples:
   plyd serve --tcp 127.0.0.1:7117          serve over TCP
   plyd go isolation --time 1s              what to play, for people
   plyd go isolation --time 1s --json       the same for programs
+  plyd arena isolation --player default --player minimax,depth=3
+                                           a match
   plyd describe                            the games
   plyd help go                             one command in full
 
@@ -58,6 +61,8 @@ enum Command {
     Bench(bench::Args),
     /// Tell what games there are, with their rules, options, players and texts
     Describe(describe::Args),
+    /// Play a match between two players and tell which is stronger
+    Arena(arena::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
     /// Print a completion script for a shell
@@ -91,6 +96,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Solve(args) => solve::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Describe(args) => describe::run(&args, &mut out),
+        Command::Arena(args) => arena::run(&args, &mut out),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
     }

@@ -37,6 +37,11 @@ impl PositionArgs {
         let start = settings::open(entry, &rules(entry, &self.rules)?, self.position.as_deref())?;
         Ok(start.extend(&self.moves)?)
     }
+
+    /// The rules that were given, as the protocol tells them.
+    pub(super) fn told_rules(&self) -> Result<Settings, Failure> {
+        Ok(typed(game(&self.game)?.rules.iter(), &self.rules))
+    }
 }
 
 /// A game's rules from texts.
@@ -53,13 +58,17 @@ pub(super) fn game(name: &str) -> Result<&'static Entry, Failure> {
     })
 }
 
+/// A player's options from texts, as the protocol tells them. Names that the game does not have stay texts.
+pub(super) fn told_options(entry: &Entry, given: &[(String, String)]) -> Settings {
+    typed(COMMON.iter().chain(entry.options), given)
+}
+
 /// A player's options from texts, as far as this machine can serve them.
 pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Options, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let caps = Caps { threads, hash_mb: usize::MAX };
     once(given, "--option")?;
-    let given = typed(COMMON.iter().chain(entry.options), given);
-    Ok(settings::options(entry, &given, SEED, caps)?)
+    Ok(settings::options(entry, &told_options(entry, given), SEED, caps)?)
 }
 
 /// Refuses a name that is given twice, as the protocol does.

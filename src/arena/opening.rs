@@ -1,0 +1,144 @@
+//! Positions where games begin: random plies from a start, and the draws of chance.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use plyd_protocol::{ChanceInfo, ToMove};
+
+use crate::engine::AnyRoot;
+use crate::zobrist::SplitMix64;
+
+/// How often another opening is drawn before one that was seen already is taken.
+const DRAWS: usize = 64;
+
+/// There is no opening of so many plies: each of the games that were drawn was over before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no opening of {plies} random plies was found: the games were over before")]
+pub struct NoOpening {
+    /// The plies asked for.
+    pub plies: usize,
+}
+
+/// Draws `count` positions that are `plies` random moves from `start`, each move as likely as the others. No game is
+/// over there and a player is to move; positions differ, as long as new ones are found in 64 draws.
+///
+/// # Errors
+/// [`NoOpening`] if 64 draws in a row ended before.
+pub fn openings(
+    start: &Arc<dyn AnyRoot>,
+    plies: usize,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
+    let mut random = SplitMix64::new(seed);
+    let mut seen = HashSet::new();
+    (0..count)
+        .map(|_| {
+            let mut known = None;
+            for opening in (0..DRAWS).filter_map(|_| draw(start, plies, &mut random)) {
+                if seen.insert(opening.text()) {
+                    return Ok(opening);
+                }
+                known = Some(opening);
+            }
+            known.ok_or(NoOpening { plies })
+        })
+        .collect()
+}
+
+/// One random opening; none if the game is over too early.
+fn draw(start: &Arc<dyn AnyRoot>, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
+    let mut root = settle(start.clone(), random);
+    for _ in 0..plies {
+        let mut moves = root.legal();
+        if moves.is_empty() {
+            return None;
+        }
+        let mv = moves.swap_remove(random.below(moves.len()));
+        root = settle(play(root.as_ref(), mv), random);
+    }
+    root.outcome().is_none().then_some(root)
+}
+
+/// Draws chance outcomes by their probabilities until a player is to move or the game is over.
+pub(super) fn settle(mut root: Arc<dyn AnyRoot>, random: &mut SplitMix64) -> Arc<dyn AnyRoot> {
+    while root.to_move() == ToMove::Chance {
+        root = play(root.as_ref(), outcome(root.chance(), random.below(1_000_000) as u32));
+    }
+    root
+}
+
+/// The outcome at this place, in ppm, of all outcomes laid side by side.
+fn outcome(outcomes: Vec<ChanceInfo>, mut place: u32) -> String {
+    let found = outcomes.into_iter().find(|outcome| {
+        let reaches = place < outcome.ppm;
+        place = place.saturating_sub(outcome.ppm);
+        reaches
+    });
+    found.expect("the probabilities sum to 1,000,000").mv
+}
+
+fn play(root: &dyn AnyRoot, mv: String) -> Arc<dyn AnyRoot> {
+    root.extend(&[mv]).expect("the rules list this move")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Rules, Setting};
+    use crate::games::REGISTRY;
+    use crate::settings;
+
+    fn isolation(width: i64, height: i64) -> Arc<dyn AnyRoot> {
+        let entry = REGISTRY.iter().find(|entry| entry.name == "isolation").unwrap();
+        let rules = vec![("width", Setting::Int(width)), ("height", Setting::Int(height))];
+        settings::open(entry, &Rules::new(rules), None).unwrap()
+    }
+
+    fn texts(openings: &[Arc<dyn AnyRoot>]) -> Vec<String> {
+        openings.iter().map(|opening| opening.text()).collect()
+    }
+
+    #[test]
+    fn openings_of_every_game_can_be_played_on_from() {
+        for entry in REGISTRY {
+            let start = settings::open(entry, &Rules::default(), None).unwrap();
+            for opening in openings(&start, 3, 20, 7).unwrap() {
+                assert_eq!(opening.outcome(), None, "{}", entry.name);
+                assert!(!opening.legal().is_empty(), "{}", entry.name);
+                assert_eq!(opening.played().iter().filter(|ply| !ply.starts_with('~')).count(), 3);
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_its_openings_and_another_seed_gives_others() {
+        let start = isolation(5, 5);
+        let drawn = |seed| texts(&openings(&start, 2, 10, seed).unwrap());
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
+    }
+
+    #[test]
+    fn openings_differ_until_there_are_no_more() {
+        let drawn = texts(&openings(&isolation(3, 3), 1, 20, 5).unwrap());
+        let distinct: HashSet<&String> = drawn.iter().collect();
+        assert_eq!((drawn.len(), distinct.len()), (20, 9));
+        assert_eq!(drawn[..9].iter().collect::<HashSet<_>>().len(), 9, "a new one comes before a known one");
+    }
+
+    #[test]
+    fn games_that_are_over_are_no_openings() {
+        assert_eq!(openings(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening { plies: 9 }));
+    }
+
+    #[test]
+    fn outcomes_are_as_likely_as_they_say() {
+        let outcomes = || {
+            [("~a", 500_000), ("~b", 1), ("~c", 499_999)].map(|(mv, ppm)| ChanceInfo { mv: mv.into(), ppm })
+        };
+        for (place, mv) in [(0, "~a"), (499_999, "~a"), (500_000, "~b"), (500_001, "~c"), (999_999, "~c")] {
+            assert_eq!(outcome(outcomes().into(), place), mv, "{place}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is kept of a game: enough to play it again and to judge each player by it.
+
+use plyd_protocol::{Player, Record, Score};
+use serde::Serialize;
+
+use super::Fault;
+
+/// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PlayedGame {
+    /// What was played. The result's `by` is one of the game's endings, `max_moves` (the referee's draw), or a fault.
+    #[serde(flatten)]
+    pub record: Record,
+    /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
+    pub number: usize,
+    /// Who played: p1, then p2.
+    pub players: [Entrant; 2],
+    /// How many of the plies are the opening, which nobody chose.
+    pub opening: usize,
+    /// The players' answers, in their order.
+    pub answers: Vec<Answered>,
+    /// Who forfeited the game and why, if somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forfeit: Option<Forfeit>,
+    /// The first announced proof of each player that the game contradicted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// A player's place in the match.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Entrant {
+    /// Its index among the players of the match.
+    pub index: usize,
+    /// Its name.
+    pub name: String,
+}
+
+/// An answer of a player.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Answered {
+    /// Who answered.
+    pub player: Player,
+    /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
+    pub time_us: u64,
+    /// The score that the player announced for its move, from its own view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+}
+
+/// A forfeited game.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Forfeit {
+    /// Who forfeits.
+    pub player: Player,
+    /// Why.
+    #[serde(flatten)]
+    pub fault: Fault,
+}
+
+/// A proof that the game contradicted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Contradiction {
+    /// Who announced it.
+    pub player: Player,
+    /// The index of the answer that announced it.
+    pub answer: usize,
+    /// What was announced and what came of it.
+    pub message: String,
+}
+
+impl PlayedGame {
+    /// The half points of the player with this index: 2 for a win, 1 for a draw.
+    #[must_use]
+    pub fn half_points(&self, index: usize) -> usize {
+        match self.record.result.as_ref().and_then(|outcome| outcome.winner) {
+            None => 1,
+            Some(winner) => 2 * usize::from(self.entrant(winner).index == index),
+        }
+    }
+
+    /// Who plays that side.
+    #[must_use]
+    pub fn entrant(&self, player: Player) -> &Entrant {
+        &self.players[side(player)]
+    }
+}
+
+/// A side as an index: p1 is 0.
+pub(super) fn side(player: Player) -> usize {
+    usize::from(player == Player::P2)
+}
+
+/// The other side.
+pub(super) fn other(player: Player) -> Player {
+    match player {
+        Player::P1 => Player::P2,
+        Player::P2 => Player::P1,
+    }
+}
