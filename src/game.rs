@@ -73,6 +73,9 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     const STOCHASTIC: bool = false;
     /// Whether the final margin is what players optimise; otherwise it is winning, and winning soon.
     const SCORED: bool = false;
+    /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a node
+    /// costs less than to miss the cache.
+    const TABLE_DEPTH: i32 = 3;
 
     /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
     /// game the side that would move next. Defined at every node.

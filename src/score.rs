@@ -164,6 +164,22 @@ impl Value {
         Self { score, at_least: true, at_most: true }
     }
 
+    /// What nothing to choose from is worth: the neutral element of [`Value::or`].
+    pub const NOTHING: Self = Self { score: Score(-Score::INFINITE.0), at_least: false, at_most: true };
+
+    /// What a choice between two is worth: at least what either is proven to be, at most what both are.
+    #[inline]
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        // Without branches: in a search either may be the larger, and neither can be foretold.
+        Self {
+            score: self.score.max(other.score),
+            at_least: (self.at_least & (self.score >= other.score))
+                | (other.at_least & (other.score >= self.score)),
+            at_most: self.at_most & other.at_most,
+        }
+    }
+
     /// Whether the score is settled from both sides.
     #[must_use]
     pub const fn is_exact(self) -> bool {

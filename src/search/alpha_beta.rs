@@ -5,17 +5,21 @@
 //! travels beside the score (see [`Value`]): a node is worth at least what one move is proven to reach, and at
 //! most what all moves are proven not to exceed, whatever the depths at which that was found.
 //!
+//! The many nodes near the horizon are searched by [`horizon`](super::horizon).
+//!
 //! Principal variation search: Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982.
 
-use crate::game::{Context, Evaluator, Game, Side, Turn};
+use std::ops::Range;
+
+use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::table::{Entry, Table};
 use crate::search::thread::{Pulse, final_value};
 
-/// Below this depth a look into the table costs more than it saves.
-const TABLE_DEPTH: i32 = 3;
+/// Positions up to this size, in bytes, are copied before a move rather than restored after it.
+const COPIED: usize = 64;
 
 /// One thread's search of one iteration.
 pub struct Search<'a, G: Game, E> {
@@ -47,13 +51,15 @@ pub struct Place<M> {
 }
 
 impl<M> Place<M> {
-    fn after(&self, mv: M) -> Self {
+    #[inline]
+    pub(super) fn after(&self, mv: M) -> Self {
         Self { depth: self.depth - 1, ply: self.ply + 1, distance: self.distance + 1, last: Some(mv) }
     }
 }
 
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// The value of the position after `mv` was played by `side`, from `side`'s view.
+    #[inline]
     pub fn child(
         &mut self,
         pos: &mut G::Position,
@@ -73,33 +79,63 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
     /// The value of a position from the view of [`Game::side`]: exact inside the window, a bound outside.
     ///
-    /// When [`Pulse::is_over`], the value means nothing and must be dropped.
+    /// With an open window it leaves its best line in the memory's `pv`; with a null window, nothing. When
+    /// [`Pulse::is_over`], the value means nothing and must be dropped.
     pub fn node(&mut self, pos: &mut G::Position, place: Place<G::Move>, alpha: Score, beta: Score) -> Value {
-        let Place { depth, ply, distance, last } = place;
-        self.memory.pv[ply].clear();
-        if self.pulse.tick() {
-            return Value::guess(Score::DRAW);
+        let open = beta > alpha.above();
+        if open {
+            self.memory.pv[place.ply].clear();
         }
-        self.pulse.seldepth = self.pulse.seldepth.max(distance);
+        if let Some(value) = self.at_once(pos, &place, alpha, beta) {
+            value
+        } else if place.depth <= 0 || place.ply >= MAX_PLY {
+            self.quiesce(pos, &place, alpha, beta)
+        } else if open || place.depth >= G::TABLE_DEPTH {
+            self.interior(pos, &place, alpha, beta)
+        } else if place.depth > 1 {
+            self.near(pos, &place, alpha, Self::child)
+        } else {
+            self.near(pos, &place, alpha, Self::last_child)
+        }
+    }
+
+    /// The value of a position of which no moves need be searched: over, known to the game, or up to chance.
+    #[inline(always)]
+    pub(super) fn at_once(
+        &mut self,
+        pos: &mut G::Position,
+        place: &Place<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Option<Value> {
+        if self.pulse.tick() {
+            return Some(Value::guess(Score::DRAW));
+        }
         let game = self.game;
-        let side = game.side(pos);
+        self.pulse.seldepth = self.pulse.seldepth.max(place.distance);
         match game.turn(pos) {
-            Turn::Over(outcome) => return final_value::<G>(&outcome, side, distance),
-            Turn::Chance if G::STOCHASTIC => return self.chance(pos, place, alpha, beta),
+            Turn::Over(outcome) => return Some(final_value::<G>(&outcome, game.side(pos), place.distance)),
+            Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *place, alpha, beta)),
             Turn::Chance | Turn::Move => {}
         }
-        if let Some(known) = game.probe(pos) {
-            let value = Value { score: known.score.earlier(distance), ..known };
-            let cuts = (value.at_least && value.score >= beta) || (value.at_most && value.score <= alpha);
-            if value.is_exact() || cuts {
-                return value;
-            }
-        }
-        if depth <= 0 || ply >= MAX_PLY {
-            return self.quiesce(pos, ply, distance, last, alpha, beta);
-        }
+        let known = game.probe(pos)?;
+        let value = Value { score: known.score.earlier(place.distance), ..known };
+        let cuts = (value.at_least && value.score >= beta) || (value.at_most && value.score <= alpha);
+        (value.is_exact() || cuts).then_some(value)
+    }
 
-        let tabled = depth >= TABLE_DEPTH;
+    /// The value of a position from its moves, the likeliest to be best first.
+    fn interior(
+        &mut self,
+        pos: &mut G::Position,
+        place: &Place<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        let &Place { depth, ply, distance, .. } = place;
+        let game = self.game;
+        let side = game.side(pos);
+        let tabled = depth >= G::TABLE_DEPTH;
         let open = beta > alpha.above();
         let settled = game.settled(pos);
         let key = if tabled { self.key(game.hash(pos)) } else { 0 };
@@ -115,59 +151,53 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let base = self.memory.moves.len();
         game.moves(pos, &mut self.memory.moves);
         let end = self.memory.moves.len();
-        self.memory.rate(game, pos, ply, base, known.and_then(|entry| entry.best));
-        if depth > TABLE_DEPTH {
-            for &mv in &self.memory.moves[base..end] {
-                self.table.touch(self.key(game.hash_after(pos, mv)));
-            }
+        // The other moves are rated only when the first has failed.
+        let mut rated = base;
+        if self.memory.promote(game, ply, base, known.and_then(|entry| entry.best)) {
+            rated += 1;
+            self.touch(pos, depth, base..rated);
         }
-
-        let mut best = Value::guess(-Score::INFINITE);
+        let mut best = Value::NOTHING;
         let mut best_move = None;
-        let mut all_at_most = true;
         let mut floor = alpha;
-        let mut at = base;
-        while at < end {
-            let mv = self.memory.pick(at);
-            let undo = game.play(pos, mv);
-            let mut value = Value::guess(Score::DRAW);
-            if at > base {
-                value = self.child(pos, side, &place, mv, floor, floor.above());
+        for at in base..end {
+            if at == rated {
+                self.memory.rate(game, pos, at);
+                self.touch(pos, depth, at..end);
             }
-            if at == base || (value.score > floor && value.score < beta && open) {
-                value = self.child(pos, side, &place, mv, floor, beta);
+            let mv = if at >= rated { self.memory.pick(at) } else { self.memory.moves[at] };
+            if open {
+                self.memory.pv[ply + 1].clear();
             }
-            game.undo(pos, mv, undo);
+            let value = self.after(pos, mv, |search, next| {
+                let mut value = Value::default();
+                if at > base {
+                    value = search.child(next, side, place, mv, floor, floor.above());
+                }
+                if at == base || (open && value.score > floor && value.score < beta) {
+                    value = search.child(next, side, place, mv, floor, beta);
+                }
+                value
+            });
             if self.pulse.is_over() {
                 break;
             }
-            all_at_most &= value.at_most;
-            if value.score > best.score {
-                best = Value { at_most: false, ..value };
-                if value.score > floor {
-                    floor = value.score;
-                    best_move = Some(mv);
-                    if open {
-                        self.memory.extend_pv(ply, mv);
-                    }
+            best = best.or(value);
+            if value.score > floor {
+                floor = value.score;
+                best_move = Some(mv);
+                if open {
+                    self.memory.extend_pv(ply, mv);
                 }
                 if value.score >= beta {
                     self.memory.reward(game, side, ply, depth, base, at);
+                    best.at_most = false;
                     break;
                 }
-            } else if value.score == best.score {
-                best.at_least |= value.at_least;
             }
-            at += 1;
         }
         self.memory.moves.truncate(base);
-        self.memory.keys.truncate(base);
-        if self.pulse.is_over() {
-            return Value::guess(Score::DRAW);
-        }
-        best.at_most = at == end && all_at_most;
-
-        if tabled {
+        if tabled && !self.pulse.is_over() {
             let bound = if best.score >= beta {
                 Bound::Lower
             } else if best.score <= alpha {
@@ -182,41 +212,38 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         best
     }
 
-    /// The value of a position at the horizon: its evaluation, or better by noisy moves.
-    fn quiesce(
+    /// What `search` makes of the position after a move.
+    ///
+    /// A copy of a small position is cheaper than taking the move back, and the compiler leaves out what the
+    /// search of a leaf does not look at, such as its hash.
+    #[inline(always)]
+    pub(super) fn after(
         &mut self,
         pos: &mut G::Position,
-        ply: usize,
-        distance: u32,
-        last: Option<G::Move>,
-        alpha: Score,
-        beta: Score,
+        mv: G::Move,
+        search: impl FnOnce(&mut Self, &mut G::Position) -> Value,
     ) -> Value {
         let game = self.game;
-        let context = Context { root: self.root, last };
-        let mut best = Value::guess(self.evaluator.evaluate(game, pos, &context));
-        let base = self.memory.moves.len();
-        if best.score < beta && ply < MAX_PLY {
-            game.noisy(pos, &mut self.memory.moves);
-        }
-        let mut at = base;
-        while at < self.memory.moves.len() {
-            let mv = self.memory.moves[at];
-            let side = game.side(pos);
+        if const { size_of::<G::Position>() <= COPIED && !std::mem::needs_drop::<G::Position>() } {
+            let mut next = pos.clone();
+            game.play(&mut next, mv);
+            search(self, &mut next)
+        } else {
             let undo = game.play(pos, mv);
-            let place = Place { depth: 1, ply, distance, last };
-            let value = self.child(pos, side, &place, mv, alpha.max(best.score), beta);
+            let value = search(self, pos);
             game.undo(pos, mv, undo);
-            if value.score > best.score {
-                best = Value { at_most: false, ..value };
-            }
-            if best.score >= beta || self.pulse.is_over() {
-                break;
-            }
-            at += 1;
+            value
         }
-        self.memory.moves.truncate(base);
-        best
+    }
+
+    /// Brings near what the table knows of the positions after some moves, if it is going to be asked.
+    #[inline]
+    fn touch(&self, pos: &G::Position, depth: i32, moves: Range<usize>) {
+        if depth > G::TABLE_DEPTH {
+            for &mv in &self.memory.moves[moves] {
+                self.table.touch(self.key(self.game.hash_after(pos, mv)));
+            }
+        }
     }
 
     /// The table's key: evaluations that depend on the root's side do not share entries.

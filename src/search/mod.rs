@@ -7,6 +7,7 @@
 pub mod alpha_beta;
 mod chance;
 pub mod clock;
+mod horizon;
 pub mod iterate;
 pub mod one_ply;
 pub mod ordering;
@@ -69,6 +70,11 @@ impl Control {
     #[must_use]
     pub fn stopped(&self) -> bool {
         self.stop.load(Relaxed)
+    }
+
+    /// The flag that [`Control::stop`] raises.
+    pub(super) fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
     }
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).

@@ -9,8 +9,8 @@ use crate::game::{Game, Side};
 pub const MAX_PLY: usize = 256;
 
 const HISTORY_MAX: i32 = 1 << 14;
-const KILLER: i32 = 1 << 28;
-const FIRST: i32 = i32::MAX;
+/// What a unit of [`Game::order`] is worth in history.
+const ORDER: i32 = 128;
 
 /// One thread's memory. All buffers are kept from search to search, so that nodes do not allocate.
 pub struct Memory<G: Game> {
@@ -55,45 +55,65 @@ impl<G: Game> Memory<G> {
         self.history.iter_mut().flatten().for_each(|count| *count /= 2);
     }
 
-    /// Gives keys to the moves from `base` on: the table's move, killers, then history and the game's order.
-    pub fn rate(&mut self, game: &G, pos: &G::Position, ply: usize, base: usize, first: Option<u16>) {
-        let side = game.side(pos).index();
+    /// Brings the table's move, or else a killer, to `base`; false where the moves from there on hold none.
+    #[inline]
+    pub fn promote(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
+        let moves = &mut self.moves[base..];
         let killers = self.killers[ply];
-        self.keys.truncate(base);
-        for &mv in &self.moves[base..] {
-            let index = game.index(mv);
-            self.keys.push(if first.is_some_and(|first| usize::from(first) == index) {
-                FIRST
-            } else if killers[0] == Some(mv) {
-                KILLER + 1
-            } else if killers[1] == Some(mv) {
-                KILLER
-            } else {
-                self.history[side][index] + game.order(pos, mv)
-            });
+        let killer = |killer: Option<G::Move>| moves.iter().position(|&mv| killer == Some(mv));
+        let at = first
+            .and_then(|first| moves.iter().position(|&mv| game.index(mv) == usize::from(first)))
+            .or_else(|| killer(killers[0]).or_else(|| killer(killers[1])));
+        if let Some(at) = at {
+            moves.swap(0, at);
         }
+        at.is_some()
+    }
+
+    /// Gives keys to the moves from `base` on.
+    #[inline]
+    pub fn rate(&mut self, game: &G, pos: &G::Position, base: usize) {
+        let side = game.side(pos).index();
+        self.keys.resize(base, 0);
+        let history = &self.history[side];
+        self.keys.extend(
+            self.moves[base..].iter().map(|&mv| history[game.index(mv)] + ORDER * game.order(pos, mv)),
+        );
     }
 
     /// Brings the best of the moves from `at` on to `at`, and returns it.
+    #[inline]
     pub fn pick(&mut self, at: usize) -> G::Move {
-        let mut best = at;
-        for i in at + 1..self.keys.len() {
-            if self.keys[i] > self.keys[best] {
+        let keys = &self.keys[at..self.moves.len()];
+        let mut best = 0;
+        for (i, &key) in keys.iter().enumerate() {
+            if key > keys[best] {
                 best = i;
             }
         }
-        self.moves.swap(at, best);
-        self.keys.swap(at, best);
+        self.moves.swap(at, at + best);
+        self.keys.swap(at, at + best);
         self.moves[at]
     }
 
-    /// Learns that the move at `at` refuted its node, and that those from `base` up to it did not.
-    pub fn reward(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
-        let mv = self.moves[at];
+    /// The moves that refuted a position of this ply last, the latest first.
+    #[inline]
+    pub fn killers(&self, ply: usize) -> [Option<G::Move>; 2] {
+        self.killers[ply]
+    }
+
+    /// Learns that a move refuted a position of this ply.
+    #[inline]
+    pub fn kill(&mut self, ply: usize, mv: G::Move) {
         let killers = &mut self.killers[ply];
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
         }
+    }
+
+    /// Learns that the move at `at` refuted its node, and that those from `base` up to it did not.
+    pub fn reward(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
+        self.kill(ply, self.moves[at]);
         let bonus = (depth * depth).min(HISTORY_MAX / 4);
         let table = &mut self.history[side.index()];
         for i in base..=at {

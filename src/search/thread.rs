@@ -14,8 +14,9 @@ pub struct Pulse<'a> {
     control: &'a Control,
     /// The nodes of all companions so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
-    /// For companions of the first thread: when to stop.
-    halt: Option<&'a AtomicBool>,
+    /// Raised when the thread must stop: the control's for the first thread, that thread's for its companions.
+    halt: &'a AtomicBool,
+    is_companion: bool,
     /// Nodes visited by this thread, in this iteration and before.
     pub nodes: u64,
     /// The longest line that was looked at.
@@ -25,6 +26,7 @@ pub struct Pulse<'a> {
     /// How full the table is.
     pub hash_ppm: u32,
     next_look: u64,
+    over: bool,
     reached: Option<Reached>,
 }
 
@@ -51,12 +53,14 @@ impl<'a> Pulse<'a> {
         Self {
             control,
             shared,
-            halt: None,
+            halt: control.stop_flag(),
+            is_companion: false,
             nodes,
             seldepth: 0,
             depth: 0,
             hash_ppm: 0,
             next_look: control.nodes_limit().min(nodes + LOOK_EVERY),
+            over: false,
             reached: None,
         }
     }
@@ -67,41 +71,44 @@ impl<'a> Pulse<'a> {
         self.control
     }
 
-    /// A companion of this thread, which also stops when `halt` says so.
+    /// A companion of this thread, which stops when `halt` says so.
     #[must_use]
     pub fn companion<'b>(&self, halt: &'b AtomicBool) -> Pulse<'b>
     where
         'a: 'b,
     {
-        Pulse { halt: Some(halt), next_look: LOOK_EVERY, ..Pulse::first(self.control, 0, self.shared) }
+        let first = Pulse::first(self.control, 0, self.shared);
+        Pulse { halt, is_companion: true, next_look: LOOK_EVERY, ..first }
     }
 
     /// Counts a node; true when the search must end, from then on at every node.
     #[inline]
     pub fn tick(&mut self) -> bool {
-        if self.nodes >= self.next_look {
+        if self.nodes >= self.next_look || self.halt.load(Relaxed) {
             self.look();
         }
-        let over = self.is_over();
-        self.nodes += u64::from(!over);
-        over
+        self.nodes += u64::from(!self.over);
+        self.over
     }
 
     #[cold]
     fn look(&mut self) {
-        if self.halt.is_some() {
+        if self.halt.load(Relaxed) {
+            self.over = true;
+        } else if self.is_companion {
             self.shared.fetch_add(LOOK_EVERY, Relaxed);
             self.next_look += LOOK_EVERY;
-            return;
+        } else {
+            let limit = self.control.nodes_limit();
+            self.next_look = (self.nodes + LOOK_EVERY).min(limit.max(self.nodes));
+            if self.nodes + self.shared.load(Relaxed) >= limit {
+                self.reached = Some(Reached::Nodes);
+            } else if clock::now_ns() >= self.control.hard_ns() {
+                self.reached = Some(Reached::Clock);
+            }
+            self.over |= self.reached.is_some();
+            self.show();
         }
-        let limit = self.control.nodes_limit();
-        self.next_look = (self.nodes + LOOK_EVERY).min(limit.max(self.nodes));
-        if self.nodes + self.shared.load(Relaxed) >= limit {
-            self.reached = Some(Reached::Nodes);
-        } else if clock::now_ns() >= self.control.hard_ns() {
-            self.reached = Some(Reached::Clock);
-        }
-        self.show();
     }
 
     /// Shows the counters to the rest of the process.
@@ -114,11 +121,11 @@ impl<'a> Pulse<'a> {
         });
     }
 
-    /// Whether the search must end.
+    /// Whether the last tick said that the search must end.
     #[inline]
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.reached.is_some() || self.control.stopped() || self.halt.is_some_and(|halt| halt.load(Relaxed))
+        self.over
     }
 
     /// The limit that was reached, if any.

@@ -127,6 +127,7 @@ impl<B: Bits> Game for Isolation<B> {
     type Position = Position<B>;
     type Move = Target;
     type Undo = Undo;
+    const TABLE_DEPTH: i32 = 6;
 
     #[inline]
     fn side(&self, pos: &Position<B>) -> Side {
