@@ -39,6 +39,11 @@ pub const COMMON: &[Spec] = &[
         about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off.",
     },
     Spec {
+        name: "exact",
+        kind: Kind::Bool { default: false },
+        about: "Search on when the outcome is proven, until its distance is exact.",
+    },
+    Spec {
         name: "deterministic",
         kind: Kind::Bool { default: false },
         about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
@@ -64,6 +69,8 @@ pub struct Options {
     pub level: u32,
     /// Moves whose scores differ by less than this many thousandths are drawn among; 0: the best is played.
     pub variety: u32,
+    /// Whether a proven outcome without its exact distance leaves something to search for.
+    pub exact: bool,
     /// One thread, and no clock in decisions but the limits.
     pub deterministic: bool,
     /// The game's own options that were given.

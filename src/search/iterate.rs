@@ -12,7 +12,7 @@ use crate::score::{Score, Value};
 use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::table::Table;
-use crate::search::thread::{Pulse, Reached, is_settled};
+use crate::search::thread::{Pulse, Reached, Stint, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
@@ -31,6 +31,7 @@ pub struct Iterate<G: Game, E> {
     table: Table,
     memories: Vec<Memory<G>>,
     depth: u32,
+    exact: bool,
     deterministic: bool,
 }
 
@@ -44,8 +45,40 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             table: Table::new(options.hash_mb),
             memories: (0..threads).map(|_| Memory::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+            exact: options.exact,
             deterministic: options.deterministic,
         }
+    }
+}
+
+/// The root moves of a search, best first, and how deep they were searched.
+pub(super) struct Roots<M> {
+    moves: Vec<RootMove<M>>,
+    multipv: usize,
+    /// The last depth that was searched whole.
+    depth: u32,
+}
+
+impl<M: Copy + PartialEq> Roots<M> {
+    /// The moves that a search may choose from, in the game's own order.
+    pub(super) fn new<G: Game<Move = M>>(game: &G, root: &Root<G>, asked: &Asked<M>) -> Self {
+        let unknown =
+            |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
+        let mut moves: Vec<_> = asked.moves.iter().map(unknown).collect();
+        // Stable: equal keys stay in the order of the game's move list.
+        moves.sort_by_key(|known| -game.order(&root.pos, known.mv));
+        Self { moves, multipv: asked.multipv, depth: 0 }
+    }
+
+    /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
+    pub(super) fn narrow(&mut self, keep: impl Fn(M) -> bool, multipv: usize) {
+        self.moves.retain(|known| keep(known.mv));
+        self.multipv = multipv.min(self.moves.len());
+    }
+
+    /// The lines.
+    pub(super) fn found(&self) -> Found<M> {
+        found(&self.moves, self.multipv)
     }
 }
 
@@ -68,63 +101,76 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
         control: &Control,
         publish: &mut dyn FnMut(&Found<G::Move>),
     ) -> (Found<G::Move>, End) {
-        if self.deterministic {
-            self.clear();
-        }
-        self.table.next_generation();
-        self.memories.iter_mut().for_each(Memory::begin);
-        let mut roots: Vec<RootMove<G::Move>> = asked
-            .moves
-            .iter()
-            .map(|&mv| RootMove {
-                mv,
-                line: vec![mv],
-                value: Value::default(),
-                bound: Bound::Upper,
-                depth: 0,
-            })
-            .collect();
-        // Stable: equal keys stay in the order of the game's move list.
-        roots.sort_by_key(|known| -game.order(&root.pos, known.mv));
+        self.begin();
         let shared = AtomicU64::new(0);
-        let mut nodes = 0;
-        let mut depth = 0;
-        let end = loop {
-            let limit = self.depth.min(control.depth_limit());
-            if depth >= limit {
-                break End::Limit;
-            }
-            if depth > 0 && clock::now_ns() >= control.soft_ns() {
-                break End::Clock;
-            }
-            depth += if depth < STRIDE_FROM || (limit - depth) % 2 == 1 { 1 } else { 2 };
-            self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
-            let mut pulse = Pulse::first(control, nodes, &shared);
-            pulse.depth = depth - 1;
-            pulse.hash_ppm = self.table.used_ppm();
-            let mut iteration = Iteration { game, root, multipv: asked.multipv, depth, publish };
-            let mut pulse = self.iterate(&mut iteration, &mut roots, pulse);
-            nodes = pulse.nodes;
-            pulse.depth = if pulse.is_over() { depth - 1 } else { depth };
-            pulse.show();
-            if control.stopped() {
-                break End::Stopped;
-            }
-            match pulse.reached() {
-                Some(Reached::Nodes) => break End::Limit,
-                Some(Reached::Clock) => break End::Clock,
-                None => {}
-            }
-            if is_answered::<G>(&roots, asked.multipv) {
-                break End::Proven;
-            }
-        };
-        (found(&roots, asked.multipv), end)
+        let mut roots = Roots::new(game, root, asked);
+        let end = self.stretch(game, root, &mut roots, &mut Stint::whole(control, &shared), publish);
+        (roots.found(), end.expect("a whole search ends for a reason"))
     }
 
     fn clear(&mut self) {
         self.table.clear();
         self.memories.iter_mut().for_each(Memory::clear);
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// Prepares for a new search.
+    pub(super) fn begin(&mut self) {
+        if self.deterministic {
+            self.clear();
+        }
+        self.table.next_generation();
+        self.memories.iter_mut().for_each(Memory::begin);
+    }
+
+    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason where the stint
+    /// ended before the search did.
+    pub(super) fn stretch(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        roots: &mut Roots<G::Move>,
+        stint: &mut Stint<'_>,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> Option<End> {
+        let control = stint.control;
+        let multipv = roots.multipv;
+        loop {
+            let whole = roots.depth;
+            let limit = self.depth.min(control.depth_limit());
+            if whole >= limit {
+                return Some(End::Limit);
+            }
+            if whole > 0 && clock::now_ns() >= control.soft_ns() {
+                return Some(End::Clock);
+            }
+            let depth = whole + if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { 1 } else { 2 };
+            self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+            let mut pulse = Pulse::first(stint);
+            pulse.depth = whole;
+            pulse.hash_ppm = self.table.used_ppm();
+            let mut iteration = Iteration { game, root, multipv, depth, publish };
+            let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, stint.threads);
+            if !pulse.is_over() {
+                roots.depth = depth;
+            }
+            pulse.depth = roots.depth;
+            pulse.show();
+            stint.nodes = pulse.nodes;
+            if control.stopped() {
+                return Some(End::Stopped);
+            }
+            match pulse.reached() {
+                Some(Reached::Nodes) => return Some(End::Limit),
+                Some(Reached::Clock) => return Some(End::Clock),
+                Some(Reached::Stint) => return None,
+                None => {}
+            }
+            if is_answered::<G>(&roots.moves, multipv, self.exact) {
+                return Some(End::Proven);
+            }
+        }
     }
 }
 
@@ -144,9 +190,12 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         iteration: &mut Iteration<'a, '_, G>,
         roots: &mut [RootMove<G::Move>],
         pulse: Pulse<'a>,
+        threads: usize,
     ) -> Pulse<'a> {
         let Self { evaluator, table, memories, .. } = self;
         let (memory, companions) = memories.split_first_mut().expect("there is a first thread");
+        let beside = companions.len().min(threads.saturating_sub(1));
+        let companions = &mut companions[..beside];
         let Iteration { game, root, multipv, depth, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = AtomicBool::new(false);
@@ -294,11 +343,12 @@ fn is_ceiling<M>(roots: &[RootMove<M>], rank: usize) -> bool {
     roots[rank + 1..].iter().all(|below| below.value.at_most && below.value.score <= roots[rank].value.score)
 }
 
-/// Whether more search could change nothing: every line is settled, and no other move can displace one.
-fn is_answered<G: Game>(roots: &[RootMove<G::Move>], multipv: usize) -> bool {
+/// Whether more search could change nothing: every line is settled, with its distance if that is asked for, and no
+/// other move can displace one.
+fn is_answered<G: Game>(roots: &[RootMove<G::Move>], multipv: usize, exact: bool) -> bool {
     let lines = multipv.min(roots.len());
-    let settled =
-        roots[..lines].iter().all(|known| is_settled::<G>(known.value) && known.bound == Bound::Exact);
-    let all_won = !G::SCORED && roots[..lines].iter().all(|known| known.value.score.is_win());
+    let is_settled = |value: Value| is_settled::<G>(value) && (!exact || value.is_exact());
+    let settled = roots[..lines].iter().all(|known| is_settled(known.value) && known.bound == Bound::Exact);
+    let all_won = !G::SCORED && !exact && roots[..lines].iter().all(|known| known.value.score.is_win());
     settled && (all_won || is_ceiling(roots, lines - 1))
 }

@@ -86,7 +86,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Plain<E> {
         let end = match tree.pulse.reached() {
             _ if control.stopped() => End::Stopped,
             Some(Reached::Clock) => End::Clock,
-            Some(Reached::Nodes) => End::Limit,
+            Some(Reached::Nodes | Reached::Stint) => End::Limit,
             None if proven && lines_settled::<G>(&found) => End::Proven,
             None => End::Limit,
         };

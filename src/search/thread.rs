@@ -4,14 +4,51 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Outcome, Side};
 use crate::score::{Score, Value};
-use crate::search::{Control, Stats, clock};
+use crate::search::{Control, Stats, UNLIMITED, clock};
 
 /// Nodes between two looks at the clock and at limits that an update may change.
 const LOOK_EVERY: u64 = 1024;
 
+/// One stretch of a search: what it may spend, and the counters that it goes on from.
+pub struct Stint<'a> {
+    /// What controls the search.
+    pub control: &'a Control,
+    /// The nodes of all other threads.
+    pub shared: &'a AtomicU64,
+    /// The nodes that the first thread visited so far, in earlier stints too.
+    pub nodes: u64,
+    /// The number of these nodes at which the stint ends.
+    pub until_nodes: u64,
+    /// When the stint ends, as [`clock::now_ns`] counts.
+    pub until_ns: u64,
+    /// Raised by another thread to end the stint.
+    pub wake: Option<&'a AtomicBool>,
+    /// How many threads it may use.
+    pub threads: usize,
+}
+
+impl<'a> Stint<'a> {
+    /// A whole search by any number of threads, those but the first adding their nodes to `shared`.
+    #[must_use]
+    pub fn whole(control: &'a Control, shared: &'a AtomicU64) -> Self {
+        Self {
+            control,
+            shared,
+            nodes: 0,
+            until_nodes: UNLIMITED,
+            until_ns: UNLIMITED,
+            wake: None,
+            threads: usize::MAX,
+        }
+    }
+}
+
 /// Counts a thread's nodes and decides when it must stop.
 pub struct Pulse<'a> {
     control: &'a Control,
+    until_nodes: u64,
+    until_ns: u64,
+    wake: Option<&'a AtomicBool>,
     /// The nodes of all companions so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
     /// Raised when the thread must stop: the control's for the first thread, that thread's for its companions.
@@ -37,6 +74,8 @@ pub enum Reached {
     Nodes,
     /// The hard deadline.
     Clock,
+    /// The end of the stint.
+    Stint,
 }
 
 impl<'a> Pulse<'a> {
@@ -44,14 +83,18 @@ impl<'a> Pulse<'a> {
     #[must_use]
     pub fn alone(control: &'a Control) -> Self {
         static NOBODY: AtomicU64 = AtomicU64::new(0);
-        Self::first(control, 0, &NOBODY)
+        Self::first(&Stint::whole(control, &NOBODY))
     }
 
-    /// The first thread of a search, `nodes` nodes after it began, with companions that add theirs to `shared`.
+    /// The first thread of a stint.
     #[must_use]
-    pub fn first(control: &'a Control, nodes: u64, shared: &'a AtomicU64) -> Self {
+    pub fn first(stint: &Stint<'a>) -> Self {
+        let Stint { control, shared, nodes, until_nodes, until_ns, wake, .. } = *stint;
         Self {
             control,
+            until_nodes,
+            until_ns,
+            wake,
             shared,
             halt: control.stop_flag(),
             is_companion: false,
@@ -59,7 +102,7 @@ impl<'a> Pulse<'a> {
             seldepth: 0,
             depth: 0,
             hash_ppm: 0,
-            next_look: control.nodes_limit().min(nodes + LOOK_EVERY),
+            next_look: control.nodes_limit().min(until_nodes).min(nodes + LOOK_EVERY),
             over: false,
             reached: None,
         }
@@ -77,7 +120,7 @@ impl<'a> Pulse<'a> {
     where
         'a: 'b,
     {
-        let first = Pulse::first(self.control, 0, self.shared);
+        let first = Pulse::first(&Stint::whole(self.control, self.shared));
         Pulse { halt, is_companion: true, next_look: LOOK_EVERY, ..first }
     }
 
@@ -99,12 +142,17 @@ impl<'a> Pulse<'a> {
             self.shared.fetch_add(LOOK_EVERY, Relaxed);
             self.next_look += LOOK_EVERY;
         } else {
-            let limit = self.control.nodes_limit();
-            self.next_look = (self.nodes + LOOK_EVERY).min(limit.max(self.nodes));
+            let (limit, now) = (self.control.nodes_limit(), clock::now_ns());
+            self.next_look = (self.nodes + LOOK_EVERY).min(limit.min(self.until_nodes).max(self.nodes));
             if self.nodes + self.shared.load(Relaxed) >= limit {
                 self.reached = Some(Reached::Nodes);
-            } else if clock::now_ns() >= self.control.hard_ns() {
+            } else if now >= self.control.hard_ns() {
                 self.reached = Some(Reached::Clock);
+            } else if self.nodes >= self.until_nodes
+                || now >= self.until_ns
+                || self.wake.is_some_and(|wake| wake.load(Relaxed))
+            {
+                self.reached = Some(Reached::Stint);
             }
             self.over |= self.reached.is_some();
             self.show();

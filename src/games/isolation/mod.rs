@@ -14,6 +14,7 @@ mod openings;
 mod oracle;
 mod paths;
 pub mod players;
+mod prover;
 pub mod rules;
 pub mod seed_eval;
 pub mod sizes;
@@ -29,19 +30,25 @@ use self::players::SeedPlayer;
 use self::rules::{Isolation, Position, STUCK};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::sizes::Size;
+use self::solver::Solver;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::score::Score;
 use crate::search::Searcher;
 use crate::search::players::{self as common, COMMON};
+use crate::search::proving::{Alone, Proving};
 
 /// Knight Isolation in the registry.
 pub static ENTRY: Entry = Entry {
     name: "isolation",
     about: "Knight Isolation: jump like knights to open cells, each usable once; who cannot move loses.",
     rules: sizes::RULES,
-    options: &[],
+    options: &[Spec {
+        name: "solver",
+        kind: Kind::Bool { default: true },
+        about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
+    }],
     evaluators: &[
         Named {
             name: "race",
@@ -60,11 +67,15 @@ pub static ENTRY: Entry = Entry {
         PUBLISHED[9],
     ],
     players: &[
-        COMMON[0],
+        Named {
+            name: "default",
+            about: "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
+        },
         COMMON[1],
         COMMON[2],
         COMMON[3],
         COMMON[4],
+        Named { name: SOLVER, about: "The solver alone: a proven answer or none; it knows no depth." },
         Named {
             name: SEED,
             about: "The published player: iterative deepening over plain alpha-beta, until three depths agree.",
@@ -80,6 +91,8 @@ pub static ENTRY: Entry = Entry {
     open,
 };
 
+/// The name of the solver as a player.
+const SOLVER: &str = "solver";
 /// The name of the published player.
 const SEED: &str = "seed";
 
@@ -160,10 +173,15 @@ fn player<B: Bits, E: Evaluator<Isolation<B>>>(
     evaluator: E,
     options: &Options,
 ) -> Result<Box<dyn Searcher<Isolation<B>>>, OptionError> {
-    if options.player == SEED {
-        return Ok(Box::new(SeedPlayer::new(evaluator, options.depth)));
-    }
-    Ok(common::build(game, evaluator, options).expect("the entry lists the common players and one more"))
+    let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
+    Ok(match options.player.as_str() {
+        SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
+        SOLVER => Box::new(Alone::new(Solver::new(game), options)),
+        "default" if solves => Box::new(Proving::new(game, evaluator, Solver::new(game), options)),
+        _ => {
+            common::build(game, evaluator, options).expect("the entry lists the common players and two more")
+        }
+    })
 }
 
 #[cfg(test)]
@@ -225,6 +243,7 @@ mod tests {
                 seed: 0,
                 level: 10,
                 variety: 0,
+                exact: false,
                 deterministic: true,
                 own: Vec::new(),
             };

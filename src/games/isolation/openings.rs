@@ -9,9 +9,9 @@ use super::solver::Solver;
 use crate::engine::{Share, Solved};
 use crate::game::{Game, Notation, OpenError, Rules};
 use crate::score::{Score, Value};
+use crate::search::Control;
 use crate::search::clock::thread_cpu_time;
 use crate::search::thread::Pulse;
-use crate::search::{Control, UNLIMITED};
 
 /// Larger boards take hours an opening.
 const MOST_CELLS: usize = 49;
@@ -73,7 +73,7 @@ pub(super) fn solve(rules: &Rules, progress: &mut dyn FnMut(usize, usize)) -> Re
             line.push(' ');
             game.play(&mut pos, mv);
         }
-        let reply = solver.winning_move(&game, &pos, UNLIMITED, &mut pulse).expect("nothing stops it");
+        let reply = solver.winning_move(&game, &pos, &mut pulse).expect("nothing stops it");
         line += &reply.map_or_else(|| "-".to_owned(), |reply| game.move_text(&pos, reply));
         book += &line;
         book.push('\n');

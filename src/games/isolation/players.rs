@@ -182,7 +182,7 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
     fn visit(&mut self, ply: u32) -> Result<(), End> {
         if self.pulse.tick() {
             return Err(match self.pulse.reached() {
-                Some(Reached::Nodes) => End::Limit,
+                Some(Reached::Nodes | Reached::Stint) => End::Limit,
                 Some(Reached::Clock) => End::Clock,
                 None => End::Stopped,
             });

@@ -47,14 +47,8 @@ impl<B: Bits> Solver<B> {
         }
     }
 
-    /// Whether the mover wins; none if the pulse ended first, or its thread has visited `nodes` nodes.
-    pub fn wins(
-        &mut self,
-        game: &Isolation<B>,
-        pos: &Position<B>,
-        nodes: u64,
-        pulse: &mut Pulse<'_>,
-    ) -> Option<bool> {
+    /// Whether the mover wins; none if the pulse ended first.
+    pub fn wins(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<bool> {
         let board = game.board();
         let (own, opp) = (pos.token(pos.mover()), pos.token(pos.mover().other()));
         let (mine, theirs) = (board.reach(own) & pos.open(), board.reach(opp) & pos.open());
@@ -63,7 +57,7 @@ impl<B: Bits> Solver<B> {
         }
         self.children.clear();
         let flood = Flood::new(board, pos.open(), mine, theirs);
-        let mut dive = Dive { board, solver: self, pulse, nodes };
+        let mut dive = Dive { board, solver: self, pulse };
         // Where the mover moves on alone it must have the longer path.
         if flood.is_apart(board) {
             dive.outlasts(flood.first, own, flood.second, opp)
@@ -72,16 +66,14 @@ impl<B: Bits> Solver<B> {
         }
     }
 
-    /// A winning move, or none where the mover loses; nothing if the pulse ended first, or its thread has
-    /// visited `nodes` nodes.
+    /// A winning move, or none where the mover loses; nothing if the pulse ended first.
     pub fn winning_move(
         &mut self,
         game: &Isolation<B>,
         pos: &Position<B>,
-        nodes: u64,
         pulse: &mut Pulse<'_>,
     ) -> Option<Option<Target>> {
-        if !self.wins(game, pos, nodes, pulse)? {
+        if !self.wins(game, pos, pulse)? {
             return Some(None);
         }
         let mut moves = Vec::new();
@@ -90,7 +82,7 @@ impl<B: Bits> Solver<B> {
         for mv in moves {
             let mut after = *pos;
             game.play(&mut after, mv);
-            if !self.wins(game, &after, nodes, pulse)? {
+            if !self.wins(game, &after, pulse)? {
                 return Some(Some(mv));
             }
         }
@@ -157,14 +149,13 @@ struct Dive<'a, 'p, B: Bits> {
     board: &'a Board<B>,
     solver: &'a mut Solver<B>,
     pulse: &'a mut Pulse<'p>,
-    nodes: u64,
 }
 
 impl<B: Bits> Dive<'_, '_, B> {
     /// Whether the mover wins, whose token stands on `own`. Both can move, `open` is what they can reach, and
     /// they are not apart.
     fn wins(&mut self, open: B, own: u8, opp: u8) -> Option<bool> {
-        if self.pulse.tick() || self.pulse.nodes > self.nodes {
+        if self.pulse.tick() {
             return None;
         }
         let base = self.solver.children.len();
@@ -256,7 +247,10 @@ mod tests {
     use super::super::openings::{Opening, openings};
     use super::super::oracle::random_games;
     use super::*;
-    use crate::search::{Control, UNLIMITED};
+    use std::sync::atomic::AtomicU64;
+
+    use crate::search::Control;
+    use crate::search::thread::Stint;
 
     /// Win or loss by the rules alone, every line to its end.
     fn plain<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> bool {
@@ -285,9 +279,9 @@ mod tests {
             for Opening { first, second, .. } in openings(game.board()) {
                 let pos = after(&game, first, second);
                 let expected = plain(&game, &pos);
-                let won = solver.wins(&game, &pos, UNLIMITED, &mut pulse);
+                let won = solver.wins(&game, &pos, &mut pulse);
                 assert_eq!(won, Some(expected), "{width}x{height} {first:?} {second:?}");
-                let mv = solver.winning_move(&game, &pos, UNLIMITED, &mut pulse).unwrap();
+                let mv = solver.winning_move(&game, &pos, &mut pulse).unwrap();
                 assert_eq!(mv.is_some(), expected);
                 if let Some(mv) = mv {
                     let mut after = pos;
@@ -319,7 +313,7 @@ mod tests {
                     return;
                 }
                 let (won, plies) = oracle.solve();
-                assert_eq!(solver.wins(&game, &pos, UNLIMITED, &mut pulse), Some(won), "{}", oracle.text());
+                assert_eq!(solver.wins(&game, &pos, &mut pulse), Some(won), "{}", oracle.text());
                 let most = most_plies(&game, &pos, won);
                 assert!(plies <= most && plies % 2 == most % 2, "{plies} {most}: {}", oracle.text());
                 decided[usize::from(won)] += 1;
@@ -345,7 +339,7 @@ mod tests {
             for Opening { first, second, images } in openings(game.board()) {
                 let colours =
                     usize::from(game.board().odd().has(first.0) != game.board().odd().has(second.0));
-                let won = solver.wins(&game, &after(&game, first, second), UNLIMITED, &mut pulse);
+                let won = solver.wins(&game, &after(&game, first, second), &mut pulse);
                 counts[colours][0] += images;
                 counts[colours][1] += if won == Some(true) { images } else { 0 };
             }
@@ -358,13 +352,14 @@ mod tests {
         let game = Isolation::<u64>::new(6, 6);
         let pos = after(&game, Target(0), Target(9));
         let (control, mut solver) = (Control::default(), Solver::new(&game));
+        let shared = AtomicU64::new(0);
+        let mut pulse = Pulse::first(&Stint { until_nodes: 100, ..Stint::whole(&control, &shared) });
+        assert_eq!((solver.wins(&game, &pos, &mut pulse), pulse.nodes), (None, 100));
         let mut pulse = Pulse::alone(&control);
-        assert_eq!(solver.wins(&game, &pos, 100, &mut pulse), None);
-        assert!(pulse.nodes > 100 && pulse.nodes < 110);
-        let answer = solver.wins(&game, &pos, UNLIMITED, &mut pulse);
-        assert_eq!(answer, Solver::new(&game).wins(&game, &pos, UNLIMITED, &mut pulse));
+        let answer = solver.wins(&game, &pos, &mut pulse);
+        assert_eq!(answer, Solver::new(&game).wins(&game, &pos, &mut pulse));
         control.stop();
-        assert_eq!(Solver::new(&game).wins(&game, &pos, UNLIMITED, &mut Pulse::alone(&control)), None);
+        assert_eq!(Solver::new(&game).wins(&game, &pos, &mut Pulse::alone(&control)), None);
         assert!(answer.is_some());
     }
 }

@@ -122,8 +122,8 @@ fn reply<B: Bits>(board: &Board<B>, first: u8, second: u8) -> Option<Target> {
 mod tests {
     use super::super::solver::Solver;
     use super::*;
+    use crate::search::Control;
     use crate::search::thread::Pulse;
-    use crate::search::{Control, UNLIMITED};
     use crate::zobrist::SplitMix64;
 
     fn play<B: Bits>(game: &Isolation<B>, moves: &[u8]) -> Position<B> {
@@ -175,7 +175,7 @@ mod tests {
             let Some(mv) = known.mv else { continue };
             let mut after = pos;
             game.play(&mut after, mv);
-            assert_eq!(solver.wins(&game, &after, UNLIMITED, &mut Pulse::alone(&control)), Some(false));
+            assert_eq!(solver.wins(&game, &after, &mut Pulse::alone(&control)), Some(false));
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
                 loop {
                     if is_mirrored(&game, &pos) {
                         mirrored += 1;
-                        let won = solver.wins(&game, &pos, UNLIMITED, &mut Pulse::alone(&control));
+                        let won = solver.wins(&game, &pos, &mut Pulse::alone(&control));
                         assert_eq!(won, Some(false), "{width}x{height} {pos:?}");
                     }
                     let mut moves = Vec::new();

@@ -92,7 +92,7 @@ impl Searcher<LGame> for Seed {
         let end = match tree.pulse.reached() {
             _ if control.stopped() => End::Stopped,
             Some(Reached::Clock) => End::Clock,
-            Some(Reached::Nodes) | None => End::Limit,
+            Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
         };
         (found, end)
     }

@@ -1,0 +1,106 @@
+//! What is decided of the root moves, beside what a search thinks of them: the lines that follow from both.
+
+use crate::score::{Score, Value};
+use crate::search::{Asked, Bound, Found, Line};
+
+/// The root moves of one question, decided or not.
+#[derive(Clone, Debug)]
+pub(super) struct Known<M> {
+    moves: Vec<(M, Option<Value>)>,
+    multipv: usize,
+    /// What the search found last, of whichever moves it was asked for.
+    found: Vec<Line<M>>,
+    /// The move to play in a lost position, where theory has one.
+    best_try: Option<M>,
+}
+
+impl<M: Copy + PartialEq> Known<M> {
+    /// A question of which nothing is decided.
+    pub(super) fn new(asked: &Asked<M>) -> Self {
+        let moves = asked.moves.iter().map(|&mv| (mv, None)).collect();
+        Self { moves, multipv: asked.multipv, found: Vec::new(), best_try: None }
+    }
+
+    /// Keeps the decided value of a move.
+    pub(super) fn decide(&mut self, mv: M, value: Value) {
+        if let Some(known) = self.moves.iter_mut().find(|known| known.0 == mv) {
+            known.1 = Some(value);
+        }
+    }
+
+    /// Keeps that the position is lost, and the move to try.
+    pub(super) fn lose(&mut self, value: Value, best_try: Option<M>) {
+        for (_, known) in &mut self.moves {
+            *known = known.or(Some(value));
+        }
+        self.best_try = best_try.filter(|&mv| self.moves.iter().any(|known| known.0 == mv));
+    }
+
+    /// Keeps what the search found.
+    pub(super) fn learn(&mut self, found: &Found<M>) {
+        self.found.clone_from(&found.lines);
+    }
+
+    /// Whether a move is decided.
+    pub(super) fn is_decided(&self, mv: M) -> bool {
+        self.value(mv).is_some()
+    }
+
+    /// The moves that are not decided: what the search likes best first, then in the order that is given.
+    pub(super) fn undecided(&self, order: impl Fn(M) -> i32) -> Vec<M> {
+        let mut moves: Vec<M> =
+            self.moves.iter().filter(|known| known.1.is_none()).map(|known| known.0).collect();
+        let favourite = self.found.first().map(|line| line.pv[0]);
+        moves.sort_by_cached_key(|&mv| (Some(mv) != favourite, order(mv)));
+        moves
+    }
+
+    /// How many lines the decided wins leave to be searched for.
+    pub(super) fn missing(&self) -> usize {
+        self.multipv.saturating_sub(self.wins()).max(1)
+    }
+
+    /// Whether the lines asked for are decided, and no other move could displace one.
+    pub(super) fn is_answered(&self) -> bool {
+        self.wins() >= self.multipv || self.moves.iter().all(|known| known.1.is_some())
+    }
+
+    /// Whether a line is asked for that loses, and a search should choose which.
+    pub(super) fn wants_try(&self) -> bool {
+        self.wins() < self.multipv && self.moves.len() > 1 && self.best_try.is_none()
+    }
+
+    /// The lines: wins, the quickest first; what is not decided, as the search ranks it; then losses.
+    pub(super) fn lines(&self) -> Found<M> {
+        let unsearched = |&(mv, value): &(M, Option<Value>)| {
+            let value = value.filter(|_| self.found.iter().all(|line| line.pv[0] != mv))?;
+            Some(Line { pv: vec![mv], depth: 0, value: Some((value, Bound::Exact)) })
+        };
+        let searched = self.found.iter().cloned().map(|mut line| {
+            // What the search decided itself is as sure, and has the better distance.
+            let is_decided = line.value.is_some_and(|(value, _)| value.is_decided());
+            if let Some(value) = self.value(line.pv[0]).filter(|_| !is_decided) {
+                line.value = Some((value, Bound::Exact));
+            }
+            line
+        });
+        let mut lines: Vec<Line<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
+        lines.sort_by_key(|line| {
+            let score = line
+                .value
+                .map_or(Score::DRAW, |(value, _)| if value.is_decided() { value.score } else { Score::DRAW });
+            let rank = if score.is_win() { -score.raw() } else { i32::from(score.is_loss()) };
+            (rank, Some(line.pv[0]) != self.best_try)
+        });
+        lines.truncate(self.multipv);
+        Found { lines }
+    }
+
+    fn wins(&self) -> usize {
+        self.moves.iter().filter(|known| known.1.is_some_and(|value| value.score.is_win())).count()
+    }
+
+    fn value(&self, mv: M) -> Option<Value> {
+        self.moves.iter().find(|known| known.0 == mv)?.1
+    }
+}

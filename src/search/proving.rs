@@ -1,0 +1,383 @@
+//! Iterative deepening beside a prover: a second opinion that decides who wins, or does not answer at all.
+//!
+//! A game that can be solved from some point on brings a [`Prover`]. What it proves of a root move outweighs what the
+//! search thinks of it: a proven win is played, a proven loss only when nothing else is left; then the search looks
+//! for the try after which the opponent most likely errs. On one thread the two take turns, on more they run at the
+//! same time; whether a prover is worth its time is read off the work that it expects.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use crate::game::{Evaluator, Game, Root, Turn};
+use crate::options::Options;
+use crate::score::Value;
+use crate::search::iterate::{Iterate, Roots};
+use crate::search::known::Known;
+use crate::search::thread::{Pulse, Reached, Stint, final_value};
+use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+
+/// Decides positions exactly, by means of one game.
+pub trait Prover<G: Game>: Send {
+    /// What is known without search of a position in which the mover can move: its value, and a move that wins, or
+    /// the best try where the position is lost.
+    fn at_sight(&self, game: &G, pos: &G::Position) -> Option<(Value, Option<G::Move>)>;
+
+    /// The decided value of a position; none if the pulse ended first.
+    fn decide(&mut self, game: &G, pos: &G::Position, pulse: &mut Pulse<'_>) -> Option<Value>;
+
+    /// About how many nodes [`Prover::decide`] visits.
+    fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
+
+    /// In which order moves are worth deciding; smaller is first.
+    fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
+
+    /// Forgets everything.
+    fn clear(&mut self);
+}
+
+/// What the search gets before the prover begins, so that a stop finds a good move to answer: some milliseconds.
+const FIRST_NODES: u64 = 40_000;
+/// What the search gets to find the best try of a lost position.
+const TRY_NODES: u64 = 3_000_000;
+/// Nodes that a prover visits in a millisecond, at least.
+const NODES_A_MS: u64 = 4_000;
+/// The prover's part of a move's time on one thread, in percent. Its answer ends the search; without one, the rest
+/// costs the search about half a ply.
+const PART: u64 = 60;
+/// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
+/// positions stay within a factor of ten of what is expected of them, on either side.
+const HOPE: u64 = 4;
+/// The same for a thread of its own, which costs the search only a companion.
+const HOPE_BESIDE: u64 = 16;
+/// Without a clock both take turns of equal length, each twice as long as the last.
+const FIRST_TURN: u64 = 200_000;
+
+/// Iterative deepening beside a prover.
+pub struct Proving<G: Game, E, P> {
+    search: Iterate<G, E>,
+    prover: P,
+    threads: usize,
+    deterministic: bool,
+    exact: bool,
+}
+
+impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
+    /// A searcher for one game.
+    #[must_use]
+    pub fn new(game: &G, evaluator: E, prover: P, options: &Options) -> Self {
+        Self {
+            search: Iterate::new(game, evaluator, options),
+            prover,
+            threads: if options.deterministic { 1 } else { options.threads.max(1) },
+            deterministic: options.deterministic,
+            exact: options.exact,
+        }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        // Who asks for a depth asks for what can be seen within it.
+        if control.depth_limit() != u32::MAX {
+            return self.search.search(game, root, asked, control, publish);
+        }
+        if self.deterministic {
+            self.prover.clear();
+        }
+        self.search.begin();
+        let known = at_sight(game, root, asked, &self.prover);
+        let shared = AtomicU64::new(0);
+        let mut work = Work { game, root, known, roots: Roots::new(game, root, asked), publish };
+        work.known.learn(&work.roots.found());
+        let mut stint = Stint::whole(control, &shared);
+        let mut end = None;
+        if !work.known.is_answered() {
+            end = if self.threads > 1 {
+                self.beside(&mut work, &mut stint)
+            } else {
+                self.in_turn(&mut work, &mut stint)
+            };
+        }
+        if end.is_none() && self.exact {
+            end = self.look_for_distance(&mut work, asked, &mut stint);
+        } else if end.is_none() && work.known.wants_try() {
+            end = self.look_for_try(&mut work, asked, &mut stint);
+        }
+        work.tell();
+        (work.known.lines(), end.unwrap_or(End::Proven))
+    }
+
+    fn clear(&mut self) {
+        self.search.clear();
+        self.prover.clear();
+    }
+}
+
+/// A prover without a search: it decides, or has nothing to say but the move that it would look at first.
+pub struct Alone<P> {
+    prover: P,
+    deterministic: bool,
+}
+
+impl<P> Alone<P> {
+    /// A player for one game.
+    #[must_use]
+    pub fn new(prover: P, options: &Options) -> Self {
+        Self { prover, deterministic: options.deterministic }
+    }
+}
+
+impl<G: Game, P: Prover<G>> Searcher<G> for Alone<P> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        if self.deterministic {
+            self.prover.clear();
+        }
+        let mut known = at_sight(game, root, asked, &self.prover);
+        let mut pulse = Pulse::alone(control);
+        let order = |mv| self.prover.order(game, &root.pos, mv);
+        let line = |&mv| Line { pv: vec![mv], depth: 0, value: None };
+        known.learn(&Found { lines: known.undecided(order).iter().map(line).collect() });
+        for mv in known.undecided(order) {
+            publish(&known.lines());
+            if known.is_answered() {
+                break;
+            }
+            match prove(game, root, mv, &mut self.prover, &mut pulse) {
+                Some(value) => known.decide(mv, value),
+                None => break,
+            }
+        }
+        pulse.show();
+        let end = match pulse.reached() {
+            _ if known.is_answered() => End::Proven,
+            _ if control.stopped() => End::Stopped,
+            Some(Reached::Clock) => End::Clock,
+            Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
+        };
+        (known.lines(), end)
+    }
+
+    fn clear(&mut self) {
+        self.prover.clear();
+    }
+}
+
+/// One question and how far its answer has come.
+struct Work<'a, G: Game> {
+    game: &'a G,
+    root: &'a Root<G>,
+    known: Known<G::Move>,
+    roots: Roots<G::Move>,
+    publish: &'a mut dyn FnMut(&Found<G::Move>),
+}
+
+impl<G: Game> Work<'_, G> {
+    /// One stint of the search, of the moves that are not decided. Gives the reason for which the search ended.
+    fn search<E: Evaluator<G>>(&mut self, search: &mut Iterate<G, E>, stint: &mut Stint<'_>) -> Option<End> {
+        let Self { game, root, known, roots, publish } = self;
+        roots.narrow(|mv| !known.is_decided(mv), known.missing());
+        let mut tell = |found: &Found<G::Move>| {
+            known.learn(found);
+            publish(&known.lines());
+        };
+        search.stretch(game, root, roots, stint, &mut tell)
+    }
+
+    /// Publishes the lines so far.
+    fn tell(&mut self) {
+        (self.publish)(&self.known.lines());
+    }
+}
+
+impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
+    /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none where what is
+    /// known answers the question.
+    fn in_turn(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
+        let Self { search, prover, deterministic, .. } = self;
+        let expected = prover.expected_nodes(work.game, &work.root.pos);
+        let mut turn = FIRST_TURN;
+        stint.until_nodes = stint.nodes + FIRST_NODES;
+        loop {
+            let end = work.search(search, stint);
+            if end.is_some() {
+                return end;
+            }
+            let (now, soft) = (clock::now_ns(), stint.control.soft_ns());
+            let clocked = soft != UNLIMITED && !*deterministic;
+            let part = soft.saturating_sub(now) / 100 * PART;
+            let nodes = if clocked { part / 1_000_000 * NODES_A_MS } else { turn };
+            if expected / HOPE <= nodes {
+                stint.until_ns = if clocked { now + part } else { UNLIMITED };
+                stint.until_nodes = if clocked { UNLIMITED } else { stint.nodes + turn };
+                let mut pulse = Pulse::first(stint);
+                for mv in work.known.undecided(|mv| prover.order(work.game, &work.root.pos, mv)) {
+                    let Some(value) = prove(work.game, work.root, mv, prover, &mut pulse) else { break };
+                    work.known.decide(mv, value);
+                    if work.known.is_answered() {
+                        pulse.show();
+                        return None;
+                    }
+                }
+                stint.nodes = pulse.nodes;
+            }
+            stint.until_ns = UNLIMITED;
+            stint.until_nodes = if clocked { UNLIMITED } else { stint.nodes + turn };
+            turn = turn.saturating_mul(2);
+        }
+    }
+
+    /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`] gives.
+    fn beside(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
+        let Self { search, prover, threads, .. } = self;
+        let (game, root) = (work.game, work.root);
+        let left_ms = stint.control.soft_ns().saturating_sub(clock::now_ns()) / 1_000_000;
+        if prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > left_ms.saturating_mul(NODES_A_MS) {
+            return work.search(search, stint);
+        }
+        let (halt, news, decided) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::new(Vec::new()));
+        let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
+        let first = Pulse::first(stint);
+        let mut beside = Stint { threads: *threads - 1, wake: Some(&news), ..*stint };
+        let end = std::thread::scope(|scope| {
+            // The scope joins the prover also when this thread panics, so it must be told on every way out.
+            let _halt = RaiseOnDrop(&halt);
+            let mut pulse = first.companion(&halt);
+            let (news, decided) = (&news, &decided);
+            let prove_all = move || {
+                for mv in undecided {
+                    let Some(value) = prove(game, root, mv, prover, &mut pulse) else { break };
+                    decided.lock().unwrap_or_else(PoisonError::into_inner).push((mv, value));
+                    news.store(true, Relaxed);
+                }
+            };
+            if std::thread::Builder::new().spawn_scoped(scope, prove_all).is_err() {
+                // The system gives no more threads: the search goes on with those it has.
+                beside.threads = *threads;
+            }
+            loop {
+                let end = work.search(search, &mut beside);
+                news.store(false, Relaxed);
+                for (mv, value) in decided.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+                    work.known.decide(mv, value);
+                }
+                if work.known.is_answered() {
+                    return None;
+                }
+                if end.is_some() {
+                    return end;
+                }
+            }
+        });
+        stint.nodes = beside.nodes;
+        end
+    }
+
+    /// Searches all moves of a lost position for the one after which the opponent most likely errs. The loss is
+    /// told with the answer: told before, it would end the search.
+    fn look_for_try(
+        &mut self,
+        work: &mut Work<'_, G>,
+        asked: &Asked<G::Move>,
+        stint: &mut Stint<'_>,
+    ) -> Option<End> {
+        let (now, soft) = (clock::now_ns(), stint.control.soft_ns());
+        stint.until_nodes = stint.nodes + TRY_NODES;
+        // The loss has to be told before the time is up.
+        stint.until_ns = if soft == UNLIMITED { UNLIMITED } else { now + soft.saturating_sub(now) / 10 * 9 };
+        let mut roots = Roots::new(work.game, work.root, asked);
+        let end = self.search.stretch(work.game, work.root, &mut roots, stint, work.publish);
+        work.known.learn(&roots.found());
+        // Whatever else ended it, the question is answered.
+        end.filter(|&end| end == End::Stopped)
+    }
+
+    /// Searches on for the exact distance.
+    fn look_for_distance(
+        &mut self,
+        work: &mut Work<'_, G>,
+        asked: &Asked<G::Move>,
+        stint: &mut Stint<'_>,
+    ) -> Option<End> {
+        let mut roots = Roots::new(work.game, work.root, asked);
+        let Work { game, root, known, publish, .. } = work;
+        let mut tell = |found: &Found<G::Move>| {
+            known.learn(found);
+            publish(&known.lines());
+        };
+        *stint = Stint { nodes: stint.nodes, ..Stint::whole(stint.control, stint.shared) };
+        self.search.stretch(game, root, &mut roots, stint, &mut tell)
+    }
+}
+
+/// What the prover decides of a move, from the view of the root's mover; none if the pulse ended first.
+fn prove<G: Game>(
+    game: &G,
+    root: &Root<G>,
+    mv: G::Move,
+    prover: &mut impl Prover<G>,
+    pulse: &mut Pulse<'_>,
+) -> Option<Value> {
+    let mut pos = root.pos.clone();
+    game.play(&mut pos, mv);
+    let value = match game.turn(&pos) {
+        Turn::Over(outcome) => final_value::<G>(&outcome, game.side(&pos), 0),
+        Turn::Move | Turn::Chance => prover.decide(game, &pos, pulse)?,
+    };
+    Some(before(game, root, &pos, value))
+}
+
+/// The value of a move from the value of the position after it.
+fn before<G: Game>(game: &G, root: &Root<G>, after: &G::Position, value: Value) -> Value {
+    let value = if game.side(after) == game.side(&root.pos) { value } else { -value };
+    Value { score: value.score.earlier(1), ..value }
+}
+
+/// What can be known of a question before it is searched.
+fn at_sight<G: Game>(
+    game: &G,
+    root: &Root<G>,
+    asked: &Asked<G::Move>,
+    prover: &impl Prover<G>,
+) -> Known<G::Move> {
+    let mut known = Known::new(asked);
+    for &mv in &asked.moves {
+        let mut pos = root.pos.clone();
+        game.play(&mut pos, mv);
+        let value = match game.turn(&pos) {
+            Turn::Over(outcome) => Some(final_value::<G>(&outcome, game.side(&pos), 0)),
+            Turn::Move => prover.at_sight(game, &pos).map(|(value, _)| value),
+            Turn::Chance => None,
+        };
+        if let Some(value) = value {
+            known.decide(mv, before(game, root, &pos, value));
+        }
+    }
+    match prover.at_sight(game, &root.pos) {
+        Some((value, mv)) if value.score.is_loss() => known.lose(value, mv),
+        Some((value, Some(mv))) if asked.moves.contains(&mv) => known.decide(mv, value),
+        _ => {}
+    }
+    known
+}
+
+struct RaiseOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
