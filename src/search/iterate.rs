@@ -11,6 +11,7 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::{MAX_PLY, Memory};
+use crate::search::pace::Pace;
 use crate::search::table::Table;
 use crate::search::thread::{Pulse, Reached, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
@@ -89,23 +90,26 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
         let shared = AtomicU64::new(0);
         let mut nodes = 0;
         let mut depth = 0;
+        let mut pace = Pace::new(clock::now_ns());
         let end = loop {
             let limit = self.depth.min(control.depth_limit());
             if depth >= limit {
                 break End::Limit;
             }
-            if depth > 0 && clock::now_ns() >= control.soft_ns() {
+            if depth > 0 && pace.is_over(&control.deadlines(), clock::now_ns()) {
                 break End::Clock;
             }
+            let whole = depth;
             depth += if depth < STRIDE_FROM || (limit - depth) % 2 == 1 { 1 } else { 2 };
             self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
             let mut pulse = Pulse::first(control, nodes, &shared);
-            pulse.depth = depth - 1;
+            pulse.depth = whole;
             pulse.hash_ppm = self.table.used_ppm();
+            let best = roots[0].mv;
             let mut iteration = Iteration { game, root, multipv: asked.multipv, depth, publish };
             let mut pulse = self.iterate(&mut iteration, &mut roots, pulse);
             nodes = pulse.nodes;
-            pulse.depth = if pulse.is_over() { depth - 1 } else { depth };
+            pulse.depth = if pulse.is_over() { whole } else { depth };
             pulse.show();
             if control.stopped() {
                 break End::Stopped;
@@ -118,6 +122,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
             if is_answered::<G>(&roots, asked.multipv) {
                 break End::Proven;
             }
+            pace.learn(roots[0].mv == best, roots[0].value.score, is_forced(&roots), clock::now_ns());
         };
         (found(&roots, asked.multipv), end)
     }
@@ -292,6 +297,11 @@ fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> Found<M> {
 /// Whether no move that ranks below can be better than the move at `rank`.
 fn is_ceiling<M>(roots: &[RootMove<M>], rank: usize) -> bool {
     roots[rank + 1..].iter().all(|below| below.value.at_most && below.value.score <= roots[rank].value.score)
+}
+
+/// Whether every move but the best is proven lost.
+fn is_forced<M>(roots: &[RootMove<M>]) -> bool {
+    roots[1..].iter().all(|other| other.value.score.is_loss() && other.value.at_most)
 }
 
 /// Whether more search could change nothing: every line is settled, and no other move can displace one.
