@@ -134,6 +134,8 @@ pub(super) struct Pace {
 /// When a job ends at the latest, as [`crate::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deadlines {
+    /// Until when an answer saves no time.
+    clock_free: u64,
     clock_soft: Option<u64>,
     clock: Option<u64>,
     limit: Option<u64>,
@@ -494,6 +496,7 @@ impl Job {
         };
         let at =
             |offset: Option<Duration>| offset.map(|offset| base_ns.saturating_add(offset.as_nanos() as u64));
+        self.deadlines.clock_free = base_ns.saturating_add(plan.free.as_nanos() as u64);
         self.deadlines.clock_soft = at(plan.soft);
         self.deadlines.clock = at(plan.hard);
     }
@@ -517,8 +520,9 @@ impl Job {
 
     /// Tells the running search its deadlines. `hard_ms` is the watchdog's alone.
     fn arm_control(&self) {
-        let Deadlines { clock_soft, clock, limit, .. } = self.deadlines;
+        let Deadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
         let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
+        self.control.set_free(clock_free);
         self.control.set_deadlines(clock_soft.unwrap_or(UNLIMITED).min(hard), hard);
     }
 

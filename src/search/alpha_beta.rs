@@ -118,6 +118,15 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *place, alpha, beta)),
             Turn::Chance | Turn::Move => {}
         }
+        // Nobody wins sooner than by the next move. So a win that is found makes every slower line a proof that none
+        // is quicker, and its distance exact.
+        let soonest = Score::win_in(place.distance + 1);
+        if alpha >= soonest {
+            return Some(Value { score: soonest, at_least: false, at_most: true });
+        }
+        if beta <= -soonest {
+            return Some(Value { score: -soonest, at_least: true, at_most: false });
+        }
         let known = game.probe(pos)?;
         let value = Value { score: known.score.earlier(place.distance), ..known };
         let cuts = (value.at_least && value.score >= beta) || (value.at_most && value.score <= alpha);

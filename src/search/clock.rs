@@ -38,6 +38,8 @@ const LONGEST_MS: i64 = 1_000_000_000_000;
 /// How long a search may think: offsets from the moment at which its clock began to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TimePlan {
+    /// Until when time costs nothing, so that to answer sooner saves none.
+    pub free: Duration,
     /// When to start no further iteration; none: never.
     pub soft: Option<Duration>,
     /// When the answer is decided at the latest, so that it is written in time; none: never.
@@ -48,7 +50,7 @@ impl TimePlan {
     /// No clock: the search runs until something else ends it.
     #[must_use]
     pub const fn unlimited() -> Self {
-        Self { soft: None, hard: None }
+        Self { free: Duration::ZERO, soft: None, hard: None }
     }
 
     /// A fixed time for this move, all of it to be used.
@@ -81,7 +83,9 @@ impl TimePlan {
         let total = left_us(me_ms.saturating_add((free / 1000).min(LONGEST_MS)), spent_ms);
         let reserve = left_us(me_ms, 0).min(total);
         let soft = total - reserve + reserve / HORIZON;
-        Self::between(soft, total).with_hard_at_most(total - reserve + reserve / 4, total)
+        Self::between(soft, total)
+            .with_hard_at_most(total - reserve + reserve / 4, total)
+            .with_free(total - reserve)
     }
 
     /// A time for this turn and a reserve for the game.
@@ -90,21 +94,25 @@ impl TimePlan {
         let total = left_us(turn_ms.saturating_add(bank_ms), spent_ms);
         let bank = left_us(bank_ms, 0).min(total);
         let soft = total - bank + bank / HORIZON;
-        Self::between(soft, total).with_hard_at_most(total - bank + bank / 4, total)
+        Self::between(soft, total).with_hard_at_most(total - bank + bank / 4, total).with_free(total - bank)
     }
 
     /// A plan that thinks until `soft_us` and may overrun up to `total_us`, less the margin for writing.
     fn between(soft_us: i64, total_us: i64) -> Self {
         let hard = total_us - margin_us(total_us);
         let offset = |us: i64| Some(Duration::from_micros(us.max(0) as u64));
-        Self { soft: offset(soft_us.min(hard)), hard: offset(hard) }
+        Self { free: Duration::ZERO, soft: offset(soft_us.min(hard)), hard: offset(hard) }
     }
 
     fn with_hard_at_most(self, us: i64, total_us: i64) -> Self {
         let us = us.min(total_us);
         let hard = Duration::from_micros((us - margin_us(us)).max(0) as u64);
         let hard = self.hard.map_or(hard, |old| old.min(hard));
-        Self { soft: self.soft.map(|soft| soft.min(hard)), hard: Some(hard) }
+        Self { soft: self.soft.map(|soft| soft.min(hard)), hard: Some(hard), ..self }
+    }
+
+    fn with_free(self, us: i64) -> Self {
+        Self { free: Duration::from_micros(us.max(0) as u64), ..self }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::{MAX_PLY, Memory};
+use crate::search::pace::Pace;
 use crate::search::table::Table;
 use crate::search::thread::{Pulse, Reached, Stint, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
@@ -57,6 +58,7 @@ pub(super) struct Roots<M> {
     multipv: usize,
     /// The last depth that was searched whole.
     depth: u32,
+    pace: Pace,
 }
 
 impl<M: Copy + PartialEq> Roots<M> {
@@ -67,7 +69,7 @@ impl<M: Copy + PartialEq> Roots<M> {
         let mut moves: Vec<_> = asked.moves.iter().map(unknown).collect();
         // Stable: equal keys stay in the order of the game's move list.
         moves.sort_by_key(|known| -game.order(&root.pos, known.mv));
-        Self { moves, multipv: asked.multipv, depth: 0 }
+        Self { moves, multipv: asked.multipv, depth: 0, pace: Pace::new(clock::now_ns()) }
     }
 
     /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
@@ -142,7 +144,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             if whole >= limit {
                 return Some(End::Limit);
             }
-            if whole > 0 && clock::now_ns() >= control.soft_ns() {
+            if whole > 0 && roots.pace.is_over(&control.deadlines(), clock::now_ns()) {
                 return Some(End::Clock);
             }
             let depth = whole + if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { 1 } else { 2 };
@@ -150,7 +152,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             let mut pulse = Pulse::first(stint);
             pulse.depth = whole;
             pulse.hash_ppm = self.table.used_ppm();
-            let mut iteration = Iteration { game, root, multipv, depth, publish };
+            let best = roots.moves[0].mv;
+            let mut iteration = Iteration { game, root, multipv, depth, exact: self.exact, publish };
             let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, stint.threads);
             if !pulse.is_over() {
                 roots.depth = depth;
@@ -170,6 +173,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             if is_answered::<G>(&roots.moves, multipv, self.exact) {
                 return Some(End::Proven);
             }
+            let (first, is_forced) = (&roots.moves[0], is_forced(&roots.moves));
+            roots.pace.learn(first.mv == best, first.value.score, is_forced, clock::now_ns());
         }
     }
 }
@@ -180,6 +185,8 @@ struct Iteration<'a, 'p, G: Game> {
     root: &'a Root<G>,
     multipv: usize,
     depth: u32,
+    /// Whether a win is not enough, but the quickest is asked for.
+    exact: bool,
     publish: &'p mut dyn FnMut(&Found<G::Move>),
 }
 
@@ -196,7 +203,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let (memory, companions) = memories.split_first_mut().expect("there is a first thread");
         let beside = companions.len().min(threads.saturating_sub(1));
         let companions = &mut companions[..beside];
-        let Iteration { game, root, multipv, depth, .. } = *iteration;
+        let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -208,7 +215,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     let mut search = Search { game, evaluator, table, memory, pulse, root: side };
                     let depth = depth + (i as u32 + 1) % 2;
                     let mut quiet = |_: &Found<G::Move>| {};
-                    let mut iteration = Iteration { game, root, multipv, depth, publish: &mut quiet };
+                    let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, search).is_err() {
@@ -318,7 +325,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
                 if rank == 0 && (at > rank || settled) {
                     (iteration.publish)(&found(roots, iteration.multipv));
                 }
-                if value.score >= beta || (settled && iteration.multipv == 1) {
+                if value.score >= beta || (settled && iteration.multipv == 1 && !iteration.exact) {
                     break;
                 }
             }
@@ -341,6 +348,11 @@ fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> Found<M> {
 /// Whether no move that ranks below can be better than the move at `rank`.
 fn is_ceiling<M>(roots: &[RootMove<M>], rank: usize) -> bool {
     roots[rank + 1..].iter().all(|below| below.value.at_most && below.value.score <= roots[rank].value.score)
+}
+
+/// Whether every move but the best is proven lost.
+fn is_forced<M>(roots: &[RootMove<M>]) -> bool {
+    roots[1..].iter().all(|other| other.value.score.is_loss() && other.value.at_most)
 }
 
 /// Whether more search could change nothing: every line is settled, with its distance if that is asked for, and no

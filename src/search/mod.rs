@@ -12,6 +12,7 @@ pub mod iterate;
 mod known;
 pub mod one_ply;
 pub mod ordering;
+pub mod pace;
 pub mod plain;
 pub mod players;
 pub mod proving;
@@ -23,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Root};
 use crate::score::Value;
+use crate::search::pace::Deadlines;
 
 /// No limit: for every limit in [`Control`].
 pub const UNLIMITED: u64 = u64::MAX;
@@ -33,9 +35,10 @@ pub const UNLIMITED: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Control {
     stop: AtomicBool,
-    /// When to start no further iteration, as [`clock::now_ns`] counts.
+    // The four of `Deadlines`.
+    armed_ns: AtomicU64,
+    free_ns: AtomicU64,
     soft_ns: AtomicU64,
-    /// When to give up the iteration that runs.
     hard_ns: AtomicU64,
     nodes_limit: AtomicU64,
     depth_limit: AtomicU32,
@@ -49,6 +52,8 @@ impl Default for Control {
     fn default() -> Self {
         Self {
             stop: AtomicBool::new(false),
+            armed_ns: AtomicU64::new(0),
+            free_ns: AtomicU64::new(0),
             soft_ns: AtomicU64::new(UNLIMITED),
             hard_ns: AtomicU64::new(UNLIMITED),
             nodes_limit: AtomicU64::new(UNLIMITED),
@@ -80,9 +85,28 @@ impl Control {
     }
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).
+    ///
+    /// The search may take more or less than until the soft deadline, where that is not the hard one.
     pub fn set_deadlines(&self, soft_ns: u64, hard_ns: u64) {
+        self.armed_ns.store(clock::now_ns(), Relaxed);
         self.soft_ns.store(soft_ns, Relaxed);
         self.hard_ns.store(hard_ns, Relaxed);
+    }
+
+    /// Sets until when time costs nothing, so that to answer sooner saves none.
+    pub fn set_free(&self, free_ns: u64) {
+        self.free_ns.store(free_ns, Relaxed);
+    }
+
+    /// When the search is to end.
+    #[must_use]
+    pub fn deadlines(&self) -> Deadlines {
+        Deadlines {
+            armed_ns: self.armed_ns.load(Relaxed),
+            free_ns: self.free_ns.load(Relaxed),
+            soft_ns: self.soft_ns(),
+            hard_ns: self.hard_ns(),
+        }
     }
 
     /// When to start no further iteration.
