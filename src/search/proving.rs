@@ -151,15 +151,14 @@ impl<G: Game, P: Prover<G>> Searcher<G> for Alone<P> {
         let order = |mv| self.prover.order(game, &root.pos, mv);
         let line = |&mv| Line { pv: vec![mv], depth: 0, value: None };
         known.learn(&Found { lines: known.undecided(order).iter().map(line).collect() });
+        publish(&known.lines());
         for mv in known.undecided(order) {
-            publish(&known.lines());
             if known.is_answered() {
                 break;
             }
-            match prove(game, root, mv, &mut self.prover, &mut pulse) {
-                Some(value) => known.decide(mv, value),
-                None => break,
-            }
+            let Some(value) = prove(game, root, mv, &mut self.prover, &mut pulse) else { break };
+            known.decide(mv, value);
+            publish(&known.lines());
         }
         pulse.show();
         let end = match pulse.reached() {

@@ -41,3 +41,150 @@ fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> Value {
         Value { score: Score::loss_in(plies), at_least: plies == 0, at_most: true }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::eval::Race;
+    use super::super::notation::Layout;
+    use super::super::oracle::{Oracle, random_games};
+    use super::*;
+    use crate::game::{Game, Root};
+    use crate::options::Options;
+    use crate::search::proving::{Alone, Proving};
+    use crate::search::{Asked, Control, End, Found, Searcher};
+
+    fn options(threads: usize, exact: bool) -> Options {
+        Options {
+            player: "default".to_owned(),
+            depth: None,
+            eval: "race".to_owned(),
+            threads,
+            hash_mb: 1,
+            seed: 0,
+            level: 10,
+            variety: 0,
+            exact,
+            deterministic: threads == 1,
+            own: Vec::new(),
+        }
+    }
+
+    /// Searches without a clock, and checks that what is published is legal, and in the end what is returned.
+    fn search(
+        searcher: &mut dyn Searcher<Isolation<u64>>,
+        game: &Isolation<u64>,
+        pos: &Position<u64>,
+        multipv: usize,
+        only: impl Fn(usize) -> bool,
+    ) -> (Found<Target>, End) {
+        let mut moves = Vec::new();
+        game.moves(pos, &mut moves);
+        let mut index = 0..;
+        moves.retain(|_| only(index.next().expect("endless")));
+        let multipv = multipv.min(moves.len());
+        let mut last = None;
+        let asked = Asked { moves, multipv };
+        let answer = searcher.search(game, &Root::new(*pos), &asked, &Control::default(), &mut |found| {
+            assert_eq!(found.lines.len(), multipv);
+            last = Some(found.clone());
+        });
+        assert!(answer.0.lines.iter().all(|line| asked.moves.contains(&line.pv[0])));
+        assert_eq!(Some(&answer.0), last.as_ref());
+        answer
+    }
+
+    /// Every small position that has a move to choose, from random games, with the oracle's view of it.
+    fn positions(mut visit: impl FnMut(&Isolation<u64>, &Position<u64>, &Oracle)) {
+        for (width, height) in [(3, 3), (4, 4), (5, 4), (5, 5)] {
+            let game = Isolation::new(width, height);
+            random_games(width as i32, height as i32, 12, |ply, oracle| {
+                let few = oracle.open.len() < 13 && !oracle.legal_moves(oracle.active).is_empty();
+                if few && ply > 1 {
+                    visit(&game, &Layout::parse(&oracle.text()).unwrap().position(&game), oracle);
+                }
+            });
+        }
+    }
+
+    /// The outcome and the distance after each legal move, from the view of who moves.
+    fn truth(oracle: &Oracle) -> Vec<(bool, u32)> {
+        let moves = oracle.legal_moves(oracle.active);
+        moves
+            .into_iter()
+            .map(|place| oracle.after(place).solve())
+            .map(|(won, plies)| (!won, plies + 1))
+            .collect()
+    }
+
+    /// Whether a value says what is true: the outcome exactly, the distance exactly or as a bound.
+    fn is_true(value: Value, (won, plies): (bool, u32)) -> bool {
+        let distance = value.score.distance().expect("decided");
+        let told = if value.is_exact() { plies == distance } else { plies <= distance };
+        value.is_decided() && value.score.is_win() == won && told
+    }
+
+    #[test]
+    fn every_player_with_the_solver_tells_the_truth_of_every_line() {
+        let mut seen = 0;
+        positions(|game, pos, oracle| {
+            let moves = oracle.legal_moves(oracle.active);
+            let truth = truth(oracle);
+            let wins = truth.iter().filter(|after| after.0).count();
+            let mut players: [Box<dyn Searcher<Isolation<u64>>>; 3] = [
+                Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(1, false))),
+                Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(2, false))),
+                Box::new(Alone::new(Solver::new(game), &options(1, false))),
+            ];
+            for player in &mut players {
+                for multipv in [1, 2, 8] {
+                    let (found, end) = search(&mut **player, game, pos, multipv, |_| true);
+                    assert_eq!(end, End::Proven, "{}", oracle.text());
+                    for (rank, line) in found.lines.iter().enumerate() {
+                        let cell =
+                            (i32::from(line.pv[0].0) / oracle.width, i32::from(line.pv[0].0) % oracle.width);
+                        let at = moves.iter().position(|&place| place == cell).expect("legal");
+                        let (value, _) = line.value.expect("told");
+                        assert!(is_true(value, truth[at]), "{value:?} {:?} {}", truth[at], oracle.text());
+                        assert_eq!(value.score.is_win(), rank < wins, "wins first: {}", oracle.text());
+                        seen += 1;
+                    }
+                }
+                // Half of the moves alone.
+                if moves.len() > 1 {
+                    let (found, _) = search(&mut **player, game, pos, 1, |index| index % 2 == 1);
+                    let best = truth.iter().skip(1).step_by(2).any(|after| after.0);
+                    assert_eq!(found.lines[0].value.expect("told").0.score.is_win(), best);
+                }
+            }
+        });
+        assert!(seen > 1000, "{seen}");
+    }
+
+    #[test]
+    fn the_option_exact_gives_the_exact_distance() {
+        positions(|game, pos, oracle| {
+            for threads in [1, 2] {
+                let options = options(threads, true);
+                let mut player = Proving::new(game, Race::new(game), Solver::new(game), &options);
+                let (found, end) = search(&mut player, game, pos, 1, |_| true);
+                let value = found.lines[0].value.expect("told").0;
+                assert!(value.is_exact() && end == End::Proven, "{value:?} {}", oracle.text());
+                assert!(is_true(value, oracle.solve()), "{value:?} {}", oracle.text());
+            }
+        });
+    }
+
+    #[test]
+    fn seven_by_seven_is_told_at_sight() {
+        let game = Isolation::<u64>::new(7, 7);
+        let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+        let mut pos = game.start();
+        for (ply, wins) in [(0, false), (1, true), (2, false)] {
+            let (found, end) = search(&mut player, &game, &pos, 1, |_| true);
+            assert_eq!(end, End::Proven);
+            let line = &found.lines[0];
+            assert_eq!(line.value.expect("told").0.score.is_win(), wins, "ply {ply}: {line:?}");
+            game.play(&mut pos, line.pv[0]);
+        }
+    }
+}
