@@ -4,7 +4,7 @@
 //! publishes each better one at once. With more than one thread, companions search the same iteration with the shared
 //! table (lazy SMP), the root's moves in another order; the answer is the first thread's alone.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::game::{Evaluator, Game, Root};
 use crate::options::Options;
