@@ -360,7 +360,7 @@ fn equal_questions_get_equal_answers() {
 fn every_clock_and_limit_answers() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let rules = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
-    let position = json!({ "moves": ["f5", "d4"] });
+    let position = json!({ "moves": ["f5", "c4"] });
     let far = 9_007_199_254_740_991_i64;
     for (fields, reason) in [
         (json!({ "clock": { "kind": "per_move", "ms": 20 } }), "clock"),

@@ -70,6 +70,12 @@ impl<M: Copy + PartialEq> Known<M> {
         self.wins() < self.multipv && self.moves.len() > 1 && self.best_try.is_none()
     }
 
+    /// The plies within which the best move is known to win, if it is.
+    pub(super) fn best(&self) -> Option<u32> {
+        let (value, _) = self.lines().lines.first()?.value?;
+        value.score.distance().filter(|_| value.is_decided() && value.score.is_win())
+    }
+
     /// The lines: wins, the quickest first; what is not decided, as the search ranks it; then losses.
     pub(super) fn lines(&self) -> Found<M> {
         let unsearched = |&(mv, value): &(M, Option<Value>)| {

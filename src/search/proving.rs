@@ -35,7 +35,8 @@ pub trait Prover<G: Game>: Send {
     fn clear(&mut self);
 }
 
-/// What the search gets before the prover begins, so that a stop finds a good move to answer: some milliseconds.
+/// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and where the
+/// search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
 /// What the search gets to find the best try of a lost position.
 const TRY_NODES: u64 = 3_000_000;
@@ -44,6 +45,8 @@ const NODES_A_MS: u64 = 4_000;
 /// The prover's part of a move's time on one thread, in percent. Its answer ends the search; without one, the rest
 /// costs the search about half a ply.
 const PART: u64 = 60;
+/// The same for a position that is known to be won: all but a little, so that nothing else spoils the win.
+const PART_PROMISED: u64 = 90;
 /// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
 /// positions stay within a factor of ten of what is expected of them, on either side.
 const HOPE: u64 = 4;
@@ -56,6 +59,8 @@ const FIRST_TURN: u64 = 200_000;
 pub struct Proving<G: Game, E, P> {
     search: Iterate<G, E>,
     prover: P,
+    /// The win that was told last: the hash of the position after its first move, and the plies left then.
+    promise: Option<(u64, u32)>,
     threads: usize,
     deterministic: bool,
     exact: bool,
@@ -68,6 +73,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         Self {
             search: Iterate::new(game, evaluator, options),
             prover,
+            promise: None,
             threads: if options.deterministic { 1 } else { options.threads.max(1) },
             deterministic: options.deterministic,
             exact: options.exact,
@@ -90,33 +96,72 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         }
         if self.deterministic {
             self.prover.clear();
+            self.promise = None;
         }
         self.search.begin();
-        let known = at_sight(game, root, asked, &self.prover);
+        let promised = self.promised(game, root);
         let shared = AtomicU64::new(0);
-        let mut work = Work { game, root, known, roots: Roots::new(game, root, asked), publish };
+        let mut work =
+            Work { game, root, known: Known::new(asked), roots: Roots::new(game, root, asked), publish };
+        let mut stint = Stint { until_nodes: FIRST_NODES, ..Stint::whole(control, &shared) };
+        let first = self.search.stretch(game, root, &mut work.roots, &mut stint, work.publish);
+        stint.until_nodes = UNLIMITED;
+        work.known = at_sight(game, root, asked, &self.prover);
         work.known.learn(&work.roots.found());
-        let mut stint = Stint::whole(control, &shared);
-        let mut end = None;
-        if !work.known.is_answered() {
+        let mut end = first;
+        if first.is_none() && !work.known.is_answered() {
             end = if self.threads > 1 {
-                self.beside(&mut work, &mut stint)
+                self.beside(&mut work, &mut stint, promised)
             } else {
-                self.in_turn(&mut work, &mut stint)
+                self.in_turn(&mut work, &mut stint, promised)
             };
         }
-        if end.is_none() && self.exact {
-            end = self.look_for_distance(&mut work, asked, &mut stint);
-        } else if end.is_none() && work.known.wants_try() {
-            end = self.look_for_try(&mut work, asked, &mut stint);
+        if end.is_none() {
+            let is_late = promised.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
+            end = if self.exact || is_late {
+                self.look_for_distance(&mut work, asked, &mut stint)
+            } else if work.known.wants_try() {
+                self.look_for_try(&mut work, asked, &mut stint)
+            } else {
+                None
+            };
         }
         work.tell();
-        (work.known.lines(), end.unwrap_or(End::Proven))
+        let found = work.known.lines();
+        self.promise(game, root, &found);
+        let is_answered = work.known.is_answered() && !self.exact;
+        (found, if is_answered { End::Proven } else { end.unwrap_or(End::Proven) })
     }
 
     fn clear(&mut self) {
         self.search.clear();
         self.prover.clear();
+        self.promise = None;
+    }
+}
+
+impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
+    /// Within how many plies the mover wins, where the last search told so and its move was played.
+    fn promised(&self, game: &G, root: &Root<G>) -> Option<u32> {
+        let (hash, plies) = self.promise?;
+        let (_, before) = root.plies.split_last()?;
+        let mut pos = root.start.clone();
+        for &mv in before {
+            game.play(&mut pos, mv);
+        }
+        (game.hash(&pos) == hash).then(|| plies.saturating_sub(1))
+    }
+
+    /// Keeps the win that the answer tells.
+    fn promise(&mut self, game: &G, root: &Root<G>, found: &Found<G::Move>) {
+        let line = &found.lines[0];
+        let win =
+            line.value.map(|(value, _)| value).filter(|value| value.is_decided() && value.score.is_win());
+        self.promise = win.and_then(|value| value.score.distance()).map(|plies| {
+            let mut pos = root.pos.clone();
+            game.play(&mut pos, line.pv[0]);
+            (game.hash(&pos), plies.saturating_sub(1))
+        });
     }
 }
 
@@ -205,19 +250,23 @@ impl<G: Game> Work<'_, G> {
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none where what is
     /// known answers the question.
-    fn in_turn(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
+    fn in_turn(
+        &mut self,
+        work: &mut Work<'_, G>,
+        stint: &mut Stint<'_>,
+        promised: Option<u32>,
+    ) -> Option<End> {
         let Self { search, prover, deterministic, .. } = self;
-        let expected = prover.expected_nodes(work.game, &work.root.pos);
+        // What was proven before its first move needs no more work than it did then.
+        let (expected, percent) = match promised {
+            Some(_) => (0, PART_PROMISED),
+            None => (prover.expected_nodes(work.game, &work.root.pos), PART),
+        };
         let mut turn = FIRST_TURN;
-        stint.until_nodes = stint.nodes + FIRST_NODES;
         loop {
-            let end = work.search(search, stint);
-            if end.is_some() {
-                return end;
-            }
             let (now, soft) = (clock::now_ns(), stint.control.soft_ns());
             let clocked = soft != UNLIMITED && !*deterministic;
-            let part = soft.saturating_sub(now) / 100 * PART;
+            let part = soft.saturating_sub(now) / 100 * percent;
             let nodes = if clocked { part / 1_000_000 * NODES_A_MS } else { turn };
             if expected / HOPE <= nodes {
                 stint.until_ns = if clocked { now + part } else { UNLIMITED };
@@ -236,15 +285,26 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             stint.until_ns = UNLIMITED;
             stint.until_nodes = if clocked { UNLIMITED } else { stint.nodes + turn };
             turn = turn.saturating_mul(2);
+            let end = work.search(search, stint);
+            if end.is_some() {
+                return end;
+            }
         }
     }
 
     /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`] gives.
-    fn beside(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
+    fn beside(
+        &mut self,
+        work: &mut Work<'_, G>,
+        stint: &mut Stint<'_>,
+        promised: Option<u32>,
+    ) -> Option<End> {
         let Self { search, prover, threads, .. } = self;
         let (game, root) = (work.game, work.root);
         let left_ms = stint.control.soft_ns().saturating_sub(clock::now_ns()) / 1_000_000;
-        if prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > left_ms.saturating_mul(NODES_A_MS) {
+        let is_hopeless =
+            prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > left_ms.saturating_mul(NODES_A_MS);
+        if promised.is_none() && is_hopeless {
             return work.search(search, stint);
         }
         let (halt, news, decided) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::new(Vec::new()));
@@ -304,7 +364,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         end.filter(|&end| end == End::Stopped)
     }
 
-    /// Searches on for the exact distance.
+    /// Searches on for the exact distance, or at least a better one.
     fn look_for_distance(
         &mut self,
         work: &mut Work<'_, G>,
