@@ -46,12 +46,11 @@ impl<M: Copy + PartialEq> Known<M> {
         self.value(mv).is_some()
     }
 
-    /// The moves that are not decided: what the search likes best first, then in the order that is given.
+    /// The moves that are not decided, in the order that is given.
     pub(super) fn undecided(&self, order: impl Fn(M) -> i32) -> Vec<M> {
         let mut moves: Vec<M> =
             self.moves.iter().filter(|known| known.1.is_none()).map(|known| known.0).collect();
-        let favourite = self.found.first().map(|line| line.pv[0]);
-        moves.sort_by_cached_key(|&mv| (Some(mv) != favourite, order(mv)));
+        moves.sort_by_cached_key(|&mv| order(mv));
         moves
     }
 

@@ -28,7 +28,8 @@ pub trait Prover<G: Game>: Send {
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
-    /// In which order moves are worth deciding; smaller is first.
+    /// In which order moves are worth deciding; smaller is first. A search that told a win has to find it again two plies
+    /// later, so the order is the one in which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 
     /// Forgets everything.
@@ -38,6 +39,8 @@ pub trait Prover<G: Game>: Send {
 /// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and where the
 /// search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
+/// That is at most such a part of the move's time.
+const FIRST_PART: u64 = 16;
 /// What the search gets to find the best try of a lost position.
 const TRY_NODES: u64 = 3_000_000;
 /// Nodes that a prover visits in a millisecond, at least.
@@ -104,8 +107,11 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         let mut work =
             Work { game, root, known: Known::new(asked), roots: Roots::new(game, root, asked), publish };
         let mut stint = Stint { until_nodes: FIRST_NODES, ..Stint::whole(control, &shared) };
+        if let Some(left_ns) = self.left_ns(control) {
+            stint.until_ns = clock::now_ns() + left_ns / FIRST_PART;
+        }
         let first = self.search.stretch(game, root, &mut work.roots, &mut stint, work.publish);
-        stint.until_nodes = UNLIMITED;
+        (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
         work.known = at_sight(game, root, asked, &self.prover);
         work.known.learn(&work.roots.found());
         let mut end = first;
@@ -141,6 +147,12 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
 }
 
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
+    /// The time that is left for the move, in nanoseconds, where a clock may decide anything.
+    fn left_ns(&self, control: &Control) -> Option<u64> {
+        let soft = control.soft_ns();
+        (soft != UNLIMITED && !self.deterministic).then(|| soft.saturating_sub(clock::now_ns()))
+    }
+
     /// Within how many plies the mover wins, where the last search told so and its move was played.
     fn promised(&self, game: &G, root: &Root<G>) -> Option<u32> {
         let (hash, plies) = self.promise?;
@@ -256,21 +268,20 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         stint: &mut Stint<'_>,
         promised: Option<u32>,
     ) -> Option<End> {
-        let Self { search, prover, deterministic, .. } = self;
+        let is_clocked = self.left_ns(stint.control).is_some();
         // What was proven before its first move needs no more work than it did then.
         let (expected, percent) = match promised {
             Some(_) => (0, PART_PROMISED),
-            None => (prover.expected_nodes(work.game, &work.root.pos), PART),
+            None => (self.prover.expected_nodes(work.game, &work.root.pos), PART),
         };
         let mut turn = FIRST_TURN;
         loop {
-            let (now, soft) = (clock::now_ns(), stint.control.soft_ns());
-            let clocked = soft != UNLIMITED && !*deterministic;
-            let part = soft.saturating_sub(now) / 100 * percent;
-            let nodes = if clocked { part / 1_000_000 * NODES_A_MS } else { turn };
+            let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * percent);
+            let Self { search, prover, .. } = self;
+            let nodes = part_ns.map_or(turn, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
             if expected / HOPE <= nodes {
-                stint.until_ns = if clocked { now + part } else { UNLIMITED };
-                stint.until_nodes = if clocked { UNLIMITED } else { stint.nodes + turn };
+                stint.until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
+                stint.until_nodes = if is_clocked { UNLIMITED } else { stint.nodes + turn };
                 let mut pulse = Pulse::first(stint);
                 for mv in work.known.undecided(|mv| prover.order(work.game, &work.root.pos, mv)) {
                     let Some(value) = prove(work.game, work.root, mv, prover, &mut pulse) else { break };
@@ -283,7 +294,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
                 stint.nodes = pulse.nodes;
             }
             stint.until_ns = UNLIMITED;
-            stint.until_nodes = if clocked { UNLIMITED } else { stint.nodes + turn };
+            stint.until_nodes = if is_clocked { UNLIMITED } else { stint.nodes + turn };
             turn = turn.saturating_mul(2);
             let end = work.search(search, stint);
             if end.is_some() {

@@ -10,8 +10,11 @@ use crate::search::thread::Pulse;
 
 impl<B: Bits> Prover<Isolation<B>> for Solver<B> {
     fn at_sight(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<(Value, Option<Target>)> {
-        let known = theory::at_sight(game, pos)?;
-        Some((value(game, pos, known.won), known.mv))
+        let (won, mv) = match theory::at_sight(game, pos) {
+            Some(known) => (known.won, known.mv),
+            None => (self.remembers(game, pos)?, None),
+        };
+        Some((value(game, pos, won), mv))
     }
 
     fn decide(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<Value> {

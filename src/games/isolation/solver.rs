@@ -57,6 +57,9 @@ impl<B: Bits> Solver<B> {
         }
         self.children.clear();
         let flood = Flood::new(board, pos.open(), mine, theirs);
+        if let Some(won) = self.decided.get(Decided::key(flood.all(), own, opp)) {
+            return Some(won);
+        }
         let mut dive = Dive { board, solver: self, pulse };
         // Where the mover moves on alone it must have the longer path.
         if flood.is_apart(board) {
@@ -64,6 +67,18 @@ impl<B: Bits> Solver<B> {
         } else {
             dive.wins(flood.all(), own, opp)
         }
+    }
+
+    /// Whether the mover wins, where the game is over or the position was decided before.
+    #[must_use]
+    pub fn remembers(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<bool> {
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
+        let [mine, theirs] = [own, opp].map(|cell| game.board().reach(cell) & pos.open());
+        if mine.is_empty() || theirs.is_empty() {
+            return Some(!mine.is_empty());
+        }
+        let flood = Flood::new(game.board(), pos.open(), mine, theirs);
+        self.decided.get(Decided::key(flood.all(), own, opp))
     }
 
     /// A winning move, or none where the mover loses; nothing if the pulse ended first.
