@@ -14,7 +14,7 @@ use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::pace::Pace;
 use crate::search::table::Table;
 use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_settled};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
@@ -213,7 +213,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             let others = roots.len().max(2) - 1;
             for (i, memory) in companions.iter_mut().enumerate() {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
-                let pulse = pulse.companion(&halt);
+                let pulse = pulse.companion(&halt, UNLIMITED);
                 let search = move || {
                     let mut search = Search { game, evaluator, table, memory, pulse, root: side };
                     // In another order, so that each thread finds what the others need next.

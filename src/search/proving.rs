@@ -45,10 +45,11 @@ const FIRST_PART: u64 = 16;
 const TRY_NODES: u64 = 3_000_000;
 /// Nodes that a prover visits in a millisecond, at least.
 const NODES_A_MS: u64 = 4_000;
-/// The prover's part of a move's time on one thread, in percent. Its answer ends the search; without one, the rest
-/// costs the search about half a ply.
-const PART: u64 = 60;
-/// The same for a position that is known to be won: all but a little, so that nothing else spoils the win.
+/// The prover's part of a move's time, in percent. Its answer ends the search; without one, the rest costs the search
+/// about half a ply.
+const PART: u64 = 45;
+/// The same for a position that is known to be won: twice as much, so that a win that was told is found again two plies
+/// later by a machine that is busier then.
 const PART_PROMISED: u64 = 90;
 /// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
 /// positions stay within a factor of ten of what is expected of them, on either side.
@@ -116,8 +117,9 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         work.known.learn(&work.roots.found());
         let mut end = first;
         if first.is_none() && !work.known.is_answered() {
-            end = if self.threads > 1 {
-                self.beside(&mut work, &mut stint, promised)
+            // To keep a promise the prover needs a core for sure; the search could only take one away.
+            end = if self.threads > 1 && promised.is_none() {
+                self.beside(&mut work, &mut stint)
             } else {
                 self.in_turn(&mut work, &mut stint, promised)
             };
@@ -153,15 +155,22 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         (soft != UNLIMITED && !self.deterministic).then(|| soft.saturating_sub(clock::now_ns()))
     }
 
-    /// Within how many plies the mover wins, where the last search told so and its move was played.
+    /// Within how many plies the mover wins, where a search told so and the mover has kept to it.
     fn promised(&self, game: &G, root: &Root<G>) -> Option<u32> {
         let (hash, plies) = self.promise?;
-        let (_, before) = root.plies.split_last()?;
         let mut pos = root.start.clone();
-        for &mv in before {
+        let mut left = None;
+        for &mv in &root.plies {
+            if game.hash(&pos) == hash {
+                left = Some(plies);
+            } else if game.side(&pos) == game.side(&root.pos) && !is_only_move(game, &pos) {
+                // Somebody chose another move since.
+                left = None;
+            }
             game.play(&mut pos, mv);
+            left = left.and_then(|left| left.checked_sub(1));
         }
-        (game.hash(&pos) == hash).then(|| plies.saturating_sub(1))
+        left
     }
 
     /// Keeps the win that the answer tells.
@@ -304,41 +313,42 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     }
 
     /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`] gives.
-    fn beside(
-        &mut self,
-        work: &mut Work<'_, G>,
-        stint: &mut Stint<'_>,
-        promised: Option<u32>,
-    ) -> Option<End> {
+    fn beside(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
+        let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * PART);
         let Self { search, prover, threads, .. } = self;
         let (game, root) = (work.game, work.root);
-        let left_ms = stint.control.soft_ns().saturating_sub(clock::now_ns()) / 1_000_000;
-        let is_hopeless =
-            prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > left_ms.saturating_mul(NODES_A_MS);
-        if promised.is_none() && is_hopeless {
+        let nodes = part_ns.map_or(UNLIMITED, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
+        if prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > nodes {
             return work.search(search, stint);
         }
-        let (halt, news, decided) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::new(Vec::new()));
+        let until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
+        let (halt, news, is_done) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+        let decided = Mutex::new(Vec::new());
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
         let first = Pulse::first(stint);
         let mut beside = Stint { threads: *threads - 1, wake: Some(&news), ..*stint };
         let end = std::thread::scope(|scope| {
             // The scope joins the prover also when this thread panics, so it must be told on every way out.
             let _halt = RaiseOnDrop(&halt);
-            let mut pulse = first.companion(&halt);
-            let (news, decided) = (&news, &decided);
+            let mut pulse = first.companion(&halt, until_ns);
+            let (news, is_done, decided) = (&news, &is_done, &decided);
             let prove_all = move || {
                 for mv in undecided {
                     let Some(value) = prove(game, root, mv, prover, &mut pulse) else { break };
                     decided.lock().unwrap_or_else(PoisonError::into_inner).push((mv, value));
                     news.store(true, Relaxed);
                 }
+                is_done.store(true, Relaxed);
+                news.store(true, Relaxed);
             };
             if std::thread::Builder::new().spawn_scoped(scope, prove_all).is_err() {
                 // The system gives no more threads: the search goes on with those it has.
-                beside.threads = *threads;
+                is_done.store(true, Relaxed);
             }
             loop {
+                if is_done.load(Relaxed) {
+                    beside.threads = *threads;
+                }
                 let end = work.search(search, &mut beside);
                 news.store(false, Relaxed);
                 for (mv, value) in decided.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
@@ -414,6 +424,13 @@ fn prove<G: Game>(
 fn before<G: Game>(game: &G, root: &Root<G>, after: &G::Position, value: Value) -> Value {
     let value = if game.side(after) == game.side(&root.pos) { value } else { -value };
     Value { score: value.score.earlier(1), ..value }
+}
+
+/// Whether there is nothing to choose.
+fn is_only_move<G: Game>(game: &G, pos: &G::Position) -> bool {
+    let mut moves = Vec::new();
+    game.moves(pos, &mut moves);
+    moves.len() == 1
 }
 
 /// What can be known of a question before it is searched.

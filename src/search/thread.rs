@@ -114,13 +114,13 @@ impl<'a> Pulse<'a> {
         self.control
     }
 
-    /// A companion of this thread, which stops when `halt` says so.
+    /// A companion of this thread, which stops when `halt` says so, or at some time.
     #[must_use]
-    pub fn companion<'b>(&self, halt: &'b AtomicBool) -> Pulse<'b>
+    pub fn companion<'b>(&self, halt: &'b AtomicBool, until_ns: u64) -> Pulse<'b>
     where
         'a: 'b,
     {
-        let first = Pulse::first(&Stint::whole(self.control, self.shared));
+        let first = Pulse::first(&Stint { until_ns, ..Stint::whole(self.control, self.shared) });
         Pulse { halt, is_companion: true, next_look: LOOK_EVERY, ..first }
     }
 
@@ -141,6 +141,7 @@ impl<'a> Pulse<'a> {
         } else if self.is_companion {
             self.shared.fetch_add(LOOK_EVERY, Relaxed);
             self.next_look += LOOK_EVERY;
+            self.over = self.until_ns != UNLIMITED && clock::now_ns() >= self.until_ns;
         } else {
             let (limit, now) = (self.control.nodes_limit(), clock::now_ns());
             self.next_look = (self.nodes + LOOK_EVERY).min(limit.min(self.until_nodes).max(self.nodes));
