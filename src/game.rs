@@ -138,6 +138,9 @@ pub struct Context<M> {
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
     const ROOT_DEPENDENT: bool = false;
+    /// Whether a search may look less deep behind moves that it expects nothing of, because that wins games. What
+    /// it claims to be proven is proven all the same.
+    const SELECTIVE: bool = false;
 
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;

@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
 use plyd::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
+use plyd::games::isolation::eval::Race;
+use plyd::games::isolation::notation::Layout;
+use plyd::games::isolation::rules::{Isolation, Target};
 use plyd::options::Options;
 use plyd::score::Score;
-use plyd::search::{Asked, Bound, Control, End, Found, players};
+use plyd::search::{Asked, Bound, Control, End, Found, Searcher, players};
 use plyd::zobrist::mix;
 
 /// A random game: everything about a position is drawn from its number.
@@ -126,6 +129,22 @@ impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for
     }
 }
 
+/// [`Noise`] for a search that looks less deep behind late moves.
+#[derive(Clone)]
+struct SelectiveNoise;
+
+impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for SelectiveNoise {
+    const SELECTIVE: bool = true;
+
+    fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, ctx: &Context<u8>) -> Score {
+        Noise.evaluate(game, pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        Evaluator::<Tree<CHANCE, SCORED>>::range(&Noise)
+    }
+}
+
 /// The value of a position by the definition, from the view of its side.
 fn oracle<const C: bool, const S: bool>(game: &Tree<C, S>, pos: &Node, depth: u32, distance: u32) -> Score {
     let side = game.side(pos);
@@ -196,10 +215,21 @@ fn search<const C: bool, const S: bool>(
     multipv: usize,
     depth: u32,
 ) -> (Found<u8>, End) {
+    search_by(Noise, game, options, moves, multipv, depth)
+}
+
+fn search_by<const C: bool, const S: bool>(
+    evaluator: impl Evaluator<Tree<C, S>>,
+    game: &Tree<C, S>,
+    options: &Options,
+    moves: &[u8],
+    multipv: usize,
+    depth: u32,
+) -> (Found<u8>, End) {
     let root = Root::new(Node { state: 0, ply: 0, lead: 0 });
     let control = Control::default();
     control.set_limits(None, Some(depth));
-    let mut player = players::build(game, Noise, options).unwrap();
+    let mut player = players::build(game, evaluator, options).unwrap();
     let mut last = None;
     let asked = Asked { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
     let (found, end) = player.search(game, &root, &asked, &control, &mut |found| last = Some(found.clone()));
@@ -252,16 +282,34 @@ fn check<const C: bool, const S: bool>(
             assert_eq!(value.score, expected[rank], "rank {rank} of {found:?}");
             assert_eq!(value.score, worth(line.pv[0], depth), "the move is worth its score: {found:?}");
         }
-        // What a line claims to be proven holds for its move; what the first line claims, for the position.
-        let mut truths = vec![worth(line.pv[0], game.plies + 1)];
+    }
+    check_proofs(game, found, moves);
+}
+
+/// Checks what the lines of an answer claim to be proven: for a line's move, and of the first for the position.
+/// Gives how many claims there are.
+fn check_proofs<const C: bool, const S: bool>(game: &Tree<C, S>, found: &Found<u8>, moves: &[u8]) -> usize {
+    let root = Node { state: 0, ply: 0, lead: 0 };
+    let worth = |mv: u8| {
+        let mut next = root;
+        game.play(&mut next, mv);
+        let score = oracle(game, &next, game.plies, 1);
+        if game.side(&next) == game.side(&root) { score } else { -score }
+    };
+    let mut claims = 0;
+    for (rank, line) in found.lines.iter().enumerate() {
+        let (value, _) = line.value.expect("a search scores");
+        let mut truths = vec![worth(line.pv[0])];
         if rank == 0 {
-            truths.push(moves.iter().map(|&mv| worth(mv, game.plies + 1)).max().unwrap());
+            truths.push(moves.iter().map(|&mv| worth(mv)).max().unwrap());
         }
         for truth in truths {
             assert!(!value.at_most || truth <= value.score, "{truth:?} in {found:?}");
             assert!(!value.at_least || truth >= value.score, "{truth:?} in {found:?}");
         }
+        claims += usize::from(value.at_most) + usize::from(value.at_least);
     }
+    claims
 }
 
 fn compare<const C: bool, const S: bool>(player: &str, seeds: u64, depths: std::ops::RangeInclusive<u32>) {
@@ -320,17 +368,33 @@ fn plain_searches_equal_expectimax() {
 }
 
 #[test]
+fn a_selective_search_claims_nothing_false() {
+    let mut claims = 0;
+    for seed in 0..200 {
+        let game = Tree::<false, false> { seed: mix(seed + 9000), width: 3 + seed % 60, plies: 12 };
+        let mut legal = Vec::new();
+        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        for (depth, multipv) in [(7, 1), (8, 2), (10, 1), (11, 4), (13, 1)] {
+            let (found, _) = search_by(SelectiveNoise, &game, &options("default"), &legal, multipv, depth);
+            claims += check_proofs(&game, &found, &legal);
+        }
+    }
+    assert!(claims > 1000, "{claims} claims");
+}
+
+#[test]
 fn threads_prove_the_same_results() {
     let mut options = options("default");
     options.deterministic = false;
     options.threads = 3;
-    for seed in 0..60 {
-        let game = Tree::<false, false> { seed: mix(seed + 7000), width: 60, plies: 11 };
+    // Large enough that there is work to share.
+    for seed in 0..40 {
+        let game = Tree::<false, false> { seed: mix(seed + 7000), width: 5000, plies: 13 };
         let mut legal = Vec::new();
         game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
         // A companion's deeper entries change evaluations, but nothing that is proven.
-        let (found, _) = search(&game, &options, &legal, 1, 12);
-        check(&game, &found, &legal, 12, End::Proven);
+        let (found, _) = search(&game, &options, &legal, 1, 14);
+        check(&game, &found, &legal, 14, End::Proven);
     }
 }
 
@@ -353,6 +417,65 @@ fn a_node_limit_gives_the_same_answer_each_time() {
         assert_eq!(first, second);
         assert!(first.1.nodes <= nodes || first.0.1 == End::Proven, "{:?} of {nodes}", first.1);
     }
+}
+
+/// Positions of knight Isolation in which both sides have their chances.
+const KNIGHTS: [&str; 4] = [
+    "......./....1x./.x...../...xx../..2..../......./....... 1",
+    "..x..../....x../.2.x..x/.....1./......./......./....... 1",
+    ".x...../...x.../x.1..2./..x..../......./......./....... 1",
+    ".x...../...2.../x....../..x..../.1...../.x...../....... 1",
+];
+
+/// A search of knight Isolation to a depth: what it found, and its nodes.
+fn search_knights(
+    player: &mut dyn Searcher<Isolation<u64>>,
+    game: &Isolation<u64>,
+    root: &Root<Isolation<u64>>,
+    multipv: usize,
+    depth: u32,
+) -> (Found<Target>, u64) {
+    let mut moves = Vec::new();
+    game.moves(&root.pos, &mut moves);
+    let control = Control::default();
+    control.set_limits(None, Some(depth));
+    let asked = Asked { multipv: multipv.min(moves.len()), moves };
+    let (found, _) = player.search(game, root, &asked, &control, &mut |_| {});
+    (found, control.stats().nodes)
+}
+
+#[test]
+fn a_search_profits_from_the_one_two_plies_before() {
+    let game = Isolation::<u64>::new(7, 7);
+    let options = Options { deterministic: false, hash_mb: 16, ..options("default") };
+    let player = || players::build(&game, Race::new(&game), &options).unwrap();
+    let (mut cold, mut warm) = (0, 0);
+    for text in KNIGHTS {
+        let mut root = Root::new(Layout::parse(text).unwrap().position(&game));
+        let mut kept = player();
+        let (found, _) = search_knights(&mut *kept, &game, &root, 1, 14);
+        for &mv in &found.lines[0].pv[..2] {
+            root.play(&game, mv);
+        }
+        warm += search_knights(&mut *kept, &game, &root, 1, 14).1;
+        cold += search_knights(&mut *player(), &game, &root, 1, 14).1;
+    }
+    assert!(warm * 10 < cold * 9, "{warm} nodes after another search, {cold} without");
+}
+
+#[test]
+fn three_lines_cost_less_than_three_searches() {
+    let game = Isolation::<u64>::new(7, 7);
+    let nodes = |multipv| -> u64 {
+        let search = |text| {
+            let root = Root::new(Layout::parse(text).unwrap().position(&game));
+            let mut player = players::build(&game, Race::new(&game), &options("default")).unwrap();
+            search_knights(&mut *player, &game, &root, multipv, 13).1
+        };
+        KNIGHTS.into_iter().map(search).sum()
+    };
+    let (one, three) = (nodes(1), nodes(3));
+    assert!(three < 3 * one, "{three} nodes for three lines, {one} for one");
 }
 
 #[test]

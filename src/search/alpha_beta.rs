@@ -21,6 +21,12 @@ use crate::search::thread::{Pulse, final_value};
 /// Positions up to this size, in bytes, are copied before a move rather than restored after it.
 const COPIED: usize = 64;
 
+/// A selective search looks [`REDUCTION`] plies less deep behind the moves after the first two of a node, from a
+/// depth on, unless one of them then turns out better than it should.
+const LATE: usize = 2;
+const REDUCTION: i32 = 2;
+const REDUCED_FROM: i32 = 6;
+
 /// One thread's search of one iteration.
 pub struct Search<'a, G: Game, E> {
     /// The rules.
@@ -180,7 +186,13 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             }
             let value = self.after(pos, mv, |search, next| {
                 let mut value = Value::default();
-                if at > base {
+                let is_late =
+                    E::SELECTIVE && at - base >= LATE && depth >= REDUCED_FROM && floor.distance().is_none();
+                if is_late {
+                    let reduced = Place { depth: depth - REDUCTION, ..*place };
+                    value = search.child(next, side, &reduced, mv, floor, floor.above());
+                }
+                if at > base && (!is_late || value.score > floor) {
                     value = search.child(next, side, place, mv, floor, floor.above());
                 }
                 if at == base || (open && value.score > floor && value.score < beta) {

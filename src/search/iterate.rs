@@ -1,10 +1,10 @@
 //! The default searcher: iterative deepening over alpha-beta at the root.
 //!
 //! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines, and
-//! publishes each better one at once. With more than one thread, companions search the same iteration and one
-//! deeper into the shared table (lazy SMP); the answer is the first thread's alone.
+//! publishes each better one at once. With more than one thread, companions search the same iteration with the shared
+//! table (lazy SMP), the root's moves in another order; the answer is the first thread's alone.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::game::{Evaluator, Game, Root};
 use crate::options::Options;
@@ -13,14 +13,16 @@ use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::pace::Pace;
 use crate::search::table::Table;
-use crate::search::thread::{Pulse, Reached, Stint, is_settled};
+use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
-/// The first depth with an aspiration window; companions start one deeper, where they are worth it.
+/// The nodes that a search visits alone: to start a thread costs as much time as thousands, at each iteration.
+const ALONE: u64 = 4096;
+/// The first depth with an aspiration window.
 const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side to
 /// move, so that the depth between tells little and costs a third of the time.
@@ -153,8 +155,9 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             pulse.depth = whole;
             pulse.hash_ppm = self.table.used_ppm();
             let best = roots.moves[0].mv;
+            let threads = if stint.nodes < ALONE { 1 } else { stint.threads };
             let mut iteration = Iteration { game, root, multipv, depth, exact: self.exact, publish };
-            let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, stint.threads);
+            let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, threads);
             if !pulse.is_over() {
                 roots.depth = depth;
             }
@@ -207,13 +210,14 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let side = game.side(&root.pos);
         let halt = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let companions = if depth > SHALLOW { companions } else { &mut [] };
+            let others = roots.len().max(2) - 1;
             for (i, memory) in companions.iter_mut().enumerate() {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
                 let pulse = pulse.companion(&halt);
                 let search = move || {
                     let mut search = Search { game, evaluator, table, memory, pulse, root: side };
-                    let depth = depth + (i as u32 + 1) % 2;
+                    // In another order, so that each thread finds what the others need next.
+                    roots[1..].rotate_left((i + 1) % others);
                     let mut quiet = |_: &Found<G::Move>| {};
                     let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
@@ -226,18 +230,10 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             let mut search =
                 Search { game, evaluator: &*evaluator, table: &*table, memory, pulse, root: side };
             // The scope joins the companions also when this thread panics, so they must be told on every way out.
-            let _halt = HaltOnDrop(&halt);
+            let _halt = RaiseOnDrop(&halt);
             search.iteration(iteration, roots);
             search.pulse
         })
-    }
-}
-
-struct HaltOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for HaltOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
     }
 }
 
@@ -296,6 +292,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let mut floor = alpha;
         for at in rank..roots.len() {
             let mv = roots[at].mv;
+            // A null window leaves no line, and none must be left from before.
+            self.memory.pv[1].clear();
             let undo = game.play(&mut pos, mv);
             let mut value = Value::default();
             if at > rank {

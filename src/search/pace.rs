@@ -112,11 +112,14 @@ mod tests {
     /// An iteration: when it ended in ms, whether the best move stayed, and its score in units.
     type Told = (u64, bool, i32);
 
+    /// What happened; soft and hard deadline and free time; iterations; whether the move is forced; when the search
+    /// ends: all in ms.
+    type Case = (&'static str, [u64; 3], &'static [Told], bool, u64);
+
     #[test]
     fn searches_end_when_they_should() {
-        // (what happened, soft and hard deadline and free time, iterations, whether forced, when it ends), in ms.
         #[rustfmt::skip]
-        let table: &[(&str, [u64; 3], &[Told], bool, u64)] = &[
+        let table: &[Case] = &[
             ("nothing is known", [100, 400, 0], &[], false, 50),
             ("the move stands for long", [100, 400, 0], &[(1, false, 0), (4, true, 0), (15, true, 0)], false, 50),
             ("the move stands", [100, 400, 0], &[(4, false, 0), (8, true, 0), (15, true, 0)], false, 75),

@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::score::Value;
 use crate::search::iterate::{Iterate, Roots};
 use crate::search::known::Known;
-use crate::search::thread::{Pulse, Reached, Stint, final_value};
+use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, final_value};
 use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
@@ -371,12 +371,4 @@ fn at_sight<G: Game>(
         _ => {}
     }
     known
-}
-
-struct RaiseOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for RaiseOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
-    }
 }

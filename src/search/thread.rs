@@ -183,6 +183,15 @@ impl<'a> Pulse<'a> {
     }
 }
 
+/// Raises a flag when it goes out of scope, on a panic too: a scope waits for the threads that listen to it.
+pub struct RaiseOnDrop<'a>(pub &'a AtomicBool);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// The value of a finished game from `side`'s view, `distance` moves after the root.
 #[must_use]
 pub fn final_value<G: Game>(outcome: &Outcome, side: Side, distance: u32) -> Value {

@@ -23,6 +23,8 @@ impl Worth {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Worth {
+    const SELECTIVE: bool = true;
+
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let (mine, theirs) = (game.targets(pos, pos.mover()), game.targets(pos, pos.mover().other()));
         let flood = Flood::new(game.board(), pos.open(), mine, theirs);

@@ -30,6 +30,8 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Race {
+    const SELECTIVE: bool = true;
+
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         Score::eval(race(game, pos) * UNIT)

@@ -32,6 +32,8 @@ impl Territory {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Territory {
+    const SELECTIVE: bool = true;
+
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
