@@ -1,5 +1,5 @@
-//! The game's own evaluations: the race for cells, and mobility. Both see a position from its mover's view
-//! and are fair: they know no root player. One unit is a cell or a move.
+//! The plain evaluations: the race for cells, and mobility. Both see a position from its mover's view and are
+//! fair: they know no root player. One unit is a cell or a move.
 
 use super::board::Bits;
 use super::flood::Flood;
@@ -80,42 +80,10 @@ impl<B: Bits> Evaluator<Isolation<B>> for Mobility {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use super::super::notation::Layout;
-    use super::super::oracle::{Oracle, Place, random_games};
+    use super::super::oracle::random_games;
     use super::*;
     use crate::game::{Game, Side};
-
-    /// Steps from the player's token to the open cells, breadth first, not through cells that the other
-    /// reaches sooner.
-    fn slow_race(oracle: &Oracle) -> i32 {
-        let mut reached: [HashMap<Place, u32>; 2] = Default::default();
-        for step in 1..=oracle.open.len() as u32 {
-            let mut new = [0, 1].map(|player| {
-                let mut probe = oracle.clone();
-                let mut targets = Vec::new();
-                let from: Vec<Option<Place>> = match step {
-                    1 => vec![oracle.tokens[player]],
-                    _ => {
-                        reached[player].iter().filter(|at| *at.1 == step - 1).map(|at| Some(*at.0)).collect()
-                    }
-                };
-                for place in from {
-                    probe.tokens[player] = place;
-                    targets.extend(probe.legal_moves(player));
-                }
-                targets
-            });
-            for targets in &mut new {
-                targets.retain(|place| reached.iter().all(|known| !known.contains_key(place)));
-            }
-            for (known, targets) in reached.iter_mut().zip(new) {
-                known.extend(targets.into_iter().map(|place| (place, step)));
-            }
-        }
-        reached[oracle.active].len() as i32 - reached[1 - oracle.active].len() as i32
-    }
 
     #[test]
     fn the_race_counts_the_cells_that_each_reaches_first() {
@@ -123,7 +91,8 @@ mod tests {
             let game = Isolation::<u128>::new(width as usize, height as usize);
             random_games(width, height, games, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
-                assert_eq!(race(&game, &pos), slow_race(oracle), "{}", oracle.text());
+                let [mine, theirs] = oracle.first_reached().map(|cells| cells.len() as i32);
+                assert_eq!(race(&game, &pos), mine - theirs, "{}", oracle.text());
             });
         }
     }

@@ -1,8 +1,8 @@
 //! Knight Isolation: two knights, every cell usable once, who cannot move loses.
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
-//! [`eval`], [`seed_eval`] and [`players`]. This file opens the game for the registry: it chooses the machine
-//! word that holds the board, and nothing of it knows the protocol.
+//! [`territory`] and [`eval`] (evaluations), [`seed_eval`] and [`players`]. This file opens the game for the
+//! registry: it chooses the machine word that holds the board, and nothing of it knows the protocol.
 
 pub mod board;
 mod decided;
@@ -19,6 +19,7 @@ pub mod rules;
 pub mod seed_eval;
 pub mod sizes;
 pub mod solver;
+pub mod territory;
 pub mod theory;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use self::rules::{Isolation, Position, STUCK};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::sizes::Size;
 use self::solver::Solver;
+use self::territory::Territory;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
@@ -50,6 +52,10 @@ pub static ENTRY: Entry = Entry {
         about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
     }],
     evaluators: &[
+        Named {
+            name: "territory",
+            about: "The race in which a cell counts by its exits; once the tokens are apart, the longer path.",
+        },
         Named {
             name: "race",
             about: "The cells that the mover reaches first less those that the opponent reaches first.",
@@ -131,7 +137,7 @@ const fn solved(position: &'static str) -> Bench {
 }
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "race") }
+    Bench { position, depth, player: ("default", "territory") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
@@ -157,10 +163,11 @@ impl<B: Bits> Playable for Isolation<B> {
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         match options.eval.as_str() {
+            "race" => player(self, Race::new(self), options),
             "mobility" => player(self, Mobility::new(self), options),
             name => match Published::new(self, name) {
                 Some(published) => player(self, published, options),
-                None => player(self, Race::new(self), options),
+                None => player(self, Territory::new(self), options),
             },
         }
     }
@@ -168,10 +175,11 @@ impl<B: Bits> Playable for Isolation<B> {
     fn evaluate(&self, pos: &Position<B>, evaluator: &str) -> Score {
         let context = Context { root: self.side(pos), last: None };
         match evaluator {
+            "race" => Race::new(self).evaluate(self, pos, &context),
             "mobility" => Mobility::new(self).evaluate(self, pos, &context),
             name => match Published::new(self, name) {
                 Some(published) => published.evaluate(self, pos, &context),
-                None => Race::new(self).evaluate(self, pos, &context),
+                None => Territory::new(self).evaluate(self, pos, &context),
             },
         }
     }
@@ -206,8 +214,12 @@ mod tests {
         let values: Vec<Score> =
             ENTRY.evaluators.iter().map(|named| game.evaluate(&pos, named.name)).collect();
         let context = Context { root: pos.mover(), last: None };
-        assert_eq!(values[0], Race::new(&game).evaluate(&game, &pos, &context), "the first is the default");
-        for (named, value) in ENTRY.evaluators.iter().zip(&values).skip(2) {
+        assert_eq!(
+            values[0],
+            Territory::new(&game).evaluate(&game, &pos, &context),
+            "the first is the default"
+        );
+        for (named, value) in ENTRY.evaluators.iter().zip(&values).skip(3) {
             let published = Published::new(&game, named.name).expect("all others are published");
             assert_eq!(*value, published.evaluate(&game, &pos, &context), "{}", named.name);
         }

@@ -1,7 +1,7 @@
 //! A slow second opinion for tests: the rules on sets of coordinates, and the published Python formulas
 //! written down line by line. Shares no code with the game.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::zobrist::SplitMix64;
 
@@ -46,6 +46,54 @@ impl Oracle {
         let mut next = self.clone();
         next.play(place);
         next
+    }
+
+    /// The cells that the active player reaches no later than the other, and those that the other reaches no
+    /// later, breadth first, not through cells that the other reached sooner.
+    pub(super) fn first_reached(&self) -> [BTreeSet<Place>; 2] {
+        let mut reached: [HashMap<Place, u32>; 2] = Default::default();
+        for step in 1..=self.open.len() as u32 {
+            let mut new = [0, 1].map(|player| {
+                let mut probe = self.clone();
+                let mut targets = Vec::new();
+                let from: Vec<Option<Place>> = match step {
+                    1 => vec![self.tokens[player]],
+                    _ => {
+                        reached[player].iter().filter(|at| *at.1 == step - 1).map(|at| Some(*at.0)).collect()
+                    }
+                };
+                for place in from {
+                    probe.tokens[player] = place;
+                    targets.extend(probe.legal_moves(player));
+                }
+                targets
+            });
+            for targets in &mut new {
+                targets.retain(|place| reached.iter().all(|known| !known.contains_key(place)));
+            }
+            for (known, targets) in reached.iter_mut().zip(new) {
+                known.extend(targets.into_iter().map(|place| (place, step)));
+            }
+        }
+        [self.active, 1 - self.active].map(|player| reached[player].keys().copied().collect())
+    }
+
+    /// How many open cells are a knight's move from a cell.
+    pub(super) fn exits(&self, place: Place) -> usize {
+        let mut probe = self.clone();
+        probe.tokens[0] = Some(place);
+        probe.legal_moves(0).len()
+    }
+
+    /// The moves that a player has left who moves alone.
+    pub(super) fn longest_path(&self, player: usize) -> u32 {
+        let moves = self.legal_moves(player).into_iter().map(|place| {
+            let mut next = self.clone();
+            next.open.remove(&place);
+            next.tokens[player] = Some(place);
+            1 + next.longest_path(player)
+        });
+        moves.max().unwrap_or(0)
     }
 
     pub(super) fn text(&self) -> String {

@@ -1,0 +1,155 @@
+//! The default evaluation: the race for cells, in which a cell counts by its exits.
+//!
+//! A cell with one exit can only end a path, and one with many is on many paths. Once no cell can be reached by
+//! both, the longer path wins, and bounds of the paths take the place of cells. `benches/evaluations` plays the
+//! games that the worths were chosen by; docs/search.md tells what else was tried.
+
+use super::board::{Bits, UNPLACED};
+use super::eval::UNIT;
+use super::flood::Flood;
+use super::paths;
+use super::rules::{Isolation, Position, Target};
+use crate::game::{Context, Evaluator};
+use crate::score::Score;
+
+/// The mover's territory less the opponent's: the cells that each reaches first, each worth half a cell if it has
+/// two exits or more, and another half from four on.
+///
+/// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to nobody.
+/// Where the tokens are apart, a move that the mover has more than the opponent is worth two cells, and to be the
+/// first to run out of moves costs one.
+#[derive(Clone, Copy, Debug)]
+pub struct Territory {
+    cells: i32,
+}
+
+impl Territory {
+    /// The evaluation for a game.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Isolation<B>) -> Self {
+        Self { cells: game.board().cells() as i32 }
+    }
+}
+
+impl<B: Bits> Evaluator<Isolation<B>> for Territory {
+    const SELECTIVE: bool = true;
+
+    #[inline]
+    fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
+        let board = game.board();
+        let flood =
+            Flood::new(board, pos.open(), board.reach(own) & pos.open(), board.reach(opp) & pos.open());
+        let both = flood.first & flood.second;
+        if both.is_empty() && own != UNPLACED && opp != UNPLACED && flood.is_apart(board) {
+            let moves = |region, token| paths::at_most(board, region, token) as i32;
+            let ahead = moves(flood.first, own) - moves(flood.second, opp);
+            return Score::eval((2 * ahead - 1) * UNIT);
+        }
+        let (two, four) = board.knights_twice_and_four_times(pos.open());
+        // Cells that both reach in the same step are in both regions and cancel out.
+        let worth = |region: B| ((region & two).len() + (region & four).len()) as i32;
+        Score::eval((worth(flood.first) - worth(flood.second)) * (UNIT / 2))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-2 * self.cells * UNIT, 2 * self.cells * UNIT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::notation::Layout;
+    use super::super::oracle::{Oracle, Place, random_games};
+    use super::*;
+    use crate::game::{Game, Side, Turn};
+
+    const CONTEXT: Context<Target> = Context { root: Side::First, last: None };
+    const SIZES: [(i32, i32, u64); 5] = [(3, 3, 20), (5, 4, 40), (7, 7, 30), (11, 9, 8), (15, 8, 2)];
+
+    /// Thousandths, for each position of random games.
+    fn values(mut visit: impl FnMut(&Isolation<u128>, &Position<u128>, &Oracle, i32)) {
+        for (width, height, games) in SIZES {
+            let game = Isolation::<u128>::new(width as usize, height as usize);
+            let territory = Territory::new(&game);
+            random_games(width, height, games, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                visit(&game, &pos, oracle, territory.evaluate(&game, &pos, &CONTEXT).raw());
+            });
+        }
+    }
+
+    /// Whether the tokens stand on the board and no cell can ever be reached by both.
+    fn is_apart(oracle: &Oracle, reached: &[BTreeSet<Place>; 2]) -> bool {
+        let [mine, theirs] = reached;
+        let meets = |place: &Place| {
+            let mut probe = oracle.clone();
+            probe.tokens[0] = Some(*place);
+            theirs.contains(place) || probe.legal_moves(0).iter().any(|next| theirs.contains(next))
+        };
+        oracle.tokens.iter().all(Option::is_some) && !mine.iter().any(meets)
+    }
+
+    #[test]
+    fn cells_count_by_their_exits() {
+        let mut compared = 0;
+        values(|_, _, oracle, value| {
+            let reached = oracle.first_reached();
+            if !is_apart(oracle, &reached) {
+                let worth = |place: &Place| match oracle.exits(*place) {
+                    0 | 1 => 0,
+                    2 | 3 => 500,
+                    _ => 1000,
+                };
+                let [mine, theirs] = reached.map(|cells| cells.iter().map(worth).sum::<i32>());
+                assert_eq!(value, mine - theirs, "{}", oracle.text());
+                compared += 1;
+            }
+        });
+        assert!(compared > 300, "{compared}");
+    }
+
+    #[test]
+    fn tokens_apart_are_valued_by_their_paths() {
+        let (mut apart, mut right) = (0, 0);
+        values(|game, pos, oracle, value| {
+            let reached = oracle.first_reached();
+            // The oracle tries every path, so that regions must be small.
+            if game.turn(pos) == Turn::Move
+                && is_apart(oracle, &reached)
+                && reached.iter().all(|cells| cells.len() <= 20)
+            {
+                let [mine, theirs] =
+                    [oracle.active, 1 - oracle.active].map(|player| oracle.longest_path(player));
+                let (own, opp) = (pos.token(pos.mover()), pos.token(pos.mover().other()));
+                let flood = Flood::new(
+                    game.board(),
+                    pos.open(),
+                    game.targets(pos, pos.mover()),
+                    game.targets(pos, pos.mover().other()),
+                );
+                let [most, least] = [(flood.first, own), (flood.second, opp)]
+                    .map(|(region, token)| paths::at_most(game.board(), region, token) as i32);
+                assert_eq!(value, (2 * (most - least) - 1) * 1000, "{}", oracle.text());
+                apart += 1;
+                right += u32::from((mine > theirs) == (value > 0));
+            }
+        });
+        assert!(apart > 50 && 100 * right >= 95 * apart, "{right} of {apart}");
+    }
+
+    #[test]
+    fn images_are_worth_the_same_within_the_range() {
+        values(|game, pos, oracle, value| {
+            let territory = Territory::new(game);
+            let (least, most) = Evaluator::<Isolation<u128>>::range(&territory);
+            assert!((least..=most).contains(&value), "{value}: {}", oracle.text());
+            for image in game.images(pos) {
+                let image = territory.evaluate(game, &image, &CONTEXT).raw();
+                assert_eq!(image, value, "{}", oracle.text());
+            }
+        });
+    }
+}
