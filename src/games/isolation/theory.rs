@@ -219,6 +219,6 @@ mod tests {
 
     /// The second player wins boards with an even side; of the others theory knows nothing.
     fn even(width: usize, height: usize) -> Option<bool> {
-        (width % 2 == 0 || height % 2 == 0).then_some(false)
+        (width.is_multiple_of(2) || height.is_multiple_of(2)).then_some(false)
     }
 }
