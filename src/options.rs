@@ -39,16 +39,18 @@ pub const COMMON: &[Spec] = &[
         about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off.",
     },
     Spec {
-        name: "exact",
-        kind: Kind::Bool { default: false },
-        about: "Search on when the outcome is proven, until its distance is exact.",
-    },
-    Spec {
         name: "deterministic",
         kind: Kind::Bool { default: false },
         about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
     },
 ];
+
+/// An option of games that are solved before the distance to their end is known.
+pub const EXACT: Spec = Spec {
+    name: "exact",
+    kind: Kind::Bool { default: false },
+    about: "Whether the default player searches on when the outcome is proven, until its distance is exact.",
+};
 
 /// The effective options of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,8 +71,6 @@ pub struct Options {
     pub level: u32,
     /// Moves whose scores differ by less than this many thousandths are drawn among; 0: the best is played.
     pub variety: u32,
-    /// Whether a proven outcome without its exact distance leaves something to search for.
-    pub exact: bool,
     /// One thread, and no clock in decisions but the limits.
     pub deterministic: bool,
     /// The game's own options that were given.
@@ -78,6 +78,12 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether a proven outcome without its exact distance leaves something to search for: see [`EXACT`].
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.own_bool(EXACT.name).unwrap_or(false)
+    }
+
     /// The game's own option of that name, if it is yes or no and was given.
     #[must_use]
     pub fn own_bool(&self, name: &str) -> Option<bool> {

@@ -126,7 +126,6 @@ pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> 
         seed,
         level: 10,
         variety: 0,
-        exact: false,
         deterministic: false,
         own: Vec::new(),
     };
@@ -143,7 +142,6 @@ pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> 
             ("seed", Setting::Text(text)) => {
                 options.seed = text.parse::<wire::Seed>().map_or(seed, |seed| seed.0)
             }
-            ("exact", Setting::Bool(yes)) => options.exact = yes,
             ("deterministic", Setting::Bool(yes)) => options.deterministic = yes,
             (name, value) => options.own.push((name, value)),
         }
@@ -169,7 +167,6 @@ pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
     all.insert("seed", wire::Seed(options.seed).to_string());
     all.insert("level", i64::from(options.level));
     all.insert("variety", i64::from(options.variety));
-    all.insert("exact", options.exact);
     all.insert("deterministic", options.deterministic);
     for spec in entry.options {
         let given = options.own.iter().find(|(name, _)| *name == spec.name).map(|(_, value)| to_wire(value));

@@ -202,7 +202,6 @@ fn options(player: &str) -> Options {
         seed: 1,
         level: 10,
         variety: 0,
-        exact: false,
         deterministic: true,
         own: Vec::new(),
     }

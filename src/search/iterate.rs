@@ -48,7 +48,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             table: Table::new(options.hash_mb),
             memories: (0..threads).map(|_| Memory::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
-            exact: options.exact,
+            exact: options.exact(),
             deterministic: options.deterministic,
         }
     }

@@ -80,7 +80,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             promise: None,
             threads: if options.deterministic { 1 } else { options.threads.max(1) },
             deterministic: options.deterministic,
-            exact: options.exact,
+            exact: options.exact(),
         }
     }
 }

@@ -74,7 +74,6 @@ fn search(game: &Rules, evaluator: impl Evaluator<Rules>) -> Box<dyn Searcher<Ru
         seed: 0,
         level: 10,
         variety: 0,
-        exact: false,
         deterministic: false,
         own: Vec::new(),
     };

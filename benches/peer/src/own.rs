@@ -27,7 +27,6 @@ pub(crate) fn search(
         seed: 0,
         level: 10,
         variety: 0,
-        exact: false,
         deterministic: threads == 1,
         own: Vec::new(),
     };

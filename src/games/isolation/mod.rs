@@ -35,7 +35,7 @@ use self::solver::Solver;
 use self::territory::Territory;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
-use crate::options::Options;
+use crate::options::{EXACT, Options};
 use crate::score::Score;
 use crate::search::Searcher;
 use crate::search::players::{self as common, COMMON};
@@ -46,11 +46,14 @@ pub static ENTRY: Entry = Entry {
     name: "isolation",
     about: "Knight Isolation: jump like knights to open cells, each usable once; who cannot move loses.",
     rules: sizes::RULES,
-    options: &[Spec {
-        name: "solver",
-        kind: Kind::Bool { default: true },
-        about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
-    }],
+    options: &[
+        Spec {
+            name: "solver",
+            kind: Kind::Bool { default: true },
+            about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
+        },
+        EXACT,
+    ],
     evaluators: &[
         Named {
             name: "territory",
@@ -266,7 +269,6 @@ mod tests {
                 seed: 0,
                 level: 10,
                 variety: 0,
-                exact: false,
                 deterministic: true,
                 own: Vec::new(),
             };

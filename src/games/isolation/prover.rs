@@ -51,8 +51,8 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, random_games};
     use super::*;
-    use crate::game::{Game, Root};
-    use crate::options::Options;
+    use crate::game::{Game, Root, Setting};
+    use crate::options::{EXACT, Options};
     use crate::search::proving::{Alone, Proving};
     use crate::search::{Asked, Control, End, Found, Searcher};
 
@@ -66,9 +66,8 @@ mod tests {
             seed: 0,
             level: 10,
             variety: 0,
-            exact,
             deterministic: threads == 1,
-            own: Vec::new(),
+            own: vec![(EXACT.name, Setting::Bool(exact))],
         }
     }
 
