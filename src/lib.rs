@@ -44,6 +44,8 @@
 //!   take milliseconds, and no thread can outlive what it borrows.
 //! - *The L Game's retrograde solution is in its folder*: it works on masks of token pairs, a hundred times faster than
 //!   a generic one would; a shared `search::retrograde` waits for a second game that wants it.
+//! - *A solver is a second opinion* ([`search::proving::Prover`]), not a `probe` at each node: it decides root moves
+//!   for milliseconds to seconds, and shares the clock with the search or runs beside it.
 //! - *Positions are read off the I/O thread and off the search thread*, so that a bad `go` leaves the search that
 //!   it would have superseded untouched.
 

@@ -1,8 +1,10 @@
 //! Knight Isolation: two knights, every cell usable once, who cannot move loses.
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
-//! [`territory`] and [`eval`] (evaluations), [`seed_eval`] and [`players`]. This file opens the game for the
-//! registry: it chooses the machine word that holds the board, and nothing of it knows the protocol.
+//! [`flood`] (who reaches what first), [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
+//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search), [`seed_eval`] and
+//! [`players`]. This file opens the game for the registry: it chooses the machine word that holds the board, and
+//! nothing of it knows the protocol.
 
 pub mod board;
 mod decided;
