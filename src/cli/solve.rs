@@ -1,4 +1,4 @@
-//! `plyd solve`: a whole game's values, counted by the distance to the end.
+//! `plyd solve`: a whole game's values, counted: all positions, or all openings.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;

@@ -60,6 +60,8 @@ pub(super) struct Roots<M> {
     multipv: usize,
     /// The last depth that was searched whole.
     depth: u32,
+    /// The best move at that depth.
+    best: Option<M>,
     pace: Pace,
 }
 
@@ -71,13 +73,18 @@ impl<M: Copy + PartialEq> Roots<M> {
         let mut moves: Vec<_> = asked.moves.iter().map(unknown).collect();
         // Stable: equal keys stay in the order of the game's move list.
         moves.sort_by_key(|known| -game.order(&root.pos, known.mv));
-        Self { moves, multipv: asked.multipv, depth: 0, pace: Pace::new(clock::now_ns()) }
+        Self { moves, multipv: asked.multipv, depth: 0, best: None, pace: Pace::new(clock::now_ns()) }
     }
 
     /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
     pub(super) fn narrow(&mut self, keep: impl Fn(M) -> bool, multipv: usize) {
         self.moves.retain(|known| keep(known.mv));
         self.multipv = multipv.min(self.moves.len());
+    }
+
+    /// The moves whose outcome the search decided, with their values.
+    pub(super) fn decided(&self) -> impl Iterator<Item = (M, Value)> {
+        self.moves.iter().filter(|known| known.value.is_decided()).map(|known| (known.mv, known.value))
     }
 
     /// The lines.
@@ -154,7 +161,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             let mut pulse = Pulse::first(stint);
             pulse.depth = whole;
             pulse.hash_ppm = self.table.used_ppm();
-            let best = roots.moves[0].mv;
+            roots.pace.begin(clock::now_ns());
             let threads = if stint.nodes < ALONE { 1 } else { stint.threads };
             let mut iteration = Iteration { game, root, multipv, depth, exact: self.exact, publish };
             let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, threads);
@@ -163,7 +170,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             }
             pulse.depth = roots.depth;
             pulse.show();
-            stint.nodes = pulse.nodes;
+            stint.take(&pulse);
             if control.stopped() {
                 return Some(End::Stopped);
             }
@@ -177,7 +184,9 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                 return Some(End::Proven);
             }
             let (first, is_forced) = (&roots.moves[0], is_forced(&roots.moves));
-            roots.pace.learn(first.mv == best, first.value.score, is_forced, clock::now_ns());
+            let is_same = roots.best == Some(first.mv);
+            roots.pace.learn(is_same, first.value.score, is_forced, clock::now_ns());
+            roots.best = Some(first.mv);
         }
     }
 }
@@ -221,6 +230,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                     let mut quiet = |_: &Found<G::Move>| {};
                     let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
+                    search.pulse.leave();
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, search).is_err() {
                     // The system gives no more threads: the search goes on with those it has.

@@ -78,8 +78,8 @@ impl<M: Copy + PartialEq> Known<M> {
     /// The lines: wins, the quickest first; what is not decided, as the search ranks it; then losses.
     pub(super) fn lines(&self) -> Found<M> {
         let unsearched = |&(mv, value): &(M, Option<Value>)| {
-            let value = value.filter(|_| self.found.iter().all(|line| line.pv[0] != mv))?;
-            Some(Line { pv: vec![mv], depth: 0, value: Some((value, Bound::Exact)) })
+            let is_new = self.found.iter().all(|line| line.pv[0] != mv);
+            is_new.then(|| Line { pv: vec![mv], depth: 0, value: value.map(|value| (value, Bound::Exact)) })
         };
         let searched = self.found.iter().cloned().map(|mut line| {
             // What the search decided itself is as sure, and has the better distance.
@@ -107,5 +107,63 @@ impl<M: Copy + PartialEq> Known<M> {
 
     fn value(&self, mv: M) -> Option<Value> {
         self.moves.iter().find(|known| known.0 == mv)?.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(multipv: usize) -> Known<char> {
+        Known::new(&Asked { moves: vec!['a', 'b', 'c', 'd'], multipv })
+    }
+
+    fn told(known: &Known<char>) -> Vec<(char, Option<Score>)> {
+        let line = |line: Line<char>| (line.pv[0], line.value.map(|(value, _)| value.score));
+        known.lines().lines.into_iter().map(line).collect()
+    }
+
+    fn searched(mv: char, thousandths: i32) -> Line<char> {
+        let value = Value::guess(Score::eval(thousandths));
+        Line { pv: vec![mv, 'x'], depth: 9, value: Some((value, Bound::Exact)) }
+    }
+
+    fn loss(plies: u32) -> Value {
+        Value { score: Score::loss_in(plies), at_least: false, at_most: true }
+    }
+
+    fn win(plies: u32) -> Value {
+        Value { score: Score::win_in(plies), at_least: true, at_most: false }
+    }
+
+    #[test]
+    fn a_move_that_is_decided_lost_never_stands_before_one_that_is_not() {
+        let mut known = known(1);
+        known.learn(&Found { lines: vec![searched('b', 500)] });
+        assert_eq!(told(&known), [('b', Some(Score::eval(500)))]);
+        known.decide('b', loss(20));
+        assert_eq!(told(&known), [('a', None)]);
+        known.decide('c', win(9));
+        assert_eq!(told(&known), [('c', Some(Score::win_in(9)))]);
+        assert!(known.is_answered() && known.best() == Some(9));
+    }
+
+    #[test]
+    fn lines_are_wins_then_what_the_search_found_then_losses() {
+        let mut known = known(4);
+        known.learn(&Found { lines: vec![searched('d', 700), searched('a', -300)] });
+        known.decide('a', loss(8));
+        known.decide('b', win(21));
+        let scores = [Score::win_in(21), Score::eval(700), Score::loss_in(8)].map(Some);
+        assert_eq!(told(&known), [('b', scores[0]), ('d', scores[1]), ('c', None), ('a', scores[2])]);
+        assert!(!known.is_answered() && known.missing() == 3);
+    }
+
+    #[test]
+    fn a_lost_position_plays_its_best_try() {
+        let mut known = known(1);
+        known.lose(loss(30), Some('c'));
+        assert_eq!(told(&known), [('c', Some(Score::loss_in(30)))]);
+        assert!(known.is_answered() && !known.wants_try());
     }
 }

@@ -44,6 +44,13 @@ impl Pace {
         Self { changed_ns, score: None, drop: 0, is_forced: false, ended_ns, spans: [0; 2] }
     }
 
+    /// An iteration begins. What passed since the last one ended was not the search's time.
+    pub fn begin(&mut self, now_ns: u64) {
+        let gap_ns = now_ns.saturating_sub(self.ended_ns);
+        self.changed_ns = self.changed_ns.saturating_add(gap_ns);
+        self.ended_ns = now_ns;
+    }
+
     /// Learns from an iteration that was searched whole: whether the best move is that of the iteration before,
     /// what it is worth, and whether every other move is proven lost.
     pub fn learn(&mut self, is_same: bool, score: Score, is_forced: bool, now_ns: u64) {

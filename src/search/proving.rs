@@ -115,6 +115,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
         work.known = at_sight(game, root, asked, &self.prover);
         work.known.learn(&work.roots.found());
+        work.roots.decided().for_each(|(mv, value)| work.known.decide(mv, value));
         let mut end = first;
         if first.is_none() && !work.known.is_answered() {
             // To keep a promise the prover needs a core for sure; the search could only take one away.
@@ -213,7 +214,9 @@ impl<G: Game, P: Prover<G>> Searcher<G> for Alone<P> {
             self.prover.clear();
         }
         let mut known = at_sight(game, root, asked, &self.prover);
-        let mut pulse = Pulse::alone(control);
+        let shared = AtomicU64::new(0);
+        let mut pulse =
+            Pulse::first(&Stint { until_ns: control.soft_ns(), ..Stint::whole(control, &shared) });
         let order = |mv| self.prover.order(game, &root.pos, mv);
         let line = |&mv| Line { pv: vec![mv], depth: 0, value: None };
         known.learn(&Found { lines: known.undecided(order).iter().map(line).collect() });
@@ -230,8 +233,8 @@ impl<G: Game, P: Prover<G>> Searcher<G> for Alone<P> {
         let end = match pulse.reached() {
             _ if known.is_answered() => End::Proven,
             _ if control.stopped() => End::Stopped,
-            Some(Reached::Clock) => End::Clock,
-            Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
+            Some(Reached::Clock | Reached::Stint) => End::Clock,
+            Some(Reached::Nodes) | None => End::Limit,
         };
         (known.lines(), end)
     }
@@ -255,11 +258,14 @@ impl<G: Game> Work<'_, G> {
     fn search<E: Evaluator<G>>(&mut self, search: &mut Iterate<G, E>, stint: &mut Stint<'_>) -> Option<End> {
         let Self { game, root, known, roots, publish } = self;
         roots.narrow(|mv| !known.is_decided(mv), known.missing());
+        known.learn(&roots.found());
         let mut tell = |found: &Found<G::Move>| {
             known.learn(found);
             publish(&known.lines());
         };
-        search.stretch(game, root, roots, stint, &mut tell)
+        let end = search.stretch(game, root, roots, stint, &mut tell);
+        roots.decided().for_each(|(mv, value)| known.decide(mv, value));
+        end
     }
 
     /// Publishes the lines so far.
@@ -277,7 +283,6 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         stint: &mut Stint<'_>,
         promised: Option<u32>,
     ) -> Option<End> {
-        let is_clocked = self.left_ns(stint.control).is_some();
         // What was proven before its first move needs no more work than it did then.
         let (expected, percent) = match promised {
             Some(_) => (0, PART_PROMISED),
@@ -286,28 +291,42 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         let mut turn = FIRST_TURN;
         loop {
             let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * percent);
-            let Self { search, prover, .. } = self;
             let nodes = part_ns.map_or(turn, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
-            if expected / HOPE <= nodes {
-                stint.until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
-                stint.until_nodes = if is_clocked { UNLIMITED } else { stint.nodes + turn };
-                let mut pulse = Pulse::first(stint);
-                for mv in work.known.undecided(|mv| prover.order(work.game, &work.root.pos, mv)) {
-                    let Some(value) = prove(work.game, work.root, mv, prover, &mut pulse) else { break };
-                    work.known.decide(mv, value);
-                    if work.known.is_answered() {
-                        pulse.show();
-                        return None;
-                    }
+            let budget = match part_ns {
+                Some(part_ns) => Stint { until_ns: clock::now_ns() + part_ns, ..*stint },
+                None => {
+                    Stint { until_nodes: stint.nodes + turn, until_clocked: !self.deterministic, ..*stint }
                 }
-                stint.nodes = pulse.nodes;
+            };
+            if expected / HOPE <= nodes {
+                let mut pulse = Pulse::first(&budget);
+                self.prove_on(work, &mut pulse);
+                pulse.show();
+                stint.take(&pulse);
+                if work.known.is_answered() {
+                    return None;
+                }
             }
-            stint.until_ns = UNLIMITED;
-            stint.until_nodes = if is_clocked { UNLIMITED } else { stint.nodes + turn };
+            stint.until_nodes = if part_ns.is_some() { UNLIMITED } else { stint.nodes + turn };
             turn = turn.saturating_mul(2);
-            let end = work.search(search, stint);
+            let end = work.search(&mut self.search, stint);
+            if work.known.is_answered() {
+                return None;
+            }
             if end.is_some() {
                 return end;
+            }
+        }
+    }
+
+    /// Decides moves until the question is answered or the pulse ends.
+    fn prove_on(&mut self, work: &mut Work<'_, G>, pulse: &mut Pulse<'_>) {
+        let (game, root, known) = (work.game, work.root, &mut work.known);
+        for mv in known.undecided(|mv| self.prover.order(game, &root.pos, mv)) {
+            let Some(value) = prove(game, root, mv, &mut self.prover, pulse) else { break };
+            known.decide(mv, value);
+            if known.is_answered() {
+                break;
             }
         }
     }
@@ -322,8 +341,9 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             return work.search(search, stint);
         }
         let until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
-        let (halt, news, is_done) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-        let decided = Mutex::new(Vec::new());
+        let (halt, news) = (AtomicBool::new(false), AtomicBool::new(false));
+        // What the prover decided and the search has not seen, and whether the prover is through.
+        let told = Mutex::new((Vec::new(), false));
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
         let first = Pulse::first(stint);
         let mut beside = Stint { threads: *threads - 1, wake: Some(&news), ..*stint };
@@ -331,38 +351,46 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             // The scope joins the prover also when this thread panics, so it must be told on every way out.
             let _halt = RaiseOnDrop(&halt);
             let mut pulse = first.companion(&halt, until_ns);
-            let (news, is_done, decided) = (&news, &is_done, &decided);
+            let (news, told) = (&news, &told);
+            let lock = || told.lock().unwrap_or_else(PoisonError::into_inner);
             let prove_all = move || {
                 for mv in undecided {
                     let Some(value) = prove(game, root, mv, prover, &mut pulse) else { break };
-                    decided.lock().unwrap_or_else(PoisonError::into_inner).push((mv, value));
+                    lock().0.push((mv, value));
                     news.store(true, Relaxed);
                 }
-                is_done.store(true, Relaxed);
+                pulse.leave();
+                lock().1 = true;
                 news.store(true, Relaxed);
             };
             if std::thread::Builder::new().spawn_scoped(scope, prove_all).is_err() {
                 // The system gives no more threads: the search goes on with those it has.
-                is_done.store(true, Relaxed);
+                lock().1 = true;
             }
             loop {
-                if is_done.load(Relaxed) {
-                    beside.threads = *threads;
-                }
-                let end = work.search(search, &mut beside);
                 news.store(false, Relaxed);
-                for (mv, value) in decided.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-                    work.known.decide(mv, value);
+                {
+                    let (decided, is_through) = &mut *lock();
+                    decided.drain(..).for_each(|(mv, value)| work.known.decide(mv, value));
+                    if *is_through {
+                        beside.threads = *threads;
+                    }
                 }
                 if work.known.is_answered() {
                     return None;
                 }
+                let end = work.search(search, &mut beside);
+                if work.known.is_answered() {
+                    return None;
+                }
                 if end.is_some() {
-                    return end;
+                    // The prover may have had the last word.
+                    lock().0.drain(..).for_each(|(mv, value)| work.known.decide(mv, value));
+                    return end.filter(|_| !work.known.is_answered());
                 }
             }
         });
-        stint.nodes = beside.nodes;
+        stint.follow(&beside);
         end
     }
 
@@ -398,7 +426,8 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             known.learn(found);
             publish(&known.lines());
         };
-        *stint = Stint { nodes: stint.nodes, ..Stint::whole(stint.control, stint.shared) };
+        *stint =
+            Stint { nodes: stint.nodes, shown: stint.shown, ..Stint::whole(stint.control, stint.shared) };
         self.search.stretch(game, root, &mut roots, stint, &mut tell)
     }
 }

@@ -23,8 +23,12 @@ pub struct Stint<'a> {
     pub until_ns: u64,
     /// Raised by another thread to end the stint.
     pub wake: Option<&'a AtomicBool>,
+    /// Whether the stint also ends when a search without a clock gets one.
+    pub until_clocked: bool,
     /// How many threads it may use.
     pub threads: usize,
+    /// What earlier stints showed of depths and table; see [`Stint::take`].
+    pub shown: Stats,
 }
 
 impl<'a> Stint<'a> {
@@ -38,8 +42,22 @@ impl<'a> Stint<'a> {
             until_nodes: UNLIMITED,
             until_ns: UNLIMITED,
             wake: None,
+            until_clocked: false,
             threads: usize::MAX,
+            shown: Stats::default(),
         }
+    }
+
+    /// Keeps the counters of the stint's first thread, from which the next stint goes on.
+    pub fn take(&mut self, pulse: &Pulse<'_>) {
+        self.nodes = pulse.nodes;
+        let Pulse { depth, seldepth, hash_ppm, .. } = *pulse;
+        self.shown = Stats { nodes: 0, depth, seldepth, hash_ppm };
+    }
+
+    /// Goes on from the counters of another stint of the same search.
+    pub fn follow(&mut self, other: &Stint<'_>) {
+        (self.nodes, self.shown) = (other.nodes, other.shown);
     }
 }
 
@@ -49,6 +67,7 @@ pub struct Pulse<'a> {
     until_nodes: u64,
     until_ns: u64,
     wake: Option<&'a AtomicBool>,
+    until_clocked: bool,
     /// The nodes of all companions so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
     /// Raised when the thread must stop: the control's for the first thread, that thread's for its companions.
@@ -89,19 +108,20 @@ impl<'a> Pulse<'a> {
     /// The first thread of a stint.
     #[must_use]
     pub fn first(stint: &Stint<'a>) -> Self {
-        let Stint { control, shared, nodes, until_nodes, until_ns, wake, .. } = *stint;
+        let Stint { control, shared, nodes, until_nodes, until_ns, wake, until_clocked, shown, .. } = *stint;
         Self {
             control,
             until_nodes,
             until_ns,
             wake,
+            until_clocked,
             shared,
             halt: control.stop_flag(),
             is_companion: false,
             nodes,
-            seldepth: 0,
-            depth: 0,
-            hash_ppm: 0,
+            seldepth: shown.seldepth,
+            depth: shown.depth,
+            hash_ppm: shown.hash_ppm,
             next_look: control.nodes_limit().min(until_nodes).min(nodes + LOOK_EVERY),
             over: false,
             reached: None,
@@ -151,6 +171,7 @@ impl<'a> Pulse<'a> {
                 self.reached = Some(Reached::Clock);
             } else if self.nodes >= self.until_nodes
                 || now >= self.until_ns
+                || (self.until_clocked && self.control.soft_ns() != UNLIMITED)
                 || self.wake.is_some_and(|wake| wake.load(Relaxed))
             {
                 self.reached = Some(Reached::Stint);
@@ -158,6 +179,11 @@ impl<'a> Pulse<'a> {
             self.over |= self.reached.is_some();
             self.show();
         }
+    }
+
+    /// Adds the nodes of a companion that were not told yet, when it ends.
+    pub fn leave(&self) {
+        self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
     }
 
     /// Shows the counters to the rest of the process.

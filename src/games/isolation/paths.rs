@@ -66,6 +66,11 @@ impl<B: Bits> Paths<B> {
         Self { found: vec![(B::EMPTY, 0, 0); REMEMBERED], steps: Vec::with_capacity(512) }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.found.fill((B::EMPTY, 0, 0));
+    }
+
     /// The length of the longest path from `cell` through `region`, all of which can be reached; none if the
     /// pulse ended first.
     pub(super) fn longest(

@@ -56,6 +56,9 @@ mod tests {
     use crate::search::proving::{Alone, Proving};
     use crate::search::{Asked, Control, End, Found, Searcher};
 
+    /// A lost position that takes the solver some 550,000 nodes.
+    const MIDDLE: &str = ".x....x..../....x.12.../x.x.x....../..x...xxx../.xx.xx.xx../x.....x.x../....x....../..xxx..x.x./..xxx.xxx.. 1";
+
     fn options(threads: usize, exact: bool) -> Options {
         Options {
             player: "default".to_owned(),
@@ -174,6 +177,32 @@ mod tests {
                 assert!(is_true(value, oracle.solve()), "{value:?} {}", oracle.text());
             }
         });
+    }
+
+    #[test]
+    fn a_node_limit_is_kept_and_deterministic_searches_repeat_themselves() {
+        let game = Isolation::<u128>::new(11, 9);
+        let root = Root::new(Layout::parse(MIDDLE).unwrap().position(&game));
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let asked = Asked { moves, multipv: 1 };
+        let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+        for limit in [1, 30_000, 300_000, 900_000] {
+            let mut answers = Vec::new();
+            for _ in 0..2 {
+                let control = Control::default();
+                control.set_limits(Some(limit), None);
+                let mut seen = 0;
+                let answer = player.search(&game, &root, &asked, &control, &mut |_| {
+                    let nodes = control.stats().nodes;
+                    assert!((seen..=limit).contains(&nodes), "{nodes} after {seen} of {limit}");
+                    seen = nodes;
+                });
+                assert!(control.stats().nodes <= limit);
+                answers.push((answer, control.stats()));
+            }
+            assert_eq!(answers[0], answers[1], "{limit} nodes");
+        }
     }
 
     #[test]

@@ -107,6 +107,7 @@ impl<B: Bits> Solver<B> {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.decided.clear();
+        self.paths.clear();
     }
 }
 
