@@ -4,6 +4,7 @@
 //! [`Evaluator`](crate::game::Evaluator) and compile to one piece of code per pair. A [`Control`] is the only
 //! thing that a running search shares with the rest of the process, and [`clock`] the only reader of time.
 
+pub mod alone;
 pub mod alpha_beta;
 mod chance;
 pub mod clock;
@@ -15,6 +16,7 @@ pub mod ordering;
 pub mod pace;
 pub mod plain;
 pub mod players;
+mod promise;
 pub mod proving;
 pub mod strength;
 pub mod table;

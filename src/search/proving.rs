@@ -13,8 +13,9 @@ use crate::options::Options;
 use crate::score::Value;
 use crate::search::iterate::{Iterate, Roots};
 use crate::search::known::Known;
-use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, final_value};
-use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+use crate::search::promise::Promise;
+use crate::search::thread::{Pulse, RaiseOnDrop, Stint, final_value};
+use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
 pub trait Prover<G: Game>: Send {
@@ -63,8 +64,7 @@ const FIRST_TURN: u64 = 200_000;
 pub struct Proving<G: Game, E, P> {
     search: Iterate<G, E>,
     prover: P,
-    /// The win that was told last: the hash of the position after its first move, and the plies left then.
-    promise: Option<(u64, u32)>,
+    promise: Promise,
     threads: usize,
     deterministic: bool,
     exact: bool,
@@ -77,7 +77,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         Self {
             search: Iterate::new(game, evaluator, options),
             prover,
-            promise: None,
+            promise: Promise::default(),
             threads: if options.deterministic { 1 } else { options.threads.max(1) },
             deterministic: options.deterministic,
             exact: options.exact(),
@@ -100,10 +100,10 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         }
         if self.deterministic {
             self.prover.clear();
-            self.promise = None;
+            self.promise = Promise::default();
         }
         self.search.begin();
-        let promised = self.promised(game, root);
+        let promised = self.promise.left(game, root);
         let shared = AtomicU64::new(0);
         let mut work =
             Work { game, root, known: Known::new(asked), roots: Roots::new(game, root, asked), publish };
@@ -137,7 +137,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         }
         work.tell();
         let found = work.known.lines();
-        self.promise(game, root, &found);
+        self.promise = Promise::of(game, root, &found);
         let is_answered = work.known.is_answered() && !self.exact;
         (found, if is_answered { End::Proven } else { end.unwrap_or(End::Proven) })
     }
@@ -145,7 +145,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
     fn clear(&mut self) {
         self.search.clear();
         self.prover.clear();
-        self.promise = None;
+        self.promise = Promise::default();
     }
 }
 
@@ -154,93 +154,6 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     fn left_ns(&self, control: &Control) -> Option<u64> {
         let soft = control.soft_ns();
         (soft != UNLIMITED && !self.deterministic).then(|| soft.saturating_sub(clock::now_ns()))
-    }
-
-    /// Within how many plies the mover wins, where a search told so and the mover has kept to it.
-    fn promised(&self, game: &G, root: &Root<G>) -> Option<u32> {
-        let (hash, plies) = self.promise?;
-        let mut pos = root.start.clone();
-        let mut left = None;
-        for &mv in &root.plies {
-            if game.hash(&pos) == hash {
-                left = Some(plies);
-            } else if game.side(&pos) == game.side(&root.pos) && !is_only_move(game, &pos) {
-                // Somebody chose another move since.
-                left = None;
-            }
-            game.play(&mut pos, mv);
-            left = left.and_then(|left| left.checked_sub(1));
-        }
-        left
-    }
-
-    /// Keeps the win that the answer tells.
-    fn promise(&mut self, game: &G, root: &Root<G>, found: &Found<G::Move>) {
-        let line = &found.lines[0];
-        let win =
-            line.value.map(|(value, _)| value).filter(|value| value.is_decided() && value.score.is_win());
-        self.promise = win.and_then(|value| value.score.distance()).map(|plies| {
-            let mut pos = root.pos.clone();
-            game.play(&mut pos, line.pv[0]);
-            (game.hash(&pos), plies.saturating_sub(1))
-        });
-    }
-}
-
-/// A prover without a search: it decides, or has nothing to say but the move that it would look at first.
-pub struct Alone<P> {
-    prover: P,
-    deterministic: bool,
-}
-
-impl<P> Alone<P> {
-    /// A player for one game.
-    #[must_use]
-    pub fn new(prover: P, options: &Options) -> Self {
-        Self { prover, deterministic: options.deterministic }
-    }
-}
-
-impl<G: Game, P: Prover<G>> Searcher<G> for Alone<P> {
-    fn search(
-        &mut self,
-        game: &G,
-        root: &Root<G>,
-        asked: &Asked<G::Move>,
-        control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
-        if self.deterministic {
-            self.prover.clear();
-        }
-        let mut known = at_sight(game, root, asked, &self.prover);
-        let shared = AtomicU64::new(0);
-        let mut pulse =
-            Pulse::first(&Stint { until_ns: control.soft_ns(), ..Stint::whole(control, &shared) });
-        let order = |mv| self.prover.order(game, &root.pos, mv);
-        let line = |&mv| Line { pv: vec![mv], depth: 0, value: None };
-        known.learn(&Found { lines: known.undecided(order).iter().map(line).collect() });
-        publish(&known.lines());
-        for mv in known.undecided(order) {
-            if known.is_answered() {
-                break;
-            }
-            let Some(value) = prove(game, root, mv, &mut self.prover, &mut pulse) else { break };
-            known.decide(mv, value);
-            publish(&known.lines());
-        }
-        pulse.show();
-        let end = match pulse.reached() {
-            _ if known.is_answered() => End::Proven,
-            _ if control.stopped() => End::Stopped,
-            Some(Reached::Clock | Reached::Stint) => End::Clock,
-            Some(Reached::Nodes) | None => End::Limit,
-        };
-        (known.lines(), end)
-    }
-
-    fn clear(&mut self) {
-        self.prover.clear();
     }
 }
 
@@ -433,7 +346,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
 }
 
 /// What the prover decides of a move, from the view of the root's mover; none if the pulse ended first.
-fn prove<G: Game>(
+pub(super) fn prove<G: Game>(
     game: &G,
     root: &Root<G>,
     mv: G::Move,
@@ -455,15 +368,8 @@ fn before<G: Game>(game: &G, root: &Root<G>, after: &G::Position, value: Value) 
     Value { score: value.score.earlier(1), ..value }
 }
 
-/// Whether there is nothing to choose.
-fn is_only_move<G: Game>(game: &G, pos: &G::Position) -> bool {
-    let mut moves = Vec::new();
-    game.moves(pos, &mut moves);
-    moves.len() == 1
-}
-
 /// What can be known of a question before it is searched.
-fn at_sight<G: Game>(
+pub(super) fn at_sight<G: Game>(
     game: &G,
     root: &Root<G>,
     asked: &Asked<G::Move>,

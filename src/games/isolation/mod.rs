@@ -40,8 +40,9 @@ use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec}
 use crate::options::{EXACT, Options};
 use crate::score::Score;
 use crate::search::Searcher;
+use crate::search::alone::Alone;
 use crate::search::players::{self as common, COMMON};
-use crate::search::proving::{Alone, Proving};
+use crate::search::proving::Proving;
 
 /// Knight Isolation in the registry.
 pub static ENTRY: Entry = Entry {

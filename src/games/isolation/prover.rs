@@ -53,7 +53,8 @@ mod tests {
     use super::*;
     use crate::game::{Game, Root, Setting};
     use crate::options::{EXACT, Options};
-    use crate::search::proving::{Alone, Proving};
+    use crate::search::alone::Alone;
+    use crate::search::proving::Proving;
     use crate::search::{Asked, Control, End, Found, Searcher};
 
     /// A lost position that takes the solver some 550,000 nodes.

@@ -1,0 +1,94 @@
+//! A win that was told, so that it is kept: who tells a win in so many plies has to make it.
+
+use crate::game::{Game, Root};
+use crate::search::Found;
+
+/// The win that a search told last, if it told one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Promise {
+    /// The hash of the position after the winning move, and the plies left then.
+    told: Option<(u64, u32)>,
+}
+
+impl Promise {
+    /// What the lines of an answer promise.
+    pub(super) fn of<G: Game>(game: &G, root: &Root<G>, found: &Found<G::Move>) -> Self {
+        let line = &found.lines[0];
+        let win =
+            line.value.map(|(value, _)| value).filter(|value| value.is_decided() && value.score.is_win());
+        let told = win.and_then(|value| value.score.distance()).map(|plies| {
+            let mut pos = root.pos.clone();
+            game.play(&mut pos, line.pv[0]);
+            (game.hash(&pos), plies.saturating_sub(1))
+        });
+        Self { told }
+    }
+
+    /// Within how many plies the mover wins, if the winning move was played and the mover, who may have had
+    /// moves without a choice since, has kept to it.
+    pub(super) fn left<G: Game>(self, game: &G, root: &Root<G>) -> Option<u32> {
+        let (hash, plies) = self.told?;
+        let mut pos = root.start.clone();
+        let mut left = None;
+        for &mv in &root.plies {
+            if game.hash(&pos) == hash {
+                left = Some(plies);
+            } else if game.side(&pos) == game.side(&root.pos) && !is_only_move(game, &pos) {
+                left = None;
+            }
+            game.play(&mut pos, mv);
+            left = left.and_then(|left| left.checked_sub(1));
+        }
+        left
+    }
+}
+
+/// Whether there is nothing to choose.
+fn is_only_move<G: Game>(game: &G, pos: &G::Position) -> bool {
+    let mut moves = Vec::new();
+    game.moves(pos, &mut moves);
+    moves.len() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::isolation::notation::Layout;
+    use crate::games::isolation::rules::{Isolation, Target};
+    use crate::score::{Score, Value};
+    use crate::search::{Bound, Line};
+
+    #[test]
+    fn a_promise_holds_while_the_mover_keeps_to_it() {
+        let game = Isolation::<u64>::new(7, 7);
+        let mut root = Root::new(
+            Layout::parse("......./....1x./.x...../...xx../..2..../......./....... 1")
+                .unwrap()
+                .position(&game),
+        );
+        let value = Value { score: Score::win_in(21), at_least: true, at_most: false };
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let found =
+            Found { lines: vec![Line { pv: vec![moves[0]], depth: 0, value: Some((value, Bound::Exact)) }] };
+        let promise = Promise::of(&game, &root, &found);
+        assert_eq!(promise.left(&game, &root), None, "nothing was played yet");
+        let reply = |root: &Root<Isolation<u64>>| -> Target {
+            let mut moves = Vec::new();
+            game.moves(&root.pos, &mut moves);
+            moves[0]
+        };
+        let mut other = root.clone();
+        other.play(&game, moves[1]);
+        other.play(&game, reply(&other));
+        assert_eq!(promise.left(&game, &other), None, "another move was played");
+        root.play(&game, moves[0]);
+        root.play(&game, reply(&root));
+        assert_eq!(promise.left(&game, &root), Some(19));
+        let forced = is_only_move(&game, &root.pos);
+        root.play(&game, reply(&root));
+        root.play(&game, reply(&root));
+        assert_eq!(promise.left(&game, &root), forced.then_some(17), "only moves without a choice keep it");
+        assert_eq!(Promise::default().left(&game, &root), None);
+    }
+}
