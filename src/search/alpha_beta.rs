@@ -5,7 +5,7 @@
 //! travels beside the score (see [`Value`]): a node is worth at least what one move is proven to reach, and at
 //! most what all moves are proven not to exceed, whatever the depths at which that was found.
 //!
-//! The many nodes near the horizon are searched by [`horizon`](super::horizon).
+//! The many nodes near the horizon are searched by `horizon`.
 //!
 //! Principal variation search: Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982.
 
