@@ -116,12 +116,12 @@ impl TimePlan {
     }
 }
 
-/// The time between deciding and having written an answer, in us: 3 ms and 2 %, at most 7 ms, and never more
+/// The time between deciding and having written an answer, in us: 5 ms and 2 %, at most 9 ms, and never more
 /// than half of what there is. The wake-ups that it takes fit into it on a busy machine, where a thread waits
 /// for a time slice.
 #[must_use]
 pub fn margin_us(total_us: i64) -> i64 {
-    (3000 + total_us / 50).min(7000).min(total_us / 2).max(0)
+    (5000 + total_us / 50).min(9000).min(total_us / 2).max(0)
 }
 
 fn capped_us(ms: u64) -> i64 {
@@ -143,22 +143,22 @@ mod tests {
     #[test]
     fn plans_match_the_table() {
         let table: &[(&str, TimePlan, (u128, u128))] = &[
-            ("20 ms a move", TimePlan::per_move(20, 0), (16_600, 16_600)),
-            ("a second a move, 400 ms spent", TimePlan::per_move(1000, 400), (593_000, 593_000)),
+            ("20 ms a move", TimePlan::per_move(20, 0), (14_600, 14_600)),
+            ("a second a move, 400 ms spent", TimePlan::per_move(1000, 400), (591_000, 591_000)),
             ("nothing left", TimePlan::per_move(0, 0), (0, 0)),
             ("less than nothing", TimePlan::per_move(-5, 0), (0, 0)),
             ("more spent than there was", TimePlan::per_move(5, 50), (0, 0)),
             ("one ms", TimePlan::per_move(1, 0), (500, 500)),
-            ("a minute", TimePlan::increment(60_000, 0, None, 0), (2_400_000, 9_593_000)),
-            ("a minute and one", TimePlan::increment(60_000, 1000, None, 0), (3_150_000, 12_593_000)),
-            ("the last move of the control", TimePlan::increment(1000, 0, Some(1), 0), (993_000, 993_000)),
-            ("almost flagged, large increment", TimePlan::increment(30, 1000, None, 0), (16_600, 16_600)),
+            ("a minute", TimePlan::increment(60_000, 0, None, 0), (2_400_000, 9_591_000)),
+            ("a minute and one", TimePlan::increment(60_000, 1000, None, 0), (3_150_000, 12_591_000)),
+            ("the last move of the control", TimePlan::increment(1000, 0, Some(1), 0), (991_000, 991_000)),
+            ("almost flagged, large increment", TimePlan::increment(30, 1000, None, 0), (14_600, 14_600)),
             ("flagged, large increment", TimePlan::increment(0, 1000, None, 0), (0, 0)),
-            ("delay", TimePlan::delay(10_000, 2000, 0), (2_400_000, 4_493_000)),
+            ("delay", TimePlan::delay(10_000, 2000, 0), (2_400_000, 4_491_000)),
             ("flagged with a delay", TimePlan::delay(0, 2000, 0), (0, 0)),
-            ("bank", TimePlan::bank(1000, 10_000, 0), (1_400_000, 3_493_000)),
-            ("bank alone", TimePlan::bank(0, 10_000, 0), (400_000, 2_493_000)),
-            ("no bank", TimePlan::bank(20, 0, 0), (16_600, 16_600)),
+            ("bank", TimePlan::bank(1000, 10_000, 0), (1_400_000, 3_491_000)),
+            ("bank alone", TimePlan::bank(0, 10_000, 0), (400_000, 2_491_000)),
+            ("no bank", TimePlan::bank(20, 0, 0), (14_600, 14_600)),
         ];
         for (name, plan, expected) in table {
             let (soft, hard) = us(*plan);

@@ -6,8 +6,11 @@ use super::board::{Bits, UNPLACED};
 const MOST_CELLS: usize = 112;
 /// Entries that share a place. Of the two oldest the one with fewer open cells makes room: it took less work.
 const WAYS: usize = 4;
-/// Small enough to stay in a core's own cache: on 7x7 a larger one finds 3 % more and takes half as long again.
-const ENTRIES: usize = 1 << 16;
+/// A table of so many entries stays in a core's own cache: on 7x7 a larger one finds 3 % more and takes half as long
+/// again.
+const MOST_ENTRIES: usize = 1 << 16;
+/// A table begins with as many, so that a session that solves little holds little, and grows fourfold.
+const FIRST_ENTRIES: usize = 1 << 10;
 
 /// A position's key: the open cells from bit 16 on, then the mover's token, the other's, and two free bits.
 pub(super) type Key = u128;
@@ -20,13 +23,16 @@ const USED: u128 = 1;
 /// What was decided, on one board.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
+    /// As many as a power of two; none on boards too large.
     entries: Vec<u128>,
+    /// How many entries are in use.
+    used: usize,
 }
 
 impl Decided {
     /// An empty table for a board of so many cells.
     pub(super) fn new(cells: usize) -> Self {
-        Self { entries: if cells <= MOST_CELLS { vec![0; ENTRIES] } else { Vec::new() } }
+        Self { entries: vec![0; if cells <= MOST_CELLS { FIRST_ENTRIES } else { 0 }], used: 0 }
     }
 
     /// The key of a position with the mover's token on `own` and the other on `opp`. Cells of `open` that
@@ -43,7 +49,7 @@ impl Decided {
         if self.entries.is_empty() {
             return None;
         }
-        let place = Self::place(key);
+        let place = self.place(key);
         let known = self.entries[place..place + WAYS].iter().find(|&&entry| entry & !WON == key | USED);
         known.map(|entry| entry & WON != 0)
     }
@@ -54,24 +60,48 @@ impl Decided {
         if self.entries.is_empty() {
             return;
         }
-        let place = Self::place(key);
+        if 2 * self.used >= self.entries.len() && self.entries.len() < MOST_ENTRIES {
+            self.grow();
+        }
+        self.insert(key | USED | if won { WON } else { 0 });
+    }
+
+    /// Puts an entry before the others in its place.
+    #[inline]
+    fn insert(&mut self, entry: u128) {
+        let place = self.place(entry);
         let ways = &mut self.entries[place..place + WAYS];
         let open_cells = |entry: u128| (entry >> 16).count_ones();
         let kept = if open_cells(ways[WAYS - 1]) > open_cells(ways[WAYS - 2]) { WAYS - 2 } else { WAYS - 1 };
+        self.used += usize::from(ways[kept] == 0);
         ways.copy_within(..kept, 1);
-        ways[0] = key | USED | if won { WON } else { 0 };
+        ways[0] = entry;
+    }
+
+    /// Makes room, and keeps what is known.
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![0; 4 * self.entries.len()];
+        let known = std::mem::replace(&mut self.entries, larger);
+        self.used = 0;
+        // The oldest of a place first, so that they stay in order.
+        for ways in known.chunks(WAYS) {
+            ways.iter().rev().filter(|&&entry| entry != 0).for_each(|&entry| self.insert(entry));
+        }
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.entries.fill(0);
+        self.entries = vec![0; self.entries.len().min(FIRST_ENTRIES)];
+        self.used = 0;
     }
 
+    /// Where a position stands, whatever the two low bits say.
     #[inline]
-    fn place(key: Key) -> usize {
+    fn place(&self, key: Key) -> usize {
         let folded = (key >> 64) as u64 ^ (key as u64 >> 2).wrapping_mul(0xd6e8_feb8_6659_fd93);
         let mixed = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> (u64::BITS - ENTRIES.trailing_zeros())) as usize & !(WAYS - 1)
+        (mixed >> (u64::BITS - self.entries.len().trailing_zeros())) as usize & !(WAYS - 1)
     }
 }
 
@@ -103,7 +133,7 @@ mod tests {
                 Some(known == won(position))
             })
             .collect();
-        assert!(kept.len() > ENTRIES / 2 && kept.iter().all(|&right| right));
+        assert!(kept.len() > MOST_ENTRIES / 2 && kept.iter().all(|&right| right));
         let (open, own, opp) = positions[99_999];
         for near in [(open ^ 1, own, opp), (open, own ^ 1, opp), (open, own, opp ^ 1), (open, opp, own)] {
             assert_eq!(table.get(Decided::key(near.0, near.1, near.2)), None);

@@ -8,7 +8,7 @@ use super::board::{Bits, Board};
 use crate::search::thread::Pulse;
 
 /// Longest paths that were found before, by region and cell: a power of two.
-const REMEMBERED: usize = 1 << 13;
+const REMEMBERED: usize = 1 << 11;
 
 /// The length of the longest path, as far as colours and dead ends tell: it is never longer.
 #[inline]
