@@ -49,17 +49,14 @@ impl<B: Bits> Solver<B> {
 
     /// Whether the mover wins; none if the pulse ended first.
     pub fn wins(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<bool> {
-        let board = game.board();
-        let (own, opp) = (pos.token(pos.mover()), pos.token(pos.mover().other()));
-        let (mine, theirs) = (board.reach(own) & pos.open(), board.reach(opp) & pos.open());
-        if mine.is_empty() || theirs.is_empty() {
-            return Some(!mine.is_empty());
-        }
-        self.children.clear();
-        let flood = Flood::new(board, pos.open(), mine, theirs);
-        if let Some(won) = self.decided.get(Decided::key(flood.all(), own, opp)) {
+        if let Some(won) = self.remembers(game, pos) {
             return Some(won);
         }
+        let board = game.board();
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
+        let [mine, theirs] = [pos.mover(), pos.mover().other()].map(|side| game.targets(pos, side));
+        let flood = Flood::new(board, pos.open(), mine, theirs);
+        self.children.clear();
         let mut dive = Dive { board, solver: self, pulse };
         // Where the mover moves on alone it must have the longer path.
         if flood.is_apart(board) {
@@ -73,7 +70,7 @@ impl<B: Bits> Solver<B> {
     #[must_use]
     pub fn remembers(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<bool> {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
-        let [mine, theirs] = [own, opp].map(|cell| game.board().reach(cell) & pos.open());
+        let [mine, theirs] = [pos.mover(), pos.mover().other()].map(|side| game.targets(pos, side));
         if mine.is_empty() || theirs.is_empty() {
             return Some(!mine.is_empty());
         }
