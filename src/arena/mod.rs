@@ -4,7 +4,10 @@
 //! notes every move with its time and score. It knows no game and no search: what it knows of a player is the lines that
 //! its process writes.
 
+mod clock;
+mod cores;
 mod game;
+mod keeper;
 mod opening;
 mod played;
 mod player;
@@ -23,9 +26,12 @@ use plyd_protocol::Settings;
 
 use crate::engine::AnyRoot;
 
+pub use clock::TimeControl;
+pub use cores::{Cores, CoresError};
+pub use keeper::{Keeper, keep};
 pub use opening::{NoOpening, openings};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
-pub use player::{Player, Program};
+pub use player::{Address, Player, Program};
 pub use seat::{Fault, FaultKind};
 pub use summary::{Conduct, Summary};
 
@@ -47,6 +53,10 @@ pub struct Match {
     pub seed: u64,
     /// How many games are played at once.
     pub concurrency: usize,
+    /// The cores of games that are played at once; none: the system decides.
+    pub cores: Option<Cores>,
+    /// What ends the players' processes if this one is killed; none: they see the end of their input.
+    pub keeper: Option<Keeper>,
 }
 
 /// What the referee allows.
@@ -58,6 +68,18 @@ pub struct Strictness {
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,
+    /// Which games end before their rules end them.
+    pub adjudication: Adjudication,
+}
+
+/// When the referee decides a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Adjudication {
+    /// Never.
+    #[default]
+    Never,
+    /// When the latest answers of both players announce the same proven end.
+    Proof,
 }
 
 /// A player that does not even begin.
@@ -82,7 +104,7 @@ impl Match {
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut referee = Referee::new(self);
+        let mut referee = Referee::new(self, 0);
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
             referee.begin(index, self.seed).map_err(|fault| StartError { player, fault })
@@ -97,10 +119,10 @@ impl Match {
         let next = AtomicUsize::new(0);
         let (sender, played) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..self.concurrency.min(self.games()) {
+            for place in 0..self.concurrency.min(self.games()) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    let mut referee = Referee::new(self);
+                    let mut referee = Referee::new(self, place);
                     let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
                     for number in numbers.take_while(|number| *number < self.games()) {
                         if sender.send(referee.play(number)).is_err() {
