@@ -1,0 +1,19 @@
+//! What games say about strength: scores and Elo with their errors, and which player is the stronger one.
+//!
+//! Pure arithmetic: it knows neither how games are played nor how its figures are shown.
+//!
+//! The unit is the pair of games of one opening with sides swapped: the two games depend on each other, so that errors
+//! taken from single games (the trinomial model) are wrong, most where openings favour a side. The pentanomial
+//! model counts pairs by their points 0, 1/2, 1, 3/2, 2; see <https://www.chessprogramming.org/Match_Statistics>
+//! and M. Van den Bergh, "A practical introduction to the GSPRT" (2019). Games outside of a pair are counted as single ones.
+
+mod elo;
+mod normal;
+mod points;
+#[cfg(test)]
+mod simulation;
+mod tally;
+
+pub use elo::{elo, expected_score};
+pub use points::{Estimate, Points};
+pub use tally::{Games, Pairs, Tally};
