@@ -1,4 +1,4 @@
-//! What games say about strength: scores and Elo with their errors, and which player is the stronger one.
+//! What games say about strength: scores and Elo with their errors, and a sequential test.
 //!
 //! Pure arithmetic: it knows neither how games are played nor how its figures are shown.
 //!
@@ -8,10 +8,12 @@
 //! and M. Van den Bergh, "A practical introduction to the GSPRT" (2019). Games outside of a pair are counted as single ones.
 
 mod elo;
+mod likelihood;
 mod normal;
 mod points;
 #[cfg(test)]
 mod simulation;
+pub mod sprt;
 mod tally;
 
 pub use elo::{elo, expected_score};

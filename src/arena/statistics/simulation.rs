@@ -49,6 +49,19 @@ impl Opponents {
         (0..count).for_each(|_| pairs.add(self.pair(random)));
         pairs
     }
+
+    /// The standard deviation of a pair's share of the points.
+    pub(super) fn deviation(&self) -> f64 {
+        let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
+            self.likely
+                .iter()
+                .zip([0.0, 0.25, 0.5, 0.75, 1.0])
+                .map(|(likely, share)| likely * of(share))
+                .sum()
+        };
+        let centre = mean(&|share| share);
+        mean(&|share| (share - centre).powi(2)).sqrt()
+    }
 }
 
 /// Whether 93 % to 97 % of so many simulations hold the truth in the interval, for each of the estimates that a

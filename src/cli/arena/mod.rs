@@ -2,6 +2,7 @@
 
 mod player;
 mod report;
+mod sprt;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
