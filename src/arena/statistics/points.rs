@@ -36,7 +36,7 @@ impl Points {
             .then(|| Estimate { value: self.made / games, error: Z_95 * self.variance.sqrt() / games })
     }
 
-    /// The difference in Elo, see [`elo`]; none where a score is 0 or 1, which no finite difference explains, or where
+    /// The difference in Elo, see [`elo()`]; none where a score is 0 or 1, which no finite difference explains, or where
     /// the interval reaches there. The error is half the difference of the values at the ends of the score's interval.
     #[must_use]
     pub fn elo(&self) -> Option<Estimate> {
