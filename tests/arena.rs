@@ -3,55 +3,15 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod common;
+
 use std::thread;
 
+use common::arena::{FAST, arena, records, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
 use serde_json::{Value, json};
-
-const FAST: &str = "default,nodes=500";
-
-/// Runs `plyd arena` where the stub is found.
-fn arena(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .arg("arena")
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap()
-}
-
-/// The report of a match.
-fn report(arguments: &[&str]) -> Value {
-    let output = arena(&[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The records of a match by number, and its report.
-fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
-    static FILES: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("arena-{}.jsonl", FILES.fetch_add(1, Ordering::Relaxed));
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _none_from_before = std::fs::remove_file(&file);
-    let report = report(&[arguments, &["--record", file.to_str().unwrap()]].concat());
-    let text = std::fs::read_to_string(&file).unwrap();
-    let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    records.sort_by_key(|record| record["number"].as_u64());
-    (records, report)
-}
-
-/// A record without what the clock decides.
-fn timeless(mut record: Value) -> Value {
-    for answer in record["answers"].as_array_mut().unwrap() {
-        answer["time_us"] = Value::Null;
-    }
-    record
-}
 
 #[test]
 fn the_same_seed_gives_the_same_games() {
@@ -104,7 +64,7 @@ fn records_are_whole_games_in_pairs() {
         wins += u64::from(outcome["winner"] == ["p1", "p2"][(number - 1) % 2]);
     }
     let summary = &report["summary"];
-    assert_eq!((&summary["games"], &summary["wins"]), (&json!(6), &json!(wins)));
+    assert_eq!((&summary["games"], &summary["meetings"][0]["wins"]), (&json!(6), &json!(wins)));
     assert_eq!(report["openings"], 3);
 }
 
@@ -123,8 +83,8 @@ fn the_stronger_player_wins() {
         "--concurrency",
         "2",
     ]);
-    assert!(report["score"]["value"].as_f64() < Some(0.2), "{report}");
-    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["pairs"].clone()).unwrap();
+    assert!(report["scores"][0]["score"]["value"].as_f64() < Some(0.2), "{report}");
+    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["meetings"][0]["pairs"].clone()).unwrap();
     assert_eq!(pairs.iter().sum::<u64>(), 10, "{report}");
     for player in report["summary"]["players"].as_array().unwrap() {
         assert_eq!((&player["faults"], &player["contradicted_proofs"]), (&json!({}), &json!(0)), "{report}");
@@ -166,7 +126,8 @@ fn failing_players_lose_with_the_reason() {
                 assert_eq!(records[1]["result"], json!({ "winner": null, "by": "max_plies" }), "{way}");
                 let summary = &report["summary"];
                 assert_eq!(summary["players"][0]["faults"], json!({ fault: 1 }), "{way}");
-                assert_eq!((&summary["draws"], &summary["losses"]), (&json!(1), &json!(1)), "{way}");
+                let meeting = &summary["meetings"][0];
+                assert_eq!((&meeting["draws"], &meeting["losses"]), (&json!(1), &json!(1)), "{way}");
             });
         }
     });
@@ -177,7 +138,7 @@ fn a_failed_player_is_started_again() {
     let stub = "cmd=sh tests/arena/stub.sh crash,nodes=1";
     let report = report(&["isolation", "--player", FAST, "--player", stub, "--games", "6"]);
     assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
-    assert_eq!(report["summary"]["wins"], 6, "{report}");
+    assert_eq!(report["summary"]["meetings"][0]["wins"], 6, "{report}");
 }
 
 #[test]

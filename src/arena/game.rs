@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use plyd_protocol::{Outcome, Player, Position, Record, ToMove};
 
-use super::Match;
 use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Ending, contradictions};
 use super::seat::{Fault, FaultKind, Seat};
+use super::{Fixture, Match};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
 
@@ -19,7 +19,7 @@ const MAX_MOVES: &str = "max_moves";
 pub(super) struct Referee<'m> {
     contest: &'m Match,
     /// By the player's index in the match.
-    seats: [Seat<'m>; 2],
+    seats: Vec<Seat<'m>>,
 }
 
 /// A game that is being played.
@@ -41,7 +41,8 @@ enum End {
 impl<'m> Referee<'m> {
     /// A referee whose processes are started by their first game.
     pub(super) fn new(contest: &'m Match) -> Self {
-        Self { contest, seats: [0, 1].map(|index| Seat::new(&contest.players[index], contest.strictness)) }
+        let seats = contest.players.iter().map(|player| Seat::new(player, contest.strictness));
+        Self { contest, seats: seats.collect() }
     }
 
     /// Tells a player that a game begins; `seed` draws the player's own choices.
@@ -49,29 +50,27 @@ impl<'m> Referee<'m> {
     /// # Errors
     /// How the player failed.
     pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), Fault> {
-        self.seats[index].new_game(self.contest.start.entry().name, &self.contest.rules, seed)
+        self.seats[index].new_game(self.contest.game.name, &self.contest.rules, seed)
     }
 
-    /// Plays the game of that number, counted from 0. Chance is the same in both games of a pair; the players' own
-    /// seeds are new in each game.
-    pub(super) fn play(&mut self, number: usize) -> PlayedGame {
-        let pair = number / 2;
-        let opening = &self.contest.openings[pair];
-        let pair_seed = mix(self.contest.seed ^ mix(pair as u64 + 1));
-        let first = number % 2;
+    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players' own seeds are
+    /// new in each game.
+    pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
+        let opening = &self.contest.openings[fixture.round];
+        let seed = self.contest.seed.0;
         let mut board = Board {
-            players: [first, 1 - first],
+            players: fixture.players,
             root: opening.clone(),
-            chance: SplitMix64::new(pair_seed),
+            chance: SplitMix64::new(mix(seed ^ mix(fixture.round as u64 + 1))),
             answers: Vec::new(),
         };
-        let begun = [0, 1].into_iter().try_for_each(|index| {
-            let seed = mix(pair_seed.wrapping_add((2 * first + index + 1) as u64));
-            let player = if board.players[0] == index { Player::P1 } else { Player::P2 };
-            self.begin(index, seed).map_err(|fault| Forfeit { player, fault })
+        let sides = [Player::P1, Player::P2];
+        let begun = sides.into_iter().zip(fixture.players).try_for_each(|(player, index)| {
+            let own = mix(seed.wrapping_add(mix((2 * fixture.number + side(player) + 1) as u64)));
+            self.begin(index, own).map_err(|fault| Forfeit { player, fault })
         });
         let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
-        self.finish(number, opening.as_ref(), board, end)
+        self.finish(fixture.number, opening.as_ref(), board, end)
     }
 
     /// Plays to the end of the game.
@@ -119,6 +118,7 @@ impl<'m> Referee<'m> {
                 result: Some(outcome),
             },
             number: number + 1,
+            seed: self.contest.seed,
             players: board.players.map(entrant),
             opening: opening.played().len(),
             answers: board.answers,

@@ -8,7 +8,7 @@ use plyd_protocol::{
     BestMove, Command, ErrorMessage, GameRef, Go, InfoRequest, Message, NewGame, Position, ResultBody, Seed,
     Settings,
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Player, Strictness};
 use crate::client::{Client, ClientError, LineError, Received, is_final, message_id};
@@ -36,7 +36,7 @@ pub(super) struct Reply {
 }
 
 /// Why a player forfeits a game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fault {
     /// What kind of failure it is.
     pub kind: FaultKind,
@@ -45,7 +45,8 @@ pub struct Fault {
 }
 
 /// The ways to forfeit a game.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// A move that the rules do not allow.
     Illegal,
@@ -73,12 +74,6 @@ impl FaultKind {
             Self::Silence => "silence",
             Self::Protocol => "protocol",
         }
-    }
-}
-
-impl Serialize for FaultKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
