@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+#[path = "arena/matches.rs"]
+mod matches;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -12,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::PATIENCE;
-use common::arena::{FAST, arena, command, new_file, read, records, report, timeless};
+use matches::{FAST, arena, command, directory, read, records, report, timeless};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -71,7 +73,8 @@ fn long_match(file: &Path) -> Vec<String> {
 
 /// Starts a match, waits until some games are recorded, and sends it a signal.
 fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
-    let mut child = command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        command(Path::new("."), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + PATIENCE;
     while std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() < 5) || !file.exists() {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none());
@@ -84,14 +87,14 @@ fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
 
 #[test]
 fn a_match_that_was_ended_goes_on_without_a_lost_or_doubled_game() {
-    let whole = new_file("whole.jsonl");
+    let whole = directory().join("whole.jsonl");
     let arguments = long_match(&whole);
     assert!(arena(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).status.success());
     let expected: Vec<Value> = read(&whole).into_iter().map(timeless).collect();
     // What a kill in the middle of writing would leave.
     let half = &std::fs::read(&whole).unwrap()[..100];
     for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
-        let file = new_file("ended.jsonl");
+        let file = directory().join("ended.jsonl");
         let arguments = long_match(&file);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         end_early(&arguments, &file, signal);
@@ -111,7 +114,7 @@ fn a_match_that_was_ended_goes_on_without_a_lost_or_doubled_game() {
 
 #[test]
 fn a_file_of_other_games_is_left_as_it_is() {
-    let file = new_file("games.jsonl");
+    let file = directory().join("games.jsonl");
     let name = file.to_str().unwrap();
     let play = |more: &[&str]| {
         let entrants = players(&[FAST, "greedy"]);
@@ -154,7 +157,7 @@ fn a_file_of_other_games_is_left_as_it_is() {
 fn openings_come_from_a_file() {
     let (games, _) = records(&[&SMALL[..], &players(&[FAST, "random"]), &["--games", "2"]].concat());
     let start = games[0]["start"].as_str().unwrap();
-    let file = new_file("openings.txt");
+    let file = directory().join("openings.txt");
     std::fs::write(&file, format!("# two of them\n{start}\n\n{}\n", games[0])).unwrap();
     let name = file.to_str().unwrap();
     let arguments = [&SMALL[..], &players(&[FAST, "random"]), &["--games", "6", "--openings", name]].concat();
@@ -190,7 +193,7 @@ fn show(arguments: &[&str], input: &str) -> (String, String) {
 
 #[test]
 fn games_are_shown_as_they_were_played() {
-    let file = new_file("games.jsonl");
+    let file = directory().join("games.jsonl");
     let name = file.to_str().unwrap();
     let entrants = players(&[FAST, "random"]);
     report(&[&SMALL[..], &entrants, &["--games", "4", "--record", name]].concat());

@@ -5,7 +5,10 @@
 //! its process writes.
 
 pub mod archive;
+mod clock;
+mod cores;
 mod game;
+mod keeper;
 mod opening;
 mod played;
 mod player;
@@ -26,9 +29,12 @@ use plyd_protocol::{Seed, Settings};
 
 use crate::engine::{AnyRoot, Entry};
 
+pub use clock::TimeControl;
+pub use cores::{Cores, CoresError};
+pub use keeper::{Keeper, keep};
 pub use opening::{NoOpening, openings};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
-pub use player::{Player, Program};
+pub use player::{Address, Player, Program};
 pub use schedule::{Fixture, Format, Schedule};
 pub use seat::{Fault, FaultKind};
 pub use summary::{Conduct, Meeting, Summary};
@@ -53,6 +59,10 @@ pub struct Match {
     pub seed: Seed,
     /// How many games are played at once.
     pub concurrency: usize,
+    /// The cores of games that are played at once; none: the system decides.
+    pub cores: Option<Cores>,
+    /// What ends the players' processes if this one is killed; none: they see the end of their input.
+    pub keeper: Option<Keeper>,
 }
 
 /// What the referee allows.
@@ -64,6 +74,18 @@ pub struct Strictness {
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,
+    /// Which games end before their rules end them.
+    pub adjudication: Adjudication,
+}
+
+/// When the referee decides a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Adjudication {
+    /// Never.
+    #[default]
+    Never,
+    /// When the latest answers of both players announce the same proven end.
+    Proof,
 }
 
 /// A player that does not even begin.
@@ -82,7 +104,7 @@ impl Match {
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut referee = Referee::new(self);
+        let mut referee = Referee::new(self, 0);
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
             referee.begin(index, self.seed.0).map_err(|fault| StartError { player, fault })
@@ -133,10 +155,10 @@ impl Match {
         let next = AtomicUsize::new(0);
         let (sender, games) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..self.concurrency.min(self.schedule.games() - played.len()) {
+            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    let mut referee = Referee::new(self);
+                    let mut referee = Referee::new(self, place);
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {

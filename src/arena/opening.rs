@@ -44,7 +44,7 @@ pub fn openings<E: ToString>(
             let mut known = None;
             for _ in 0..DRAWS {
                 let start = start(index, &mut random).map_err(|error| NoOpening::Start(error.to_string()))?;
-                if let Some(opening) = draw(start, plies, &mut random) {
+                if let Some(opening) = draw(start.as_ref(), plies, &mut random) {
                     if seen.insert(opening.text()) {
                         return Ok(opening);
                     }
@@ -57,25 +57,27 @@ pub fn openings<E: ToString>(
 }
 
 /// One random opening; none if the game is over too early.
-fn draw(start: Arc<dyn AnyRoot>, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
-    let mut root = settle(start, random);
+fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
+    let mut opening = start.extend(&[]).expect("no move is no illegal one");
+    let root = Arc::get_mut(&mut opening).expect("it is new");
+    settle(root, random);
     for _ in 0..plies {
         let mut moves = root.legal();
         if moves.is_empty() {
             return None;
         }
-        let mv = moves.swap_remove(random.below(moves.len()));
-        root = settle(play(root.as_ref(), mv), random);
+        play(root, &moves.swap_remove(random.below(moves.len())));
+        settle(root, random);
     }
-    root.outcome().is_none().then_some(root)
+    root.outcome().is_none().then_some(opening)
 }
 
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
-pub(super) fn settle(mut root: Arc<dyn AnyRoot>, random: &mut SplitMix64) -> Arc<dyn AnyRoot> {
+pub(super) fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
-        root = play(root.as_ref(), outcome(root.chance(), random.below(1_000_000) as u32));
+        let outcome = outcome(root.chance(), random.below(1_000_000) as u32);
+        play(root, &outcome);
     }
-    root
 }
 
 /// The outcome at this place, in ppm, of all outcomes laid side by side.
@@ -88,8 +90,8 @@ fn outcome(outcomes: Vec<ChanceInfo>, mut place: u32) -> String {
     found.expect("the probabilities sum to 1,000,000").mv
 }
 
-fn play(root: &dyn AnyRoot, mv: String) -> Arc<dyn AnyRoot> {
-    root.extend(&[mv]).expect("the rules list this move")
+fn play(root: &mut dyn AnyRoot, mv: &str) {
+    root.play(mv).expect("the rules list this move");
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod completions;
 mod describe;
 mod failure;
 mod go;
+mod keeper;
 mod parse;
 mod perft;
 mod picture;
@@ -68,6 +69,9 @@ enum Command {
     Show(show::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
+    /// End the players of a match whose referee was killed; started by `plyd arena`
+    #[command(hide = true)]
+    Keeper(keeper::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -102,6 +106,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Arena(args) => arena::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Replay(args) => replay::run(&args, &mut out),
+        Command::Keeper(_) => keeper::run(),
         Command::Completions(args) => completions::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.

@@ -5,7 +5,6 @@
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code, unused_imports)]
 
-pub(crate) mod arena;
 mod ledger;
 mod peer;
 mod random;

@@ -1,5 +1,6 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
+mod clock;
 mod interrupt;
 mod openings;
 mod player;
@@ -10,15 +11,18 @@ mod sprt;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::arena::archive::Archive;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
-use crate::arena::{self, Format, Match, PlayedGame, Schedule, Strictness, Summary};
+use crate::arena::{
+    self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Strictness, Summary,
+};
 use crate::engine::AnyRoot;
-use plyd_protocol::Seed;
+use plyd_protocol::{Seed, Setting};
 
 use super::failure::Failure;
 use super::position::PositionArgs;
@@ -45,8 +49,10 @@ Examples:
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without
-any it has 100ms. cmd=PROGRAM is any other program that speaks the protocol, such as an older plyd; it is started
-without a shell, and commas end it. Each opening is played twice, with sides swapped; errors are 95 % intervals.
+any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period),
+delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). cmd=PROGRAM is any other program
+that speaks the protocol, such as an older plyd; it is started without a shell, and commas end it. tcp=HOST:PORT is
+one that runs already. Each opening is played twice, with sides swapped; errors are 95 % intervals.
 The same command with the same --record file goes on where it was ended.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -84,12 +90,25 @@ pub(super) struct Args {
     /// The moves after which a game that goes on is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
+    /// Keep games that are played at once on cores of their own, as many for each as a player has threads
+    #[arg(long)]
+    pin: bool,
+    /// End games early: where the latest answers of both players announce the same proven end
+    #[arg(long, value_name = "HOW")]
+    adjudicate: Option<Adjudicate>,
     /// Append a record of each game to this file, a line of JSON each; games of this match that it has already count
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// What ends games early.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Adjudicate {
+    /// The same proven end, announced by both players
+    Proof,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -187,9 +206,11 @@ fn contest(args: &Args) -> Result<Match, Failure> {
     if games % 2 == 1 {
         return Err(Failure::Usage("give --games an even number: each opening is played twice".into()));
     }
-    let players = args.players.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+    let players: Vec<arena::Player> =
+        args.players.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
     let format = if args.gauntlet { Format::Gauntlet } else { Format::RoundRobin };
     let schedule = Schedule::new(format, count, games as usize / 2);
+    let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {
         game,
         rules: args.position.told_rules()?,
@@ -200,9 +221,14 @@ fn contest(args: &Args) -> Result<Match, Failure> {
             margin: args.margin,
             patience: args.patience,
             max_moves: args.max_moves as usize,
+            adjudication: args
+                .adjudicate
+                .map_or(Adjudication::Never, |Adjudicate::Proof| Adjudication::Proof),
         },
         seed: args.seed,
         concurrency: args.concurrency.into(),
+        cores,
+        keeper: Some(keeper()?),
     })
 }
 
@@ -224,6 +250,24 @@ fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
         None => arena::openings(|_, random| position.open_drawn(random.next()), plies.into(), rounds, *seed),
     };
     openings.map_err(|error| Failure::Usage(format!("{error}; give fewer --random-plies")))
+}
+
+/// Cores for games that are played at once; without enough of them the system decides, which is told.
+fn cores(games: usize, players: &[arena::Player]) -> Option<Cores> {
+    let threads = |player: &arena::Player| match player.options.get("threads") {
+        Some(Setting::Int(threads)) => usize::try_from(*threads).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    let each = players.iter().map(threads).max().unwrap_or(1);
+    let shared = Cores::share(games, each);
+    shared.inspect_err(|error| tracing::warn!("--pin is not kept: {error}")).ok()
+}
+
+/// The process that ends the players if this one is killed.
+fn keeper() -> io::Result<Keeper> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("keeper");
+    Keeper::start(command)
 }
 
 fn seed(text: &str) -> Result<Seed, String> {
