@@ -1,9 +1,9 @@
 //! The solver and the theory as the second opinion of the default player.
 
-use super::board::Bits;
 use super::rules::{Isolation, Position, Target};
 use super::solver::{Solver, expected_nodes, most_plies, order_of};
 use super::theory;
+use crate::games::bits::Bits;
 use crate::score::{Score, Value};
 use crate::search::proving::Prover;
 use crate::search::thread::Pulse;
