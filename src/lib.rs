@@ -11,7 +11,7 @@
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
 //! 8. [`arena`]: matches between players, with a referee that trusts neither.
-//! 9. [`cli`]: one file a command; [`columns`] are their tables.
+//! 9. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
 //!
@@ -62,4 +62,5 @@ pub mod options;
 pub mod score;
 pub mod search;
 pub mod settings;
+mod signals;
 pub mod zobrist;

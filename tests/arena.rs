@@ -7,22 +7,12 @@ mod common;
 #[path = "arena/matches.rs"]
 mod matches;
 
+use common::Server;
+use matches::{FAST, arena, records, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
 use serde_json::{Value, json};
-
-use common::Server;
-use matches::{FAST, arena, records, report};
-
-/// A record without what the clock decides.
-fn timeless(mut record: Value) -> Value {
-    for answer in record["answers"].as_array_mut().unwrap() {
-        answer["time_us"] = Value::Null;
-        answer["own_us"] = Value::Null;
-    }
-    record
-}
 
 #[test]
 fn the_same_seed_gives_the_same_games() {
@@ -75,7 +65,7 @@ fn records_are_whole_games_in_pairs() {
         wins += u64::from(outcome["winner"] == ["p1", "p2"][(number - 1) % 2]);
     }
     let summary = &report["summary"];
-    assert_eq!((&summary["games"], &summary["wins"]), (&json!(6), &json!(wins)));
+    assert_eq!((&summary["games"], &summary["meetings"][0]["wins"]), (&json!(6), &json!(wins)));
     assert_eq!(report["openings"], 3);
 }
 
@@ -94,8 +84,8 @@ fn the_stronger_player_wins() {
         "--concurrency",
         "2",
     ]);
-    assert!(report["score"]["value"].as_f64() < Some(0.2), "{report}");
-    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["pairs"].clone()).unwrap();
+    assert!(report["scores"][0]["score"]["value"].as_f64() < Some(0.2), "{report}");
+    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["meetings"][0]["pairs"].clone()).unwrap();
     assert_eq!(pairs.iter().sum::<u64>(), 10, "{report}");
     for player in report["summary"]["players"].as_array().unwrap() {
         assert_eq!((&player["faults"], &player["contradicted_proofs"]), (&json!({}), &json!(0)), "{report}");

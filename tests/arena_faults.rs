@@ -155,7 +155,7 @@ fn a_failed_player_is_started_again() {
     let players = ["--player", FAST, "--player", "cmd=./stub crash,nodes=1"];
     let (_, report) = records_in(&place.0, &[&["isolation", "--games", "6"], &players[..]].concat());
     assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
-    assert_eq!(report["summary"]["wins"], 6, "{report}");
+    assert_eq!(report["summary"]["meetings"][0]["wins"], 6, "{report}");
 }
 
 fn a_failed_connection_is_made_again() {

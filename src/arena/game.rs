@@ -10,7 +10,7 @@ use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
 use super::seat::{Fault, FaultKind, Reply, Seat};
-use super::{Adjudication, Match};
+use super::{Adjudication, Fixture, Match};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
 
@@ -24,7 +24,7 @@ const ADJUDICATION: &str = "adjudication";
 pub(super) struct Referee<'m> {
     contest: &'m Match,
     /// By the player's index in the match.
-    seats: [Seat<'m>; 2],
+    seats: Vec<Seat<'m>>,
 }
 
 /// A game that is being played.
@@ -52,7 +52,10 @@ enum End {
 impl<'m> Referee<'m> {
     /// The referee of that one of the games that are played at once; its processes are started by their first game.
     pub(super) fn new(contest: &'m Match, place: usize) -> Self {
-        Self { contest, seats: [0, 1].map(|index| Seat::new(contest, &contest.players[index], place)) }
+        Self {
+            contest,
+            seats: contest.players.iter().map(|player| Seat::new(contest, player, place)).collect(),
+        }
     }
 
     /// Tells a player that a game begins; `seed` draws the player's own choices.
@@ -63,27 +66,25 @@ impl<'m> Referee<'m> {
         self.seats[index].new_game(seed)
     }
 
-    /// Plays the game of that number, counted from 0. Chance is the same in both games of a pair; the players' own
-    /// seeds are new in each game.
-    pub(super) fn play(&mut self, number: usize) -> PlayedGame {
-        let pair = number / 2;
-        let opening = &self.contest.openings[pair];
-        let pair_seed = mix(self.contest.seed ^ mix(pair as u64 + 1));
-        let first = number % 2;
-        let players = [first, 1 - first];
+    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players' own seeds are
+    /// new in each game.
+    pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
+        let Fixture { number, round, players, .. } = fixture;
+        let opening = &self.contest.openings[round];
+        let seed = self.contest.seed.0;
         let mut board = Board {
             players,
             root: opening.extend(&[]).expect("no move is no illegal one"),
             start: opening.start_text(),
-            chance: SplitMix64::new(pair_seed),
+            chance: SplitMix64::new(mix(seed ^ mix(round as u64 + 1))),
             clocks: players.map(|index| GameClock::new(self.contest.players[index].time)),
             margin: self.contest.strictness.margin,
             answers: Vec::new(),
         };
-        let begun = [0, 1].into_iter().try_for_each(|index| {
-            let seed = mix(pair_seed.wrapping_add((2 * first + index + 1) as u64));
-            let player = if board.players[0] == index { Player::P1 } else { Player::P2 };
-            self.begin(index, seed).map_err(|fault| Forfeit { player, fault })
+        let sides = [Player::P1, Player::P2];
+        let begun = sides.into_iter().zip(players).try_for_each(|(player, index)| {
+            let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
+            self.begin(index, own).map_err(|fault| Forfeit { player, fault })
         });
         let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
         self.finish(number, opening.as_ref(), board, end)
@@ -141,6 +142,7 @@ impl<'m> Referee<'m> {
                 result: Some(outcome),
             },
             number: number + 1,
+            seed: self.contest.seed,
             players: board.players.map(entrant),
             opening: opening.played().len(),
             answers: board.answers,

@@ -1,12 +1,12 @@
 //! What is kept of a game: enough to play it again and to judge each player by it.
 
-use plyd_protocol::{Player, Record, Score};
-use serde::Serialize;
+use plyd_protocol::{Player, Record, Score, Seed};
+use serde::{Deserialize, Serialize};
 
 use super::Fault;
 
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayedGame {
     /// What was played. The result's `by` is one of the game's endings, `adjudication`, `max_moves` (the referee's draw),
     /// or a fault.
@@ -14,6 +14,8 @@ pub struct PlayedGame {
     pub record: Record,
     /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
     pub number: usize,
+    /// The seed of the match.
+    pub seed: Seed,
     /// Who played: p1, then p2.
     pub players: [Entrant; 2],
     /// How many of the plies are the opening, which nobody chose.
@@ -24,12 +26,12 @@ pub struct PlayedGame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forfeit: Option<Forfeit>,
     /// The first announced proof of each player that the game contradicted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
 }
 
 /// A player's place in the match.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Entrant {
     /// Its index among the players of the match.
     pub index: usize,
@@ -38,7 +40,7 @@ pub struct Entrant {
 }
 
 /// An answer of a player.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answered {
     /// Who answered.
     pub player: Player,
@@ -59,7 +61,7 @@ pub struct Answered {
 }
 
 /// A forfeited game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Forfeit {
     /// Who forfeits.
     pub player: Player,
@@ -69,7 +71,7 @@ pub struct Forfeit {
 }
 
 /// A proof that the game contradicted.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Contradiction {
     /// Who announced it.
     pub player: Player,
@@ -80,7 +82,7 @@ pub struct Contradiction {
 }
 
 impl PlayedGame {
-    /// The half points of the player with this index: 2 for a win, 1 for a draw.
+    /// The half points of the player with this index, one of the two: 2 for a win, 1 for a draw.
     #[must_use]
     pub fn half_points(&self, index: usize) -> usize {
         match self.record.result.as_ref().and_then(|outcome| outcome.winner) {

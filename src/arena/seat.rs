@@ -11,7 +11,7 @@ use plyd_protocol::{
     self as wire, BestMove, Clock, Command, ErrorMessage, GameRef, Go, Hello, InfoRequest, Message, NewGame,
     Position, Quit, ResultBody, Seed, Versions,
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Address, Match, Player};
 use crate::client::{Client, ClientError, LineError, Received, is_final, message_id};
@@ -43,7 +43,7 @@ pub(super) struct Reply {
 }
 
 /// Why a player forfeits a game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fault {
     /// What kind of failure it is.
     pub kind: FaultKind,
@@ -52,7 +52,8 @@ pub struct Fault {
 }
 
 /// The ways to forfeit a game.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// A move that the rules do not allow.
     Illegal,
@@ -80,12 +81,6 @@ impl FaultKind {
             Self::Silence => "silence",
             Self::Protocol => "protocol",
         }
-    }
-}
-
-impl Serialize for FaultKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -118,7 +113,7 @@ impl<'m> Seat<'m> {
     /// # Errors
     /// How the player failed; its process is killed.
     pub(super) fn new_game(&mut self, seed: u64) -> Result<(), Fault> {
-        let game = self.contest.start.entry().name.to_owned();
+        let game = self.contest.game.name.to_owned();
         let (rules, options) = (self.contest.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
         let (_, answer) = self.ask(Command::NewGame(new_game), Duration::ZERO)?;

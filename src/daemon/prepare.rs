@@ -252,9 +252,7 @@ impl Bench {
         } else {
             Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
         };
-        let first = candidates.indexes.first().and_then(|index| root.legal().into_iter().nth(*index));
-        let first =
-            first.ok_or_else(|| Refusal::new(ErrorCode::Internal, "there is no move to choose from"))?;
+        let first = candidates.first.clone();
         let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
         Ok(Prepared {
             hash: root.hash(),

@@ -218,6 +218,8 @@ pub struct Candidates {
     pub indexes: Vec<usize>,
     /// Whether the position has a single legal move.
     pub forced: bool,
+    /// The text of the first of them.
+    pub first: String,
 }
 
 /// A player that keeps what it learned from search to search. One thread owns it.

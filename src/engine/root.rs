@@ -218,10 +218,11 @@ impl<G: Playable> AnyRoot for Typed<G> {
             wanted[index] = false;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
-        if indexes.is_empty() {
+        let Some(&first) = indexes.first() else {
             return Err(illegal("/excludemoves".to_owned(), "no move is left to search".to_owned()));
-        }
-        Ok(Candidates { indexes, forced: legal.len() == 1 })
+        };
+        let first = self.game.move_text(&self.root.pos, legal[first]);
+        Ok(Candidates { indexes, forced: legal.len() == 1, first })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {

@@ -3,10 +3,10 @@
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, io};
 
 use serde_json::Value;
 
@@ -37,7 +37,14 @@ pub(crate) fn arena(arguments: &[&str]) -> Output {
 
 /// The report of a match.
 pub(crate) fn report(arguments: &[&str]) -> Value {
-    records(arguments).1
+    let arguments = [arguments, &["--json"]].concat();
+    told(&arguments, &arena(&arguments))
+}
+
+/// The report that a match wrote.
+fn told(arguments: &[&str], output: &Output) -> Value {
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The records of a match by number, and its report.
@@ -51,11 +58,23 @@ pub(crate) fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
 /// The same for a match that runs in this directory.
 pub(crate) fn records_in(directory: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
     let arguments = [arguments, &["--json", "--record", "games.jsonl"]].concat();
-    let output = command(directory, &arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let text = fs::read_to_string(directory.join("games.jsonl")).unwrap();
+    let report = told(&arguments, &command(directory, &arguments).output().unwrap());
+    (read(&directory.join("games.jsonl")), report)
+}
+
+/// The records of a file by number.
+pub(crate) fn read(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
     let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     records.sort_by_key(|record| record["number"].as_u64());
-    let report = serde_json::from_slice(&output.stdout).map_err(io::Error::from);
-    (records, report.unwrap())
+    records
+}
+
+/// A record without what the clock decides.
+pub(crate) fn timeless(mut record: Value) -> Value {
+    for answer in record["answers"].as_array_mut().unwrap() {
+        answer["time_us"] = Value::Null;
+        answer["own_us"] = Value::Null;
+    }
+    record
 }

@@ -235,10 +235,10 @@ impl AnyRoot for Count {
             .filter(|i| searchmoves.is_empty() || searchmoves.contains(&legal[*i]))
             .filter(|i| !excludemoves.contains(&legal[*i]))
             .collect();
-        if indexes.is_empty() {
+        let Some(&first) = indexes.first() else {
             return Err(fault(ErrorCode::IllegalMove, "/excludemoves"));
-        }
-        Ok(Candidates { indexes, forced: legal.len() == 1 })
+        };
+        Ok(Candidates { indexes, forced: legal.len() == 1, first: legal[first].clone() })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
