@@ -234,6 +234,7 @@ impl Bench {
                 moves: root.played().to_vec(),
                 result: root.outcome(),
             }),
+            state: if wanted(Want::State) { root.state_text() } else { None },
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         Ok(Output::Looked(body, (inspect.position.start.clone(), root)))

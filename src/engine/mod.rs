@@ -179,6 +179,8 @@ pub trait AnyRoot: Send + Sync {
     fn chance(&self) -> Vec<wire::ChanceInfo>;
     /// The position's text.
     fn text(&self) -> String;
+    /// The position as the game's own referee writes it, where that is another text.
+    fn state_text(&self) -> Option<String>;
     /// The position's text where the game began.
     fn start_text(&self) -> String;
     /// The board as drawing primitives.

@@ -166,6 +166,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.position_text(&self.root.pos)
     }
 
+    fn state_text(&self) -> Option<String> {
+        self.game.state_text(&self.root.pos)
+    }
+
     fn start_text(&self) -> String {
         self.game.position_text(&self.root.start)
     }

@@ -193,6 +193,10 @@ impl AnyRoot for Count {
         self.total.to_string()
     }
 
+    fn state_text(&self) -> Option<String> {
+        None
+    }
+
     fn start_text(&self) -> String {
         self.start.to_string()
     }
