@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use plyd::columns::{Columns, grouped};
 use plyd::game::{Game, Turn};
-use plyd::games::isolation::board::Bits;
+use plyd::games::bits::Bits;
 use plyd::games::isolation::rules::{Isolation, Position};
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;

@@ -1,15 +1,15 @@
 //! The protocol from the other end: a small blocking client for a child process or a TCP address.
 //!
 //! Used by `replay`, the benches, the integration tests and matches between engines. It knows the wire types and
-//! nothing of games; it starts one thread per connection, which notes when each line arrives, and it never waits
-//! longer than it is told.
+//! nothing of games; it never waits longer than it is told.
 
 mod lines;
+mod peer;
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
 use std::process::{Command, ExitStatus};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Envelope, Message, Request};
 
@@ -61,7 +61,8 @@ pub enum ClientError {
 
 impl Client {
     /// Starts a server as a child process and speaks to it through its standard streams; its stderr stays ours
-    /// unless the command says otherwise. The child is killed when the client is dropped.
+    /// unless the command says otherwise. The child is killed when the client is dropped, with the rest of its
+    /// process group.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
@@ -81,10 +82,15 @@ impl Client {
         Self { lines, waiting: VecDeque::new(), last: 0 }
     }
 
+    /// Sets how long the server may leave what it is sent unread: 10 s until this is called.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.lines.set_patience(patience);
+    }
+
     /// Sends a request and tells when its last byte was on its way.
     ///
     /// # Errors
-    /// [`LineError::Closed`] if the server is gone.
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
     pub fn send(&mut self, request: &Request) -> Result<Instant, ClientError> {
         let line = serde_json::to_vec(request).expect("requests hold only text keys and integers");
         Ok(self.lines.send(&line)?)
@@ -94,7 +100,7 @@ impl Client {
     /// byte was on its way.
     ///
     /// # Errors
-    /// [`LineError::Closed`] if the server is gone.
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
     pub fn request(&mut self, command: wire::Command) -> Result<(String, Instant), ClientError> {
         self.last += 1;
         let request = Request { id: self.last.to_string(), command };
@@ -105,7 +111,7 @@ impl Client {
     /// Sends a line as it stands, be it a request or not.
     ///
     /// # Errors
-    /// [`LineError::Closed`] if the server is gone.
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
     pub fn send_line(&mut self, line: &[u8]) -> Result<Instant, ClientError> {
         Ok(self.lines.send(line)?)
     }
@@ -208,7 +214,6 @@ pub fn message_id(message: &Message) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(20)

@@ -73,6 +73,9 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     const STOCHASTIC: bool = false;
     /// Whether the final margin is what players optimise; otherwise it is winning, and winning soon.
     const SCORED: bool = false;
+    /// In games that score, what to win is worth beside the margin, in thousandths: more than any evaluation where a
+    /// narrow win that is certain is better than a wide one that is likely.
+    const WIN_BONUS: i32 = 0;
     /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a node
     /// costs less than to miss the cache.
     const TABLE_DEPTH: i32 = 3;

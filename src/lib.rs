@@ -9,9 +9,9 @@
 //! 4. [`engine`]: games and searches as objects; the only place where types are erased.
 //! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
-//! 7. [`client`]: the protocol from the other end.
+//! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
 //! 8. [`arena`]: matches between players, with a referee that trusts neither.
-//! 9. [`cli`]: one file a command; [`columns`] are their tables.
+//! 9. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
 //!
@@ -55,10 +55,12 @@ pub mod client;
 pub mod columns;
 pub mod daemon;
 pub mod engine;
+pub mod framing;
 pub mod game;
 pub mod games;
 pub mod options;
 pub mod score;
 pub mod search;
 pub mod settings;
+mod signals;
 pub mod zobrist;

@@ -1,57 +1,18 @@
-//! Matches as people run them: the real binary plays against itself and against players that misbehave.
+//! Matches as people run them: the real binary plays against itself.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+mod common;
+#[path = "arena/matches.rs"]
+mod matches;
 
+use common::Server;
+use matches::{FAST, arena, records, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
 use serde_json::{Value, json};
-
-const FAST: &str = "default,nodes=500";
-
-/// Runs `plyd arena` where the stub is found.
-fn arena(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .arg("arena")
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap()
-}
-
-/// The report of a match.
-fn report(arguments: &[&str]) -> Value {
-    let output = arena(&[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The records of a match by number, and its report.
-fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
-    static FILES: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("arena-{}.jsonl", FILES.fetch_add(1, Ordering::Relaxed));
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _none_from_before = std::fs::remove_file(&file);
-    let report = report(&[arguments, &["--record", file.to_str().unwrap()]].concat());
-    let text = std::fs::read_to_string(&file).unwrap();
-    let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    records.sort_by_key(|record| record["number"].as_u64());
-    (records, report)
-}
-
-/// A record without what the clock decides.
-fn timeless(mut record: Value) -> Value {
-    for answer in record["answers"].as_array_mut().unwrap() {
-        answer["time_us"] = Value::Null;
-    }
-    record
-}
 
 #[test]
 fn the_same_seed_gives_the_same_games() {
@@ -104,7 +65,7 @@ fn records_are_whole_games_in_pairs() {
         wins += u64::from(outcome["winner"] == ["p1", "p2"][(number - 1) % 2]);
     }
     let summary = &report["summary"];
-    assert_eq!((&summary["games"], &summary["wins"]), (&json!(6), &json!(wins)));
+    assert_eq!((&summary["games"], &summary["meetings"][0]["wins"]), (&json!(6), &json!(wins)));
     assert_eq!(report["openings"], 3);
 }
 
@@ -123,61 +84,12 @@ fn the_stronger_player_wins() {
         "--concurrency",
         "2",
     ]);
-    assert!(report["score"]["value"].as_f64() < Some(0.2), "{report}");
-    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["pairs"].clone()).unwrap();
+    assert!(report["scores"][0]["score"]["value"].as_f64() < Some(0.2), "{report}");
+    let pairs: Vec<u64> = serde_json::from_value(report["summary"]["meetings"][0]["pairs"].clone()).unwrap();
     assert_eq!(pairs.iter().sum::<u64>(), 10, "{report}");
     for player in report["summary"]["players"].as_array().unwrap() {
         assert_eq!((&player["faults"], &player["contradicted_proofs"]), (&json!({}), &json!(0)), "{report}");
     }
-}
-
-/// Plays two games against the stub. In the L Game's first position it is asked once: with sides swapped the
-/// opponent's move ends the game.
-fn against_stub(way: &str, limit: &str, options: &[&str]) -> (Vec<Value>, Value) {
-    let stub = format!("cmd=sh tests/arena/stub.sh {way},{limit}");
-    let game = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
-    records(&[&game, &["--player", &stub, "--player", FAST][..], options].concat())
-}
-
-#[test]
-fn failing_players_lose_with_the_reason() {
-    thread::scope(|scope| {
-        for (way, limit, fault, word) in [
-            ("silent", "nodes=1", "silence", "no answer"),
-            ("chatty", "nodes=1", "silence", "no answer"),
-            ("crash", "nodes=1", "crash", "exit status: 3"),
-            ("close", "nodes=1", "crash", "closed"),
-            ("garbage", "nodes=1", "protocol", "e2e4"),
-            ("wrong", "nodes=1", "protocol", "no `bestmove`"),
-            ("error", "nodes=1", "protocol", "no idea"),
-            ("deaf", "nodes=1", "protocol", "what?"),
-            ("illegal", "nodes=1", "illegal", "1 1 N"),
-            ("nonsense", "nodes=1", "illegal", "resign"),
-            ("late", "time=1ms", "late", "us after its 1 ms"),
-        ] {
-            scope.spawn(move || {
-                // A wait of the default length would only make the test longer.
-                let options: &[&str] = if fault == "silence" { &["--patience", "2s"] } else { &[] };
-                let (records, report) = against_stub(way, limit, options);
-                let forfeit = &records[0]["forfeit"];
-                assert_eq!((&forfeit["player"], &forfeit["kind"]), (&json!("p1"), &json!(fault)), "{way}");
-                assert!(forfeit["message"].as_str().unwrap().contains(word), "{way}: {forfeit}");
-                assert_eq!(records[0]["result"], json!({ "winner": "p2", "by": fault }), "{way}");
-                assert_eq!(records[1]["result"], json!({ "winner": null, "by": "max_plies" }), "{way}");
-                let summary = &report["summary"];
-                assert_eq!(summary["players"][0]["faults"], json!({ fault: 1 }), "{way}");
-                assert_eq!((&summary["draws"], &summary["losses"]), (&json!(1), &json!(1)), "{way}");
-            });
-        }
-    });
-}
-
-#[test]
-fn a_failed_player_is_started_again() {
-    let stub = "cmd=sh tests/arena/stub.sh crash,nodes=1";
-    let report = report(&["isolation", "--player", FAST, "--player", stub, "--games", "6"]);
-    assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
-    assert_eq!(report["summary"]["wins"], 6, "{report}");
 }
 
 #[test]
@@ -193,18 +105,62 @@ fn a_game_without_end_is_a_draw() {
 }
 
 #[test]
-fn a_margin_forgives() {
-    let (records, report) = against_stub("late", "time=1ms", &["--margin", "20s"]);
-    assert_eq!(report["summary"]["players"][0]["faults"], json!({}));
-    assert!(records[0]["answers"][0]["time_us"].as_u64() > Some(1000), "{}", records[0]);
+fn clocks_are_kept_through_the_game() {
+    let rules = ["isolation", "--rules", "width=5,height=5", "--games", "2", "--player"];
+    let (records, _) =
+        records(&[&rules[..], &["default,tc=3/20s+1s", "--player", "default,delay=20s+1s"]].concat());
+    for record in records {
+        let mut left = [20_000_000; 2];
+        let mut moves = 0;
+        for answer in record["answers"].as_array().unwrap() {
+            let side = usize::from(answer["player"] == "p2");
+            let time = answer["time_us"].as_u64().unwrap();
+            if record["players"][side]["index"] == 0 {
+                moves += 1;
+                left[side] = left[side] - time + 1_000_000 + if moves % 3 == 0 { 20_000_000 } else { 0 };
+            } else {
+                left[side] -= time.saturating_sub(1_000_000);
+            }
+            assert!(answer["left_us"].as_u64().unwrap().abs_diff(left[side]) <= moves + 1, "{record}");
+        }
+        assert!(moves > 3, "a period ends: {record}");
+    }
 }
 
 #[test]
-fn a_proof_that_does_not_come_true_is_counted() {
-    let (records, report) = against_stub("boast", "nodes=1", &[]);
-    assert_eq!(records[0]["contradictions"][0]["message"], "announced a win and drew");
-    assert_eq!(report["summary"]["players"][0]["contradicted_proofs"], 1);
-    assert_eq!(report["summary"]["players"][1]["contradicted_proofs"], 0);
+fn games_that_both_players_proved_end_as_they_would() {
+    let players = ["--player", FAST, "--player", "default,nodes=300", "--games", "12"];
+    let game = ["isolation", "--rules", "width=5,height=5"];
+    let (whole, _) = records(&[&game[..], &players].concat());
+    let (adjudicated, report) = records(&[&game[..], &players, &["--adjudicate", "proof"]].concat());
+    for (whole, cut) in whole.iter().zip(&adjudicated) {
+        let moves = |record: &Value| record["moves"].as_array().unwrap().clone();
+        assert!(moves(whole).starts_with(&moves(cut)), "{cut}");
+        assert_eq!(cut["result"]["winner"], whole["result"]["winner"], "{cut}");
+    }
+    assert!(report["summary"]["endings"]["adjudication"].as_u64() > Some(6), "{report}");
+}
+
+#[test]
+fn a_server_plays_over_tcp() {
+    let server = Server::tcp(&[]);
+    let address = server.socket().peer_addr().unwrap();
+    let called = format!("tcp={address},player=random");
+    let players = ["--player", FAST, "--player", &called, "--games", "4", "--concurrency", "2"];
+    let report = report(&[&["isolation", "--rules", "width=5,height=5"], &players[..]].concat());
+    assert_eq!(report["summary"]["players"][1]["faults"], json!({}), "{report}");
+}
+
+#[test]
+fn cores_are_kept_apart_or_that_they_are_not_is_told() {
+    let players = ["--player", FAST, "--player", FAST, "--games", "2", "--pin"];
+    for (concurrency, is_told) in [("1", false), ("256", true)] {
+        let output =
+            arena(&[&["l-game", "--max-moves", "2", "--concurrency", concurrency], &players[..]].concat());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text.contains("256 games at once want 256 cores"), is_told, "{text}");
+    }
 }
 
 #[test]
@@ -227,11 +183,6 @@ fn mistakes_end_the_command_before_the_first_game() {
                 "9",
             ],
             "fewer",
-        ),
-        (&["isolation", "--player", FAST, "--player", "cmd=/nowhere,nodes=1"], "cannot start `/nowhere`"),
-        (
-            &["isolation", "--player", FAST, "--player", "cmd=sh tests/arena/stub.sh refuse"],
-            "never heard of it",
         ),
     ] {
         let output = arena(arguments);

@@ -1,47 +1,61 @@
-//! One game: the referee asks the players in turn and decides what their answers are worth.
+//! One game: the referee asks the players in turn, keeps their clocks, and decides what their answers are worth.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plyd_protocol::{Outcome, Player, Position, Record, ToMove};
 
-use super::Match;
+use super::clock::GameClock;
 use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
-use super::proof::{Ending, contradictions};
-use super::seat::{Fault, FaultKind, Seat};
+use super::proof::{Agreed, Ending, agreed, contradictions};
+use super::seat::{Fault, FaultKind, Reply, Seat};
+use super::{Adjudication, Fixture, Match};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
 
 /// How a game ends that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
 
-/// A referee with a process of each player.
+/// How a game ends of which both players proved the same end.
+const ADJUDICATION: &str = "adjudication";
+
+/// A referee with a process of each player, or a connection to it.
 pub(super) struct Referee<'m> {
     contest: &'m Match,
     /// By the player's index in the match.
-    seats: [Seat<'m>; 2],
+    seats: Vec<Seat<'m>>,
 }
 
 /// A game that is being played.
 struct Board {
     /// Who plays: the indexes in the match of p1 and p2.
     players: [usize; 2],
+    /// The only handle of it, so that moves are played in place.
     root: Arc<dyn AnyRoot>,
+    start: String,
     chance: SplitMix64,
+    /// The clocks of p1 and p2.
+    clocks: [GameClock; 2],
+    margin: Duration,
     answers: Vec<Answered>,
 }
 
 /// How a game ended.
 enum End {
     Rules(Outcome),
+    Adjudicated(Agreed),
     MaxMoves,
     Forfeit(Forfeit),
 }
 
 impl<'m> Referee<'m> {
-    /// A referee whose processes are started by their first game.
-    pub(super) fn new(contest: &'m Match) -> Self {
-        Self { contest, seats: [0, 1].map(|index| Seat::new(&contest.players[index], contest.strictness)) }
+    /// The referee of that one of the games that are played at once; its processes are started by their first game.
+    pub(super) fn new(contest: &'m Match, place: usize) -> Self {
+        Self {
+            contest,
+            seats: contest.players.iter().map(|player| Seat::new(contest, player, place)).collect(),
+        }
     }
 
     /// Tells a player that a game begins; `seed` draws the player's own choices.
@@ -49,26 +63,28 @@ impl<'m> Referee<'m> {
     /// # Errors
     /// How the player failed.
     pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), Fault> {
-        self.seats[index].new_game(self.contest.start.entry().name, &self.contest.rules, seed)
+        self.seats[index].new_game(seed)
     }
 
-    /// Plays the game of that number, counted from 0. Chance is the same in both games of a pair; the players' own
-    /// seeds are new in each game.
-    pub(super) fn play(&mut self, number: usize) -> PlayedGame {
-        let pair = number / 2;
-        let opening = &self.contest.openings[pair];
-        let pair_seed = mix(self.contest.seed ^ mix(pair as u64 + 1));
-        let first = number % 2;
+    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players' own seeds are
+    /// new in each game.
+    pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
+        let Fixture { number, round, players, .. } = fixture;
+        let opening = &self.contest.openings[round];
+        let seed = self.contest.seed.0;
         let mut board = Board {
-            players: [first, 1 - first],
-            root: opening.clone(),
-            chance: SplitMix64::new(pair_seed),
+            players,
+            root: opening.extend(&[]).expect("no move is no illegal one"),
+            start: opening.start_text(),
+            chance: SplitMix64::new(mix(seed ^ mix(round as u64 + 1))),
+            clocks: players.map(|index| GameClock::new(self.contest.players[index].time)),
+            margin: self.contest.strictness.margin,
             answers: Vec::new(),
         };
-        let begun = [0, 1].into_iter().try_for_each(|index| {
-            let seed = mix(pair_seed.wrapping_add((2 * first + index + 1) as u64));
-            let player = if board.players[0] == index { Player::P1 } else { Player::P2 };
-            self.begin(index, seed).map_err(|fault| Forfeit { player, fault })
+        let sides = [Player::P1, Player::P2];
+        let begun = sides.into_iter().zip(players).try_for_each(|(player, index)| {
+            let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
+            self.begin(index, own).map_err(|fault| Forfeit { player, fault })
         });
         let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
         self.finish(number, opening.as_ref(), board, end)
@@ -80,9 +96,14 @@ impl<'m> Referee<'m> {
     /// Who forfeits, and why.
     fn moves(&mut self, board: &mut Board) -> Result<End, Forfeit> {
         loop {
-            board.root = settle(board.root.clone(), &mut board.chance);
+            settle(alone(&mut board.root), &mut board.chance);
             if let Some(outcome) = board.root.outcome() {
                 return Ok(End::Rules(outcome));
+            }
+            if self.contest.strictness.adjudication == Adjudication::Proof
+                && let Some(agreed) = agreed(&board.answers)
+            {
+                return Ok(End::Adjudicated(agreed));
             }
             if board.answers.len() >= self.contest.strictness.max_moves {
                 return Ok(End::MaxMoves);
@@ -95,7 +116,8 @@ impl<'m> Referee<'m> {
 
     fn finish(&self, number: usize, opening: &dyn AnyRoot, board: Board, end: End) -> PlayedGame {
         let ending = match &end {
-            End::Rules(outcome) => Ending::Rules(outcome),
+            End::Rules(outcome) => Ending::Won(outcome.winner),
+            End::Adjudicated(agreed) => Ending::Won(agreed.winner),
             End::MaxMoves => Ending::Cut,
             End::Forfeit(forfeit) => Ending::Forfeit(forfeit.player),
         };
@@ -103,6 +125,7 @@ impl<'m> Referee<'m> {
         let decided = |winner, by: &str| Outcome { winner, by: by.to_owned(), scores: None };
         let (outcome, forfeit) = match end {
             End::Rules(outcome) => (outcome, None),
+            End::Adjudicated(agreed) => (decided(agreed.winner, ADJUDICATION), None),
             End::MaxMoves => (decided(None, MAX_MOVES), None),
             End::Forfeit(forfeit) => {
                 (decided(Some(other(forfeit.player)), forfeit.fault.kind.name()), Some(forfeit))
@@ -119,6 +142,7 @@ impl<'m> Referee<'m> {
                 result: Some(outcome),
             },
             number: number + 1,
+            seed: self.contest.seed,
             players: board.players.map(entrant),
             opening: opening.played().len(),
             answers: board.answers,
@@ -135,17 +159,38 @@ impl Board {
     /// What is wrong with the answer, or that there is none.
     fn ask(&mut self, player: Player, seat: &mut Seat<'_>) -> Result<(), Fault> {
         // The start is always told: rules may draw it, and not all draw alike.
-        let position = Position { start: Some(self.root.start_text()), moves: self.root.played().to_vec() };
-        let reply = seat.choose(position)?;
-        let score = reply.best.lines.first().and_then(|line| line.score);
-        self.answers.push(Answered { player, time_us: reply.time.as_micros() as u64, score });
-        if let Some(late) = reply.late {
-            return Err(late);
+        let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
+        let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
+        let allowed = own.allowed();
+        let reply = seat.choose(position, own.told(opponent), allowed.unwrap_or_default())?;
+        let clock = &mut self.clocks[side(player)];
+        let pressed = clock.press(reply.time, self.margin);
+        self.answers.push(answered(player, &reply, clock));
+        if let Err(late) = pressed {
+            let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
+            return Err(Fault::new(FaultKind::Late, message));
         }
         let mv = reply.best.mv;
-        self.root = self.root.extend(std::slice::from_ref(&mv)).map_err(|fault| {
+        alone(&mut self.root).play(&mv).map_err(|fault| {
             Fault::new(FaultKind::Illegal, format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message))
-        })?;
-        Ok(())
+        })
+    }
+}
+
+/// A position, to be played on.
+fn alone(root: &mut Arc<dyn AnyRoot>) -> &mut dyn AnyRoot {
+    Arc::get_mut(root).expect("the board alone holds it")
+}
+
+/// What is kept of an answer, with the clock after it.
+fn answered(player: Player, reply: &Reply, clock: &GameClock) -> Answered {
+    let Reply { best, time } = reply;
+    Answered {
+        player,
+        time_us: time.as_micros() as u64,
+        own_us: best.timing.decided_us.saturating_sub(best.timing.received_us),
+        left_us: clock.left().map(|left| left.as_micros() as u64),
+        score: best.lines.first().and_then(|line| line.score),
+        incident: best.incident.clone(),
     }
 }

@@ -4,49 +4,65 @@
 //! notes every move with its time and score. It knows no game and no search: what it knows of a player is the lines that
 //! its process writes.
 
+pub mod archive;
+mod clock;
+mod cores;
 mod game;
+mod keeper;
 mod opening;
 mod played;
 mod player;
 mod proof;
+mod schedule;
 mod seat;
 pub mod statistics;
 mod summary;
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use plyd_protocol::Settings;
+use plyd_protocol::{Seed, Settings};
 
-use crate::engine::AnyRoot;
+use crate::engine::{AnyRoot, Entry};
 
+pub use clock::TimeControl;
+pub use cores::{Cores, CoresError};
+pub use keeper::{Keeper, keep};
 pub use opening::{NoOpening, openings};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
-pub use player::{Player, Program};
+pub use player::{Address, Player, Program};
+pub use schedule::{Fixture, Format, Schedule};
 pub use seat::{Fault, FaultKind};
-pub use summary::{Conduct, Summary};
+pub use summary::{Conduct, Meeting, Summary};
 
 use game::Referee;
 
-/// A match between two players: each opening is played twice, with sides swapped.
+/// A match: each opening is played twice by each two players who meet, with sides swapped.
 pub struct Match {
-    /// The rules' initial position, or another one where all games begin.
-    pub start: Arc<dyn AnyRoot>,
+    /// The game.
+    pub game: &'static Entry,
     /// The rules that were given, as the players are told them.
     pub rules: Settings,
-    /// The players: the first is the one whose score is told.
-    pub players: [Player; 2],
-    /// A position for each pair of games, reached from `start`.
+    /// The players.
+    pub players: Vec<Player>,
+    /// Who meets whom, and how often.
+    pub schedule: Schedule,
+    /// The position where the games of each round begin, as many as the schedule has rounds.
     pub openings: Vec<Arc<dyn AnyRoot>>,
     /// How strict the referee is.
     pub strictness: Strictness,
     /// The seed of chance and of the players' own choices.
-    pub seed: u64,
+    pub seed: Seed,
     /// How many games are played at once.
     pub concurrency: usize,
+    /// The cores of games that are played at once; none: the system decides.
+    pub cores: Option<Cores>,
+    /// What ends the players' processes if this one is killed; none: they see the end of their input.
+    pub keeper: Option<Keeper>,
 }
 
 /// What the referee allows.
@@ -58,6 +74,18 @@ pub struct Strictness {
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,
+    /// Which games end before their rules end them.
+    pub adjudication: Adjudication,
+}
+
+/// When the referee decides a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Adjudication {
+    /// Never.
+    #[default]
+    Never,
+    /// When the latest answers of both players announce the same proven end.
+    Proof,
 }
 
 /// A player that does not even begin.
@@ -71,39 +99,70 @@ pub struct StartError {
 }
 
 impl Match {
-    /// How many games there are.
-    #[must_use]
-    pub fn games(&self) -> usize {
-        2 * self.openings.len()
-    }
-
     /// Starts each player once, to tell mistakes in its options before a game is lost by them.
     ///
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut referee = Referee::new(self);
+        let mut referee = Referee::new(self, 0);
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
-            referee.begin(index, self.seed).map_err(|fault| StartError { player, fault })
+            referee.begin(index, self.seed.0).map_err(|fault| StartError { player, fault })
         })
     }
 
-    /// Plays all games and gives each to `finished` when it ends; games that are played at once end in any order.
+    /// Whether a game that was played before is one of this match.
+    ///
+    /// # Errors
+    /// What does not fit, for people.
+    pub fn owns(&self, game: &PlayedGame) -> Result<(), String> {
+        let number = game.number;
+        let fixture = number.checked_sub(1).and_then(|index| self.schedule.fixture(index));
+        let Some(fixture) = fixture else {
+            return Err(format!("game {number} is not among the {} of this match", self.schedule.games()));
+        };
+        for (entrant, index) in game.players.iter().zip(fixture.players) {
+            let name = &self.players[index].name;
+            if entrant.index != index || entrant.name != *name {
+                return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
+            }
+        }
+        let (record, opening) = (&game.record, &self.openings[fixture.round]);
+        let same_opening = record.start == opening.start_text()
+            && game.opening == opening.played().len()
+            && record.moves.starts_with(opening.played());
+        let differs = match () {
+            () if record.game != self.game.name => "is of another game",
+            () if record.rules != opening.rules() => "has other rules",
+            () if game.seed != self.seed => "has another seed",
+            () if !same_opening => "has another opening",
+            () => return Ok(()),
+        };
+        Err(format!("game {number} {differs}"))
+    }
+
+    /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished` when it
+    /// ends; games that are played at once end in any order. No further game begins once `halt` is raised.
     ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.
-    pub fn run<E>(&self, mut finished: impl FnMut(PlayedGame) -> Result<(), E>) -> Result<(), E> {
+    pub fn run<E>(
+        &self,
+        played: &HashSet<usize>,
+        halt: &AtomicBool,
+        mut finished: impl FnMut(PlayedGame) -> Result<(), E>,
+    ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
-        let (sender, played) = mpsc::channel();
+        let (sender, games) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..self.concurrency.min(self.games()) {
+            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    let mut referee = Referee::new(self);
-                    let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-                    for number in numbers.take_while(|number| *number < self.games()) {
-                        if sender.send(referee.play(number)).is_err() {
+                    let mut referee = Referee::new(self, place);
+                    let fixtures =
+                        std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
+                    for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
+                        if halt.load(Ordering::Relaxed) || sender.send(referee.play(fixture)).is_err() {
                             return;
                         }
                     }
@@ -111,7 +170,7 @@ impl Match {
             }
             drop(sender);
             // Owned by the loop, so that an error closes the channel and the referees see it.
-            played.into_iter().try_for_each(&mut finished)
+            games.into_iter().try_for_each(&mut finished)
         })
     }
 }

@@ -11,21 +11,28 @@ use crate::zobrist::SplitMix64;
 /// How often another opening is drawn before one that was seen already is taken.
 const DRAWS: usize = 64;
 
-/// There is no opening of so many plies: each of the games that were drawn was over before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no opening of {plies} random plies was found: the games were over before")]
-pub struct NoOpening {
-    /// The plies asked for.
-    pub plies: usize,
+/// Why there is no opening.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoOpening {
+    /// Each of the games that were drawn was over before.
+    #[error("no opening of {plies} random plies was found: the games were over before")]
+    Over {
+        /// The plies asked for.
+        plies: usize,
+    },
+    /// There is no start.
+    #[error("no start: {0}")]
+    Start(String),
 }
 
-/// Draws `count` positions that are `plies` random moves from `start`, each move as likely as the others. No game is
-/// over there and a player is to move; positions differ, as long as new ones are found in 64 draws.
+/// Draws `count` positions, each so many random moves from a start, each move as likely as the others. `start` gives the
+/// start of an opening by its index, drawn from the random numbers where starts are drawn. No game is over there and a
+/// player is to move; positions differ, as long as new ones are found in 64 draws.
 ///
 /// # Errors
-/// [`NoOpening`] if 64 draws in a row ended before.
-pub fn openings(
-    start: &Arc<dyn AnyRoot>,
+/// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
+pub fn openings<E: ToString>(
+    mut start: impl FnMut(usize, &mut SplitMix64) -> Result<Arc<dyn AnyRoot>, E>,
     plies: usize,
     count: usize,
     seed: u64,
@@ -33,39 +40,44 @@ pub fn openings(
     let mut random = SplitMix64::new(seed);
     let mut seen = HashSet::new();
     (0..count)
-        .map(|_| {
+        .map(|index| {
             let mut known = None;
-            for opening in (0..DRAWS).filter_map(|_| draw(start, plies, &mut random)) {
-                if seen.insert(opening.text()) {
-                    return Ok(opening);
+            for _ in 0..DRAWS {
+                let start = start(index, &mut random).map_err(|error| NoOpening::Start(error.to_string()))?;
+                if let Some(opening) = draw(start.as_ref(), plies, &mut random) {
+                    if seen.insert(opening.text()) {
+                        return Ok(opening);
+                    }
+                    known = Some(opening);
                 }
-                known = Some(opening);
             }
-            known.ok_or(NoOpening { plies })
+            known.ok_or(NoOpening::Over { plies })
         })
         .collect()
 }
 
 /// One random opening; none if the game is over too early.
-fn draw(start: &Arc<dyn AnyRoot>, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
-    let mut root = settle(start.clone(), random);
+fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
+    let mut opening = start.extend(&[]).expect("no move is no illegal one");
+    let root = Arc::get_mut(&mut opening).expect("it is new");
+    settle(root, random);
     for _ in 0..plies {
         let mut moves = root.legal();
         if moves.is_empty() {
             return None;
         }
-        let mv = moves.swap_remove(random.below(moves.len()));
-        root = settle(play(root.as_ref(), mv), random);
+        play(root, &moves.swap_remove(random.below(moves.len())));
+        settle(root, random);
     }
-    root.outcome().is_none().then_some(root)
+    root.outcome().is_none().then_some(opening)
 }
 
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
-pub(super) fn settle(mut root: Arc<dyn AnyRoot>, random: &mut SplitMix64) -> Arc<dyn AnyRoot> {
+pub(super) fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
-        root = play(root.as_ref(), outcome(root.chance(), random.below(1_000_000) as u32));
+        let outcome = outcome(root.chance(), random.below(1_000_000) as u32);
+        play(root, &outcome);
     }
-    root
 }
 
 /// The outcome at this place, in ppm, of all outcomes laid side by side.
@@ -78,8 +90,8 @@ fn outcome(outcomes: Vec<ChanceInfo>, mut place: u32) -> String {
     found.expect("the probabilities sum to 1,000,000").mv
 }
 
-fn play(root: &dyn AnyRoot, mv: String) -> Arc<dyn AnyRoot> {
-    root.extend(&[mv]).expect("the rules list this move")
+fn play(root: &mut dyn AnyRoot, mv: &str) {
+    root.play(mv).expect("the rules list this move");
 }
 
 #[cfg(test)]
@@ -95,6 +107,16 @@ mod tests {
         settings::open(entry, &Rules::new(rules), None).unwrap()
     }
 
+    /// Openings that all begin alike.
+    fn drawn(
+        start: &Arc<dyn AnyRoot>,
+        plies: usize,
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
+        openings(|_, _| Ok::<_, String>(start.clone()), plies, count, seed)
+    }
+
     fn texts(openings: &[Arc<dyn AnyRoot>]) -> Vec<String> {
         openings.iter().map(|opening| opening.text()).collect()
     }
@@ -103,7 +125,7 @@ mod tests {
     fn openings_of_every_game_can_be_played_on_from() {
         for entry in REGISTRY {
             let start = settings::open(entry, &Rules::default(), None).unwrap();
-            for opening in openings(&start, 3, 20, 7).unwrap() {
+            for opening in drawn(&start, 3, 20, 7).unwrap() {
                 assert_eq!(opening.outcome(), None, "{}", entry.name);
                 assert!(!opening.legal().is_empty(), "{}", entry.name);
                 assert_eq!(opening.played().iter().filter(|ply| !ply.starts_with('~')).count(), 3);
@@ -114,22 +136,26 @@ mod tests {
     #[test]
     fn a_seed_gives_its_openings_and_another_seed_gives_others() {
         let start = isolation(5, 5);
-        let drawn = |seed| texts(&openings(&start, 2, 10, seed).unwrap());
-        assert_eq!(drawn(1), drawn(1));
-        assert_ne!(drawn(1), drawn(2));
+        let seeded = |seed| texts(&drawn(&start, 2, 10, seed).unwrap());
+        assert_eq!(seeded(1), seeded(1));
+        assert_ne!(seeded(1), seeded(2));
+        let longer = texts(&drawn(&start, 2, 20, 1).unwrap());
+        assert_eq!(seeded(1), longer[..10], "a longer match begins like a shorter one");
     }
 
     #[test]
     fn openings_differ_until_there_are_no_more() {
-        let drawn = texts(&openings(&isolation(3, 3), 1, 20, 5).unwrap());
-        let distinct: HashSet<&String> = drawn.iter().collect();
-        assert_eq!((drawn.len(), distinct.len()), (20, 9));
-        assert_eq!(drawn[..9].iter().collect::<HashSet<_>>().len(), 9, "a new one comes before a known one");
+        let texts = texts(&drawn(&isolation(3, 3), 1, 20, 5).unwrap());
+        let distinct: HashSet<&String> = texts.iter().collect();
+        assert_eq!((texts.len(), distinct.len()), (20, 9));
+        assert_eq!(texts[..9].iter().collect::<HashSet<_>>().len(), 9, "a new one comes before a known one");
     }
 
     #[test]
     fn games_that_are_over_are_no_openings() {
-        assert_eq!(openings(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening { plies: 9 }));
+        assert_eq!(drawn(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening::Over { plies: 9 }));
+        let none = openings(|index, _| Err(format!("none of index {index}")), 0, 1, 5);
+        assert_eq!(none.err(), Some(NoOpening::Start("none of index 0".into())));
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! What is kept of a game: enough to play it again and to judge each player by it.
 
-use plyd_protocol::{Player, Record, Score};
-use serde::Serialize;
+use plyd_protocol::{Player, Record, Score, Seed};
+use serde::{Deserialize, Serialize};
 
 use super::Fault;
 
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayedGame {
-    /// What was played. The result's `by` is one of the game's endings, `max_moves` (the referee's draw), or a fault.
+    /// What was played. The result's `by` is one of the game's endings, `adjudication`, `max_moves` (the referee's draw),
+    /// or a fault.
     #[serde(flatten)]
     pub record: Record,
     /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
     pub number: usize,
+    /// The seed of the match.
+    pub seed: Seed,
     /// Who played: p1, then p2.
     pub players: [Entrant; 2],
     /// How many of the plies are the opening, which nobody chose.
@@ -23,12 +26,12 @@ pub struct PlayedGame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forfeit: Option<Forfeit>,
     /// The first announced proof of each player that the game contradicted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
 }
 
 /// A player's place in the match.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Entrant {
     /// Its index among the players of the match.
     pub index: usize,
@@ -37,19 +40,28 @@ pub struct Entrant {
 }
 
 /// An answer of a player.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Answered {
     /// Who answered.
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
     pub time_us: u64,
+    /// The time from receiving the `go` to deciding, in microseconds, as the player tells it: what it does not explain
+    /// of `time_us` was spent on the way.
+    pub own_us: u64,
+    /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_us: Option<u64>,
     /// The score that the player announced for its move, from its own view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
+    /// The name under which the player's log tells why its search broke, if it says that it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incident: Option<String>,
 }
 
 /// A forfeited game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Forfeit {
     /// Who forfeits.
     pub player: Player,
@@ -59,7 +71,7 @@ pub struct Forfeit {
 }
 
 /// A proof that the game contradicted.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Contradiction {
     /// Who announced it.
     pub player: Player,
@@ -70,7 +82,7 @@ pub struct Contradiction {
 }
 
 impl PlayedGame {
-    /// The half points of the player with this index: 2 for a win, 1 for a draw.
+    /// The half points of the player with this index, one of the two: 2 for a win, 1 for a draw.
     #[must_use]
     pub fn half_points(&self, index: usize) -> usize {
         match self.record.result.as_ref().and_then(|outcome| outcome.winner) {

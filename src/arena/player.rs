@@ -1,24 +1,34 @@
-//! Who plays: the program to start, its options and its limits.
+//! Who plays: the program to start or the address to call, its options, its clock and its limits.
 
 use std::ffi::OsString;
 use std::process::Command;
-use std::time::Duration;
 
-use plyd_protocol::{Clock, Limit, Settings};
+use plyd_protocol::{Limit, Settings};
+
+use super::TimeControl;
 
 /// A player of a match.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Player {
     /// What the tables and records call it.
     pub name: String,
-    /// The program that plays.
-    pub program: Program,
+    /// Where it is found.
+    pub address: Address,
     /// Its options, as `newgame` tells them.
     pub options: Settings,
-    /// The time for each move; none: only the limits end a search.
-    pub time: Option<Duration>,
+    /// Its clock.
+    pub time: TimeControl,
     /// Limits of each search.
     pub limit: Limit,
+}
+
+/// Where a player is found that speaks the protocol.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Address {
+    /// On the standard streams of a program, which is started.
+    Program(Program),
+    /// Over TCP, as `HOST:PORT`: a server that runs already.
+    Tcp(String),
 }
 
 /// A program that speaks the protocol on its standard streams.
@@ -32,16 +42,10 @@ pub struct Program {
 
 impl Program {
     /// What starts it.
-    pub(super) fn command(&self) -> Command {
+    #[must_use]
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments);
         command
-    }
-}
-
-impl Player {
-    /// The clock that a `go` carries.
-    pub(super) fn clock(&self) -> Option<Clock> {
-        self.time.map(|time| Clock::PerMove { ms: time.as_millis() as i64 })
     }
 }

@@ -1,25 +1,52 @@
-//! Announced proofs against what came of them.
+//! Announced proofs: against what came of them, and where both players announce the same.
 //!
 //! Only what the announcing player could have kept counts: a proven loss that the opponent lets slip is no
 //! contradiction, nor is a game that the player forfeits.
 
-use plyd_protocol::{Bound, Outcome, Player, ProofOutcome};
+use plyd_protocol::{Bound, Player, ProofOutcome};
 
-use super::played::{Answered, Contradiction};
+use super::played::{Answered, Contradiction, other};
 
 /// How the game ended, as far as proofs are concerned.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ending<'o> {
-    /// By the rules of the game.
-    Rules(&'o Outcome),
+pub(super) enum Ending {
+    /// With this winner, or drawn, by the rules of the game or by what both players proved.
+    Won(Option<Player>),
     /// The referee ended it as a draw.
     Cut,
     /// A player forfeited.
     Forfeit(Player),
 }
 
+/// The end of the game that both players proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Agreed {
+    /// Who wins; none: it is a draw.
+    pub(super) winner: Option<Player>,
+}
+
+/// What both players proved with their latest answers, if that is the same. One player's word is not enough: it may be wrong,
+/// and which player is better is what the match is to find out.
+pub(super) fn agreed(answers: &[Answered]) -> Option<Agreed> {
+    let latest = |player| answers.iter().rev().find(|answered| answered.player == player);
+    let proven = proven(latest(Player::P1)?)?;
+    (self::proven(latest(Player::P2)?)? == proven).then_some(proven)
+}
+
+/// How the game ends if the announcement is right and its player keeps to it.
+fn proven(answered: &Answered) -> Option<Agreed> {
+    let score = answered.score?;
+    let winner = match (score.proof?.outcome, score.bound) {
+        (ProofOutcome::Win, Bound::Exact | Bound::Lower) => Some(answered.player),
+        (ProofOutcome::Loss, Bound::Exact | Bound::Upper) => Some(other(answered.player)),
+        (ProofOutcome::Draw, Bound::Exact) => None,
+        _ => return None,
+    };
+    Some(Agreed { winner })
+}
+
 /// The first contradicted proof of each player.
-pub(super) fn contradictions(answers: &[Answered], ending: Ending<'_>) -> Vec<Contradiction> {
+pub(super) fn contradictions(answers: &[Answered], ending: Ending) -> Vec<Contradiction> {
     [Player::P1, Player::P2]
         .into_iter()
         .filter_map(|player| {
@@ -34,14 +61,14 @@ pub(super) fn contradictions(answers: &[Answered], ending: Ending<'_>) -> Vec<Co
 }
 
 /// What is wrong with an announcement after which `moves` moves were played, its own included.
-fn contradiction(answered: &Answered, moves: usize, ending: Ending<'_>) -> Option<String> {
+fn contradiction(answered: &Answered, moves: usize, ending: Ending) -> Option<String> {
     let score = answered.score.filter(|score| score.bound != Bound::Upper)?;
     let proof = score.proof?;
     if matches!(ending, Ending::Forfeit(loser) if loser == answered.player) {
         return None;
     }
     let winner = match ending {
-        Ending::Rules(outcome) => Some(outcome.winner),
+        Ending::Won(winner) => Some(winner),
         Ending::Cut | Ending::Forfeit(_) => None,
     };
     let won = Some(answered.player);
@@ -70,6 +97,10 @@ mod tests {
     use super::*;
     use plyd_protocol::{Proof, Score};
 
+    fn answered(player: Player, score: Option<Score>) -> Answered {
+        Answered { player, time_us: 0, own_us: 0, left_us: None, score, incident: None }
+    }
+
     fn announced(
         bound: Bound,
         outcome: ProofOutcome,
@@ -78,25 +109,20 @@ mod tests {
     ) -> Answered {
         let proof = Some(Proof { outcome, plies, plies_max, margin: None });
         let score = Some(Score { bound, eval: None, wdl: None, proof });
-        Answered { player: Player::P1, time_us: 0, score }
+        answered(Player::P1, score)
     }
 
     /// Player 1 announces, then three moves of no account follow.
     fn game(announced: &Answered) -> Vec<Answered> {
-        let silent = |player| Answered { player, time_us: 0, score: None };
+        let silent = |player| answered(player, None);
         vec![announced.clone(), silent(Player::P2), silent(Player::P1), silent(Player::P2)]
-    }
-
-    fn ended(winner: Option<Player>) -> Outcome {
-        Outcome { winner, by: "stuck".into(), scores: None }
     }
 
     #[test]
     fn what_a_player_could_have_kept_is_held_against_it() {
         use Bound::{Exact, Lower, Upper};
         use ProofOutcome::{Draw, Loss, Win};
-        let (won, lost, drawn) = (ended(Some(Player::P1)), ended(Some(Player::P2)), ended(None));
-        let (won, lost, drawn) = (Ending::Rules(&won), Ending::Rules(&lost), Ending::Rules(&drawn));
+        let [won, lost, drawn] = [Some(Player::P1), Some(Player::P2), None].map(Ending::Won);
         let forfeits = Ending::Forfeit;
         for (answered, ending, message) in [
             (announced(Exact, Win, Some(4), None), won, None),
@@ -122,6 +148,33 @@ mod tests {
             let found = contradictions(&game(&answered), ending);
             assert_eq!(found.first().map(|found| &*found.message), message, "{answered:?} {ending:?}");
             assert!(found.iter().all(|found| (found.player, found.answer) == (Player::P1, 0)));
+        }
+    }
+
+    #[test]
+    fn a_game_is_adjudicated_where_both_players_prove_the_same() {
+        use Bound::{Exact, Lower, Upper};
+        use Player::{P1, P2};
+        use ProofOutcome::{Draw, Loss, Win};
+        let told = |player, bound, outcome| Answered { player, ..announced(bound, outcome, None, None) };
+        let silent = |player| answered(player, None);
+        for (answers, expected) in [
+            (vec![], None),
+            (vec![told(P1, Exact, Win)], None),
+            (vec![told(P1, Exact, Win), silent(P2)], None),
+            (vec![told(P1, Exact, Win), told(P2, Exact, Loss)], Some(Some(P1))),
+            (vec![told(P1, Lower, Win), told(P2, Upper, Loss)], Some(Some(P1))),
+            (vec![told(P1, Upper, Win), told(P2, Exact, Loss)], None),
+            (vec![told(P1, Exact, Win), told(P2, Lower, Loss)], None),
+            (vec![told(P1, Exact, Loss), told(P2, Exact, Win)], Some(Some(P2))),
+            (vec![told(P1, Exact, Win), told(P2, Exact, Win)], None),
+            (vec![told(P1, Exact, Draw), told(P2, Exact, Draw)], Some(None)),
+            (vec![told(P1, Exact, Draw), told(P2, Lower, Draw)], None),
+            (vec![told(P1, Exact, Draw), told(P2, Exact, Loss)], None),
+            (vec![told(P1, Exact, Win), told(P2, Exact, Loss), silent(P1)], None),
+            (vec![silent(P2), told(P2, Exact, Loss), told(P1, Exact, Win)], Some(Some(P1))),
+        ] {
+            assert_eq!(agreed(&answers).map(|agreed| agreed.winner), expected, "{answers:?}");
         }
     }
 }

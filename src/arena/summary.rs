@@ -4,22 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::statistics::Pairs;
-use super::{FaultKind, PlayedGame};
+use super::statistics::Pairing;
+use super::{FaultKind, PlayedGame, Schedule};
 
-/// The totals of a match, from the first player's view; they grow with each game.
-#[derive(Clone, Debug, Default, Serialize)]
+/// The totals of a match; they grow with each game.
+#[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Finished games.
     pub games: u64,
-    /// Games that the first player won.
-    pub wins: u64,
-    /// Drawn games.
-    pub draws: u64,
-    /// Games that the first player lost.
-    pub losses: u64,
-    /// Finished pairs by the first player's points.
-    pub pairs: Pairs,
     /// Moves after the opening, over all games.
     pub moves: u64,
     /// The fewest moves of a game.
@@ -28,11 +20,27 @@ pub struct Summary {
     pub longest: Option<usize>,
     /// The games by how they ended.
     pub endings: BTreeMap<String, u64>,
+    /// What each two players who meet made of it, in the order of the schedule.
+    pub meetings: Vec<Meeting>,
     /// How each player conducted itself.
-    pub players: [Conduct; 2],
-    /// The first player's half points in pairs of which one game is finished.
+    pub players: Vec<Conduct>,
+    /// The half points of a meeting's first player in pairs of which one game is finished.
     #[serde(skip)]
     halves: HashMap<usize, usize>,
+}
+
+/// The games of two players, from the first one's view.
+#[derive(Clone, Debug, Serialize)]
+pub struct Meeting {
+    /// Who meets, and their pairs by points; a game whose other one goes on is a single one.
+    #[serde(flatten)]
+    pub pairing: Pairing,
+    /// Games that the first of them won.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games that the first of them lost.
+    pub losses: u64,
 }
 
 /// How a player conducted itself over a match.
@@ -51,22 +59,26 @@ pub struct Conduct {
 }
 
 impl Summary {
-    /// Adds a finished game.
+    /// The totals of a match of so many players of which no game is finished.
+    #[must_use]
+    pub fn new(schedule: &Schedule, players: usize) -> Self {
+        let meeting = |&players| Meeting { pairing: Pairing::new(players), wins: 0, draws: 0, losses: 0 };
+        Self {
+            games: 0,
+            moves: 0,
+            shortest: None,
+            longest: None,
+            endings: BTreeMap::new(),
+            meetings: schedule.pairings().iter().map(meeting).collect(),
+            players: vec![Conduct::default(); players],
+            halves: HashMap::new(),
+        }
+    }
+
+    /// Adds a finished game of the schedule.
     pub fn add(&mut self, game: &PlayedGame) {
-        let half_points = game.half_points(0);
         self.games += 1;
-        match half_points {
-            0 => self.losses += 1,
-            1 => self.draws += 1,
-            _ => self.wins += 1,
-        }
-        let pair = (game.number - 1) / 2;
-        match self.halves.remove(&pair) {
-            Some(other) => self.pairs.add(other + half_points),
-            None => {
-                self.halves.insert(pair, half_points);
-            }
-        }
+        self.add_points(game);
         let moves = game.answers.len();
         self.moves += moves as u64;
         self.shortest = Some(self.shortest.map_or(moves, |shortest| shortest.min(moves)));
@@ -87,6 +99,36 @@ impl Summary {
         for contradiction in &game.contradictions {
             self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;
         }
+    }
+
+    fn add_points(&mut self, game: &PlayedGame) {
+        let mut players = game.players.each_ref().map(|entrant| entrant.index);
+        players.sort_unstable();
+        let meeting = self.meetings.iter_mut().find(|meeting| meeting.pairing.players == players);
+        let meeting = meeting.expect("the schedule has every pairing that is played");
+        let half_points = game.half_points(players[0]);
+        match half_points {
+            0 => meeting.losses += 1,
+            1 => meeting.draws += 1,
+            _ => meeting.wins += 1,
+        }
+        let pair = (game.number - 1) / 2;
+        match self.halves.remove(&pair) {
+            Some(other) => {
+                meeting.pairing.singles.counts[other] -= 1;
+                meeting.pairing.pairs.add(other + half_points);
+            }
+            None => {
+                meeting.pairing.singles.add(half_points);
+                self.halves.insert(pair, half_points);
+            }
+        }
+    }
+
+    /// What each two players who meet made of it.
+    #[must_use]
+    pub fn pairings(&self) -> Vec<Pairing> {
+        self.meetings.iter().map(|meeting| meeting.pairing).collect()
     }
 }
 

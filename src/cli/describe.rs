@@ -11,10 +11,10 @@ use crate::game::{Kind, Named, Spec};
 use crate::games::REGISTRY;
 use crate::options::COMMON;
 use crate::settings;
-use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody, Setting};
+use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody};
 
 use super::failure::Failure;
-use super::{position, write_json};
+use super::{position, words, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -94,12 +94,7 @@ fn write_specs(
     let mut any = false;
     for spec in specs {
         any = true;
-        let default = match settings::default(spec.kind) {
-            Some(Setting::Bool(value)) => value.to_string(),
-            Some(Setting::Int(value)) => value.to_string(),
-            Some(Setting::Text(value)) => value,
-            None => String::new(),
-        };
+        let default = settings::default(spec.kind).as_ref().map_or_else(String::new, words::setting);
         table.row([spec.name.to_owned(), values(spec.kind), default, spec.about.to_owned()]);
     }
     if any {

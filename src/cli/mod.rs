@@ -9,12 +9,14 @@ mod completions;
 mod describe;
 mod failure;
 mod go;
+mod keeper;
 mod parse;
 mod perft;
 mod picture;
 mod position;
 mod replay;
 mod serve;
+mod show;
 mod solve;
 mod words;
 
@@ -61,10 +63,15 @@ enum Command {
     Bench(bench::Args),
     /// Tell what games there are, with their rules, options, players and texts
     Describe(describe::Args),
-    /// Play a match between two players and tell which is stronger
+    /// Play matches between players and tell who is stronger
     Arena(arena::Args),
+    /// Show games from records: a list, one game, or board by board
+    Show(show::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
+    /// End the players of a match whose referee was killed; started by `plyd arena`
+    #[command(hide = true)]
+    Keeper(keeper::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -97,7 +104,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
+        Command::Show(args) => show::run(&args, &mut out),
         Command::Replay(args) => replay::run(&args, &mut out),
+        Command::Keeper(_) => keeper::run(),
         Command::Completions(args) => completions::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.

@@ -31,23 +31,47 @@ pub(super) struct PositionArgs {
 }
 
 impl PositionArgs {
+    /// The game.
+    pub(super) fn entry(&self) -> Result<&'static Entry, Failure> {
+        game(&self.game)
+    }
+
     /// Opens the game and plays the moves.
     pub(super) fn open(&self) -> Result<Arc<dyn AnyRoot>, Failure> {
-        let entry = game(&self.game)?;
-        let start = settings::open(entry, &rules(entry, &self.rules)?, self.position.as_deref())?;
+        self.open_drawn(SEED)
+    }
+
+    /// Opens the game and plays the moves; what the rules draw by a seed that they are not given, such as the start, is
+    /// drawn by `seed`.
+    pub(super) fn open_drawn(&self, seed: u64) -> Result<Arc<dyn AnyRoot>, Failure> {
+        let start = settings::open(self.entry()?, &self.rules(seed)?, self.position.as_deref())?;
         Ok(start.extend(&self.moves)?)
+    }
+
+    /// The rules in force; `seed` as in [`Self::open_drawn`].
+    pub(super) fn rules(&self, seed: u64) -> Result<Rules, Failure> {
+        drawn_rules(self.entry()?, &self.rules, seed)
     }
 
     /// The rules that were given, as the protocol tells them.
     pub(super) fn told_rules(&self) -> Result<Settings, Failure> {
-        Ok(typed(game(&self.game)?.rules.iter(), &self.rules))
+        Ok(typed(self.entry()?.rules.iter(), &self.rules))
+    }
+
+    /// Whether a position or moves say where to begin.
+    pub(super) fn is_placed(&self) -> bool {
+        self.position.is_some() || !self.moves.is_empty()
     }
 }
 
 /// A game's rules from texts.
 pub(super) fn rules(entry: &Entry, given: &[(String, String)]) -> Result<Rules, Failure> {
+    drawn_rules(entry, given, SEED)
+}
+
+fn drawn_rules(entry: &Entry, given: &[(String, String)], seed: u64) -> Result<Rules, Failure> {
     once(given, "--rules")?;
-    Ok(settings::rules(entry, &typed(entry.rules.iter(), given), SEED)?)
+    Ok(settings::rules(entry, &typed(entry.rules.iter(), given), seed)?)
 }
 
 /// The game of that name.

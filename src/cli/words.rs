@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, ToMove};
+use plyd_protocol::{Bound, Line, Outcome, Player, Proof, ProofOutcome, Score, Setting, ToMove};
 
 /// A score from the root mover's view, such as "win in 9", "draw", "at least +0.250".
 pub(super) fn score(score: &Score) -> String {
@@ -65,6 +65,15 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     };
     let scores = outcome.scores.map(|[p1, p2]| format!(", {p1} to {p2}")).unwrap_or_default();
     format!("{who} by {}{scores}", outcome.by.replace('_', " "))
+}
+
+/// The value of a rule or an option, as the command line takes it.
+pub(super) fn setting(setting: &Setting) -> String {
+    match setting {
+        Setting::Bool(value) => value.to_string(),
+        Setting::Int(value) => value.to_string(),
+        Setting::Text(text) => text.clone(),
+    }
 }
 
 /// A time in the unit that suits it.

@@ -1,24 +1,45 @@
 //! A peer that reads and writes lines, each with the instant of its arrival: a child process or a TCP address.
 //!
-//! Knows no protocol: what a line says is for others.
+//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is told, whether
+//! the peer writes nothing, writes without end or does not read, and no more is stored than one line and one read.
+//! There is no thread behind it. What arrives while nobody calls waits in the system, and a peer that writes on waits
+//! for its reader.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often the exit of a child is looked for: std has no wait with a deadline.
-const EXIT_POLL: Duration = Duration::from_millis(2);
+use plyd_protocol::MAX_LINE;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::peer::Peer;
+use crate::framing::{Event, Framing};
+
+/// What one read takes at most.
+const READ_BYTES: usize = 64 << 10;
+
+/// How long a connection or a peer that does not read is waited for, unless told.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A peer that reads and writes lines.
 #[derive(Debug)]
 pub struct Lines {
     peer: Peer,
-    arrivals: Receiver<ReceivedLine>,
+    framing: Framing,
+    /// What was read last, and the part of it in which no line was looked for yet.
+    chunk: Vec<u8>,
+    rest: Range<usize>,
+    /// When that was read.
+    at: Instant,
+    /// Whether the peer writes no more.
+    ended: bool,
     /// A line and its end, so that they leave in one write.
-    buffer: Vec<u8>,
+    outgoing: Vec<u8>,
+    patience: Duration,
 }
 
 /// A line and when it arrived.
@@ -50,142 +71,259 @@ pub enum LineError {
     /// The deadline passed.
     #[error("no answer in time")]
     TimedOut,
-}
-
-#[derive(Debug)]
-enum Peer {
-    Child { child: Child, stdin: Option<ChildStdin> },
-    Tcp(TcpStream),
+    /// The peer left what was sent unread for too long.
+    #[error("it does not read what it is sent")]
+    Unread,
+    /// A line is longer than the protocol allows.
+    #[error("a line of more than {MAX_LINE} bytes")]
+    TooLong,
 }
 
 impl Lines {
-    /// Starts a child process and speaks through its standard input and output. It is killed when this is dropped.
+    /// Starts a child process, in a process group of its own, and speaks through its standard input and output. The
+    /// whole group is killed when this is dropped, and as soon as the process is seen to have ended.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
-    pub fn spawn(mut command: Command) -> Result<Self, LineError> {
+    pub fn spawn(command: Command) -> Result<Self, LineError> {
         let program = command.get_program().display().to_string();
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = started.map_err(|error| LineError::Start { program, error })?;
-        let stdin = child.stdin.take();
-        let stdout = child.stdout.take().expect("stdout was asked to be a pipe");
-        let arrivals = read_lines(stdout);
-        Ok(Self { peer: Peer::Child { child, stdin }, arrivals, buffer: Vec::new() })
+        let peer = Peer::spawn(command).map_err(|error| LineError::Start { program, error })?;
+        Ok(Self::new(peer))
     }
 
-    /// Connects over TCP, without delay for small packets.
+    /// Connects over TCP, without delay for small packets; each address of a name is tried for 10 s.
     ///
     /// # Errors
     /// [`LineError::Connect`] if nobody listens there.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, LineError> {
-        let stream = TcpStream::connect(address).map_err(LineError::Connect)?;
-        stream.set_nodelay(true).map_err(LineError::Connect)?;
-        let arrivals = read_lines(stream.try_clone().map_err(LineError::Connect)?);
-        Ok(Self { peer: Peer::Tcp(stream), arrivals, buffer: Vec::new() })
+        Self::try_connect(address).map_err(LineError::Connect)
+    }
+
+    fn try_connect(address: impl ToSocketAddrs) -> io::Result<Self> {
+        let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(stream) => return Ok(Self::new(Peer::tcp(stream)?)),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn new(peer: Peer) -> Self {
+        Self {
+            peer,
+            framing: Framing::new(MAX_LINE),
+            chunk: vec![0; READ_BYTES],
+            rest: 0..0,
+            at: Instant::now(),
+            ended: false,
+            outgoing: Vec::new(),
+            patience: PATIENCE,
+        }
+    }
+
+    /// Sets how long the peer may leave what it is sent unread: 10 s until this is called.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// Sends a line and tells when it was on its way.
     ///
     /// # Errors
-    /// [`LineError::Closed`] if the peer is gone or the input was finished.
+    /// [`LineError::Closed`] if the peer is gone or the input was finished, [`LineError::Unread`] if it does not read.
     pub fn send(&mut self, line: &[u8]) -> Result<Instant, LineError> {
-        self.buffer.clear();
-        self.buffer.extend_from_slice(line);
-        self.buffer.push(b'\n');
-        let sent = match &mut self.peer {
-            Peer::Child { stdin, .. } => stdin.as_mut().ok_or(LineError::Closed)?.write_all(&self.buffer),
-            Peer::Tcp(stream) => stream.write_all(&self.buffer),
-        };
-        sent.map_err(|_| LineError::Closed)?;
+        self.outgoing.clear();
+        self.outgoing.extend_from_slice(line);
+        self.outgoing.push(b'\n');
+        let mut sent = 0;
+        let mut deadline = None;
+        while sent < self.outgoing.len() {
+            let output = self.peer.output().ok_or(LineError::Closed)?;
+            match rustix::io::write(output, &self.outgoing[sent..]) {
+                Ok(count) => sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                    if !is_ready(output, PollFlags::OUT, deadline)? {
+                        return Err(LineError::Unread);
+                    }
+                }
+                Err(_) => return Err(LineError::Closed),
+            }
+        }
         Ok(Instant::now())
     }
 
-    /// The next line.
+    /// The next line that is not blank.
     ///
     /// # Errors
-    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line.
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line, [`LineError::TooLong`] for a
+    /// line of more than 1 MiB, as soon as that is known.
     pub fn next(&mut self, deadline: Instant) -> Result<ReceivedLine, LineError> {
-        let wait = deadline.saturating_duration_since(Instant::now());
-        self.arrivals.recv_timeout(wait).map_err(|error| match error {
-            RecvTimeoutError::Timeout => LineError::TimedOut,
-            RecvTimeoutError::Disconnected => LineError::Closed,
-        })
+        for reads in 0.. {
+            let mut unseen = &self.chunk[self.rest.clone()];
+            let event = self.framing.next(&mut unseen);
+            self.rest.start = self.rest.end - unseen.len();
+            match event {
+                Some(event) => return received(event, self.at),
+                None if self.framing.is_too_long() => return Err(LineError::TooLong),
+                None if self.ended => {
+                    let last = self.framing.finish();
+                    return last.map_or(Err(LineError::Closed), |event| received(event, self.at));
+                }
+                // A peer may always have more to read, and never the end of a line.
+                None if reads > 0 && Instant::now() >= deadline => break,
+                None => self.read(deadline)?,
+            }
+        }
+        Err(LineError::TimedOut)
     }
 
     /// Ends the input: the peer sees the end of file and may still answer.
     pub fn finish_input(&mut self) {
-        match &mut self.peer {
-            Peer::Child { stdin, .. } => drop(stdin.take()),
-            Peer::Tcp(stream) => {
-                let _gone_already = stream.shutdown(Shutdown::Write);
-            }
-        }
+        self.peer.finish_output();
     }
 
-    /// Waits until the child process ends; none for a connection over TCP.
+    /// Waits until the child process ends, and kills what it leaves behind; none for a connection over TCP.
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline.
     pub fn wait_exit(&mut self, deadline: Instant) -> Result<Option<ExitStatus>, LineError> {
-        let Peer::Child { child, .. } = &mut self.peer else {
+        let Some(process) = self.peer.process() else {
             return Ok(None);
         };
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) => return Ok(Some(status)),
-                Ok(None) if Instant::now() < deadline => thread::sleep(EXIT_POLL),
-                Ok(None) => return Err(LineError::TimedOut),
-                Err(_) => return Err(LineError::Closed),
-            }
-        }
+        let exit = process.wait_exit(deadline).map_err(|_| LineError::Closed)?;
+        exit.map(Some).ok_or(LineError::TimedOut)
     }
 
-    /// The child's process id; none for a connection over TCP.
+    /// The child's process id, which is also that of its group; none for a connection over TCP.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        match &self.peer {
-            Peer::Child { child, .. } => Some(child.id()),
-            Peer::Tcp(_) => None,
+        self.peer.pid()
+    }
+
+    /// Waits for bytes and reads what is there.
+    fn read(&mut self, deadline: Instant) -> Result<(), LineError> {
+        loop {
+            if !is_ready(self.peer.input(), PollFlags::IN, deadline)? {
+                return Err(LineError::TimedOut);
+            }
+            match rustix::io::read(self.peer.input(), &mut self.chunk[..]) {
+                Ok(count) => {
+                    self.at = Instant::now();
+                    self.rest = 0..count;
+                    self.ended = count == 0;
+                    return Ok(());
+                }
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                // A connection that breaks ends like one that closes.
+                Err(_) => {
+                    self.ended = true;
+                    return Ok(());
+                }
+            }
         }
     }
 }
 
-impl Drop for Lines {
-    fn drop(&mut self) {
-        match &mut self.peer {
-            Peer::Child { child, .. } => {
-                let _ended_already = child.kill();
-                let _reaped_already = child.wait();
-            }
-            // The reader's clone of the socket would keep the connection open.
-            Peer::Tcp(stream) => {
-                let _gone_already = stream.shutdown(Shutdown::Both);
-            }
-        }
+/// What the framing found, for the caller.
+fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
+    match event {
+        Event::Line { bytes, .. } => Ok(ReceivedLine { at, bytes: bytes.into_owned() }),
+        Event::TooLong { .. } => Err(LineError::TooLong),
     }
 }
 
-/// Reads lines on a thread of its own, which ends with the stream.
-fn read_lines(stream: impl Read + Send + 'static) -> Receiver<ReceivedLine> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || forward(BufReader::new(stream), &sender));
-    receiver
-}
-
-fn forward(mut stream: impl BufRead, sender: &Sender<ReceivedLine>) {
+/// Waits until a stream is ready, or broken, which reading or writing will tell; false at the deadline.
+fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Result<bool, LineError> {
+    let mut streams = [PollFd::new(&stream, ready)];
     loop {
-        let mut bytes = Vec::new();
-        // A connection that breaks ends like one that closes.
-        let read = stream.read_until(b'\n', &mut bytes).unwrap_or(0);
-        let at = Instant::now();
-        if read == 0 {
-            return;
+        let wait = deadline.saturating_duration_since(Instant::now());
+        // A wait that does not fit is one without end.
+        match poll(&mut streams, Timespec::try_from(wait).ok().as_ref()) {
+            Ok(count) => return Ok(count > 0),
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(LineError::Closed),
         }
-        if bytes.last() == Some(&b'\n') {
-            bytes.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    fn shell(script: &str) -> Lines {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Lines::spawn(command).unwrap()
+    }
+
+    fn texts(lines: &mut Lines) -> Vec<String> {
+        let text = |line: ReceivedLine| String::from_utf8_lossy(&line.bytes).into_owned();
+        std::iter::from_fn(|| lines.next(soon()).ok()).map(text).collect()
+    }
+
+    #[test]
+    fn lines_come_whole_and_the_last_one_without_its_end() {
+        assert_eq!(texts(&mut shell("printf 'a\\r\\n\\n'; printf b; printf 'c\\nd'")), ["a", "bc", "d"]);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_pipe_is_sent_whole() {
+        let mut counter = Lines::spawn(Command::new("wc")).unwrap();
+        counter.send(&vec![b'x'; MAX_LINE]).unwrap();
+        counter.finish_input();
+        let counts = String::from_utf8(counter.next(soon()).unwrap().bytes).unwrap();
+        assert!(counts.ends_with("1048577"), "{counts}");
+        assert!(matches!(counter.send(b"more"), Err(LineError::Closed)));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_given_up() {
+        let mut deaf = shell("exec sleep 1000");
+        deaf.set_patience(Duration::from_millis(20));
+        let sent = deaf.send(&vec![b'x'; MAX_LINE]);
+        assert!(matches!(sent, Err(LineError::Unread)), "{sent:?}");
+    }
+
+    #[test]
+    fn floods_end_at_the_deadline_and_long_lines_at_their_limit() {
+        for (script, is_expected) in [
+            ("exec yes ''", (|error| matches!(error, LineError::TimedOut)) as fn(&LineError) -> bool),
+            ("exec cat /dev/zero", |error| matches!(error, LineError::TooLong)),
+            ("head -c 1048577 /dev/zero; echo", |error| matches!(error, LineError::TooLong)),
+        ] {
+            let error = shell(script).next(Instant::now() + Duration::from_millis(300)).unwrap_err();
+            assert!(is_expected(&error), "{script}: {error}");
         }
-        if sender.send(ReceivedLine { at, bytes }).is_err() {
-            return;
+    }
+
+    #[test]
+    fn children_of_the_child_end_with_it() {
+        // The grandchild tells its number; the child itself goes on, or is gone already.
+        for script in ["sleep 1000 & echo $!; wait", "sleep 1000 & echo $!; exec 1>&-"] {
+            let mut parent = shell(script);
+            let grandchild = String::from_utf8(parent.next(soon()).unwrap().bytes).unwrap();
+            let runs = || is_running(&grandchild);
+            assert!(runs(), "{script}");
+            drop(parent);
+            let end = soon();
+            while runs() {
+                assert!(Instant::now() < end, "{script}: {grandchild} is still there");
+                std::thread::yield_now();
+            }
         }
+    }
+
+    /// Whether there is such a process that is not dead; one that nobody waited for yet is.
+    fn is_running(pid: &str) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
     }
 }

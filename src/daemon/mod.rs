@@ -9,7 +9,7 @@
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
 //! messages), `budget` (slots and memory), `state`, `conn` (the life of a connection), `session` (what requests
 //! do), `searches` (the life of searches), `threads` (who searches), `prepare` and `describe` (the slow part of requests), `pool`,
-//! `worker` and `watchdog` (the threads), `transport`, `transcript`, `shutdown`.
+//! `worker` and `watchdog` (the threads), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -23,7 +23,6 @@ mod pool;
 mod prepare;
 mod searches;
 mod session;
-mod shutdown;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -50,6 +49,7 @@ use crate::engine::Entry;
 use crate::games::REGISTRY;
 use crate::search::clock::now_ns;
 use crate::settings::Caps;
+use crate::signals::Signals;
 use budget::Memory;
 use pool::Pool;
 use prepare::Bench;
@@ -350,7 +350,7 @@ pub fn run(config: &Config) -> Result<(), ServeError> {
 }
 
 async fn serve(config: &Config) -> Result<(), ServeError> {
-    let mut signals = shutdown::Signals::install()?;
+    let mut signals = Signals::install()?;
     let daemon = Daemon::start(config, REGISTRY)?;
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;

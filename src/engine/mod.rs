@@ -160,6 +160,11 @@ pub trait AnyRoot: Send + Sync {
     /// # Errors
     /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played.
     fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault>;
+    /// Plays one more move or chance outcome, in place.
+    ///
+    /// # Errors
+    /// As [`extend`](Self::extend); nothing is played then.
+    fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
     /// Whose turn it is.

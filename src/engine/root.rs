@@ -39,8 +39,8 @@ impl<G: Playable> Typed<G> {
     }
 
     /// Reads one ply of a move list and says what is wrong with it if it cannot be played.
-    fn read(&self, root: &Root<G>, text: &str) -> Result<G::Move, String> {
-        let Self { game, .. } = self;
+    fn read(&self, text: &str) -> Result<G::Move, String> {
+        let Self { game, root, .. } = self;
         let chance = match game.turn(&root.pos) {
             Turn::Over(_) => return Err("the game is over before this ply".to_owned()),
             Turn::Chance => true,
@@ -62,8 +62,7 @@ impl<G: Playable> Typed<G> {
     /// The indexes among the legal moves that a list of texts names.
     fn indexes(&self, legal: &[G::Move], texts: &[String], field: &str) -> Result<Vec<usize>, Fault> {
         let find = |(i, text): (usize, &String)| {
-            let mv =
-                self.read(&self.root, text).map_err(|message| illegal(format!("/{field}/{i}"), message))?;
+            let mv = self.read(text).map_err(|message| illegal(format!("/{field}/{i}"), message))?;
             Ok(legal
                 .iter()
                 .position(|&known| known == mv)
@@ -83,16 +82,18 @@ impl<G: Playable> AnyRoot for Typed<G> {
     }
 
     fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
-        let mut root = self.root.clone();
-        let mut played = self.played.clone();
-        for text in moves {
-            let mv = self
-                .read(&root, text)
-                .map_err(|message| illegal(format!("/position/moves/{}", played.len()), message))?;
-            root.play(&self.game, mv);
-            played.push(text.clone());
-        }
-        Ok(Arc::new(Self { game: self.game.clone(), root, played }))
+        let Self { game, root, played } = self;
+        let mut next = Self { game: game.clone(), root: root.clone(), played: played.clone() };
+        moves.iter().try_for_each(|text| next.play(text))?;
+        Ok(Arc::new(next))
+    }
+
+    fn play(&mut self, text: &str) -> Result<(), Fault> {
+        let pointer = || format!("/position/moves/{}", self.played.len());
+        let mv = self.read(text).map_err(|message| illegal(pointer(), message))?;
+        self.root.play(&self.game, mv);
+        self.played.push(text.to_owned());
+        Ok(())
     }
 
     fn played(&self) -> &[String] {

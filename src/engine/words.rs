@@ -33,8 +33,8 @@ impl From<Setting> for wire::Setting {
 
 /// The protocol's form of a value from the root mover's view.
 ///
-/// In games that score, a proven margin is an evaluation too. Elsewhere a proven result has no evaluation, and
-/// its distance is exact only when both sides of it are proven.
+/// In games that score, a proven margin is an evaluation too, and the outcome may be proven before the margin is.
+/// Elsewhere a proven result has no evaluation, and its distance is exact only when both sides of it are proven.
 pub(super) fn score<G: Game>(value: Value, bound: Bound) -> wire::Score {
     let bound = match bound {
         Bound::Exact => wire::Bound::Exact,
@@ -42,7 +42,10 @@ pub(super) fn score<G: Game>(value: Value, bound: Bound) -> wire::Score {
         Bound::Upper => wire::Bound::Upper,
     };
     let Value { score, .. } = value;
-    let eval = Some(i64::from(score.raw().clamp(-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw())));
+    let raw = score.raw().clamp(-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
+    let is_won_or_lost = G::WIN_BONUS > 0 && raw.abs() > G::WIN_BONUS;
+    let points = if is_won_or_lost { raw - raw.signum() * G::WIN_BONUS } else { raw };
+    let eval = Some(i64::from(points));
     let none = wire::Proof { outcome: wire::ProofOutcome::Draw, plies: None, plies_max: None, margin: None };
     let result = match score.cmp(&Score::DRAW) {
         std::cmp::Ordering::Greater => wire::ProofOutcome::Win,
@@ -50,8 +53,10 @@ pub(super) fn score<G: Game>(value: Value, bound: Bound) -> wire::Score {
         std::cmp::Ordering::Less => wire::ProofOutcome::Loss,
     };
     if G::SCORED {
-        let margin = Some(i64::from(score.raw() / 1000));
-        let proof = value.is_exact().then_some(wire::Proof { outcome: result, margin, ..none });
+        let is_decided = is_won_or_lost && if raw > 0 { value.at_least } else { value.at_most };
+        let margin = value.is_exact().then_some(i64::from(points / 1000));
+        let proof =
+            (value.is_exact() || is_decided).then_some(wire::Proof { outcome: result, margin, ..none });
         return wire::Score { bound, eval, wdl: None, proof };
     }
     if !value.is_decided() {

@@ -1,10 +1,13 @@
-//! The registry: one line a game.
+//! The registry: one line a game; and what boards of several games have in common.
 
 use crate::engine::Entry;
 
+pub mod bits;
+pub mod colosseum;
+pub mod flood;
 pub mod ijk;
 pub mod isolation;
 pub mod l_game;
 
 /// Every game that plyd plays, in the order in which they are told.
-pub static REGISTRY: &[&Entry] = &[&l_game::ENTRY, &isolation::ENTRY, &ijk::ENTRY];
+pub static REGISTRY: &[&Entry] = &[&l_game::ENTRY, &isolation::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];

@@ -101,11 +101,13 @@ impl<M: Copy + PartialEq> Known<M> {
         Found { lines }
     }
 
-    fn wins(&self) -> usize {
+    /// How many moves are known to win.
+    pub(super) fn wins(&self) -> usize {
         self.moves.iter().filter(|known| known.1.is_some_and(|value| value.score.is_win())).count()
     }
 
-    fn value(&self, mv: M) -> Option<Value> {
+    /// The decided value of a move.
+    pub(super) fn value(&self, mv: M) -> Option<Value> {
         self.moves.iter().find(|known| known.0 == mv)?.1
     }
 }

@@ -105,15 +105,17 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         self.search.begin();
         let promised = self.promise.left(game, root);
         let shared = AtomicU64::new(0);
-        let mut work =
-            Work { game, root, known: Known::new(asked), roots: Roots::new(game, root, asked), publish };
+        let known = at_sight(game, root, asked, &self.prover);
+        let mut work = Work { game, root, known, roots: Roots::new(game, root, asked), publish };
+        if promised.is_some() {
+            work.keep(asked.multipv);
+        }
         let mut stint = Stint { until_nodes: FIRST_NODES, ..Stint::whole(control, &shared) };
         if let Some(left_ns) = self.left_ns(control) {
             stint.until_ns = clock::now_ns() + left_ns / FIRST_PART;
         }
         let first = self.search.stretch(game, root, &mut work.roots, &mut stint, work.publish);
         (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
-        work.known = at_sight(game, root, asked, &self.prover);
         work.known.learn(&work.roots.found());
         work.roots.decided().for_each(|(mv, value)| work.known.decide(mv, value));
         let mut end = first;
@@ -179,6 +181,20 @@ impl<G: Game> Work<'_, G> {
         let end = search.stretch(game, root, roots, stint, &mut tell);
         roots.decided().for_each(|(mv, value)| known.decide(mv, value));
         end
+    }
+
+    /// Leaves nothing to search but moves that are known to win, where there are as many as lines, and publishes them before
+    /// anything else: a thread that the system keeps from its core until the time is up answers what it published last. They
+    /// have no value yet, for a proven one would end the search before it sees a shorter way.
+    fn keep(&mut self, multipv: usize) {
+        let Self { known, roots, publish, .. } = self;
+        if known.wins() < multipv {
+            return;
+        }
+        roots.narrow(|mv| known.value(mv).is_some_and(|value| value.score.is_win()), multipv);
+        let mut found = known.lines();
+        found.lines.iter_mut().for_each(|line| line.value = None);
+        publish(&found);
     }
 
     /// Publishes the lines so far.

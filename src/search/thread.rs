@@ -224,7 +224,7 @@ impl Drop for RaiseOnDrop<'_> {
 pub fn final_value<G: Game>(outcome: &Outcome, side: Side, distance: u32) -> Value {
     if let (true, Some(scores)) = (G::SCORED, outcome.scores) {
         let margin = (scores[side.index()] - scores[side.other().index()]).saturating_mul(1000);
-        return Value::proven(Score::eval(margin));
+        return Value::proven(Score::eval(margin.saturating_add(margin.signum() * G::WIN_BONUS)));
     }
     Value::proven(match outcome.winner {
         None => Score::DRAW,

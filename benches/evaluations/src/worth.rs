@@ -1,8 +1,8 @@
 //! The race with any worth of cells: the family to which the race and the default evaluation belong.
 
 use plyd::game::{Context, Evaluator};
-use plyd::games::isolation::board::Bits;
-use plyd::games::isolation::flood::Flood;
+use plyd::games::bits::Bits;
+use plyd::games::flood::Flood;
 use plyd::games::isolation::rules::{Isolation, Position, Target};
 use plyd::score::Score;
 

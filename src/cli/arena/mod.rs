@@ -1,20 +1,43 @@
-//! `plyd arena`: a match between two players, through the protocol, with a referee that trusts neither.
+//! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
+mod clock;
+mod interrupt;
+mod openings;
 mod player;
+mod progress;
 mod report;
+mod sprt;
 
-use std::fs::{File, OpenOptions};
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::arena::{self, Match, PlayedGame, Strictness, Summary};
-use plyd_protocol::Seed;
+use crate::arena::archive::Archive;
+use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
+use crate::arena::{
+    self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Strictness, Summary,
+};
+use crate::engine::AnyRoot;
+use plyd_protocol::{Seed, Setting};
 
 use super::failure::Failure;
 use super::position::PositionArgs;
 use super::{parse, write_json};
-use report::Progress;
+use progress::Progress;
+use report::Report;
+
+/// Games of a pairing where nothing else is said.
+const GAMES: u32 = 100;
+
+/// The most games of a match that ends when a hypothesis is accepted.
+const GAMES_SPRT: u32 = 10_000;
+
+/// Random moves of an opening where nothing else says how games begin.
+const RANDOM_PLIES: u16 = 2;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,25 +45,39 @@ Examples:
   plyd arena l-game --player default --player alphabeta,depth=3 --games 40
   plyd arena isolation --player default,time=50ms --player default,eval=mobility,time=50ms
   plyd arena isolation --player default,nodes=20000 --player cmd=/usr/bin/plyd,nodes=20000 --record games.jsonl
+  plyd arena isolation --player default --player default,eval=race --sprt elo0=0,elo1=20 --concurrency 2
+  plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without
-any it has 100ms. cmd=PROGRAM is any other program that speaks the protocol, such as an older plyd; it is started
-without a shell, and commas end it. Each opening is played twice, with sides swapped; errors are 95 % intervals.")]
+any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period),
+delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). cmd=PROGRAM is any other program
+that speaks the protocol, such as an older plyd; it is started without a shell, and commas end it. tcp=HOST:PORT is
+one that runs already. Each opening is played twice, with sides swapped; errors are 95 % intervals.
+The same command with the same --record file goes on where it was ended.")]
 pub(super) struct Args {
     #[command(flatten)]
     position: PositionArgs,
-    /// A player, to be given twice: NAME or cmd=PROGRAM, then options and limits
+    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits
     #[arg(long = "player", value_name = "PLAYER", required = true)]
     players: Vec<String>,
-    /// Games; each opening takes two
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
-    games: u32,
-    /// Random moves with which each pair of games begins
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    random_plies: u16,
+    /// The first player meets each other one; without this, each meets each
+    #[arg(long)]
+    gauntlet: bool,
+    /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    games: Option<u32>,
+    /// Openings: a file with a position's text or a game's record a line, played in their order and from the first again
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// Random moves with which each pair of games begins [default: 2, with --openings 0]
+    #[arg(long, value_name = "N")]
+    random_plies: Option<u16>,
     /// The seed of openings, of chance and of the players' choices: 1 to 16 hexadecimal digits
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = seed)]
     seed: Seed,
+    /// End as soon as one of two hypotheses about the first player is accepted: elo0=0,elo1=5[,alpha=0.05,beta=0.05]
+    #[arg(long, value_name = "BOUNDS")]
+    sprt: Option<Sprt>,
     /// Games played at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
@@ -53,7 +90,13 @@ pub(super) struct Args {
     /// The moves after which a game that goes on is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
-    /// Append a record of each game to this file, a line of JSON each
+    /// Keep games that are played at once on cores of their own, as many for each as a player has threads
+    #[arg(long)]
+    pin: bool,
+    /// End games early: where the latest answers of both players announce the same proven end
+    #[arg(long, value_name = "HOW")]
+    adjudicate: Option<Adjudicate>,
+    /// Append a record of each game to this file, a line of JSON each; games of this match that it has already count
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Print one JSON object
@@ -61,64 +104,172 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// What ends games early.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Adjudicate {
+    /// The same proven end, announced by both players
+    Proof,
+}
+
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let contest = contest(args)?;
-    let mut file = args.record.as_deref().map(records).transpose()?;
-    contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut summary = Summary::default();
-    let mut progress = Progress::new(contest.games());
-    contest.run(|game| {
-        if let Some(file) = &mut file {
-            append(file, &game)?;
-        }
-        summary.add(&game);
-        progress.show(&summary);
-        Ok::<(), io::Error>(())
-    })?;
-    let report = report::Report::new(&contest, args.seed, &summary);
+    let mut totals = Totals::new(&contest, args.sprt);
+    let mut archive = args.record.as_deref().map(|path| archive(path, &contest, &mut totals)).transpose()?;
+    let halt = Arc::new(AtomicBool::new(false));
+    if !totals.is_complete() {
+        contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
+        interrupt::raise_on_interrupt(Arc::clone(&halt))?;
+        let mut progress = Progress::new(contest.schedule.games(), totals.summary.games);
+        let played = std::mem::take(&mut totals.played);
+        contest.run(&played, &halt, |game| {
+            if let Some(archive) = &mut archive {
+                archive.append(&game)?;
+            }
+            totals.add(&game);
+            if totals.decided.is_some() {
+                halt.store(true, Ordering::Relaxed);
+            }
+            progress.show(&totals.summary, &report::standing(&totals.summary, totals.assessment().as_ref()));
+            Ok::<(), io::Error>(())
+        })?;
+    }
+    let report = Report::new(&contest, &totals.summary, totals.assessment());
     if args.json { write_json(out, &report) } else { report.show(out) }
+}
+
+/// The games of a match so far, and what was decided by them.
+struct Totals {
+    summary: Summary,
+    games: usize,
+    /// The numbers of the games that were played before.
+    played: HashSet<usize>,
+    sprt: Option<Sprt>,
+    /// What the test said when it was decided; games that ended later do not change it.
+    decided: Option<Assessment>,
+}
+
+impl Totals {
+    fn new(contest: &Match, sprt: Option<Sprt>) -> Self {
+        let summary = Summary::new(&contest.schedule, contest.players.len());
+        let games = contest.schedule.games();
+        Self { summary, games, played: HashSet::new(), sprt, decided: None }
+    }
+
+    /// Whether there is nothing left to play.
+    fn is_complete(&self) -> bool {
+        self.decided.is_some() || self.summary.games as usize == self.games
+    }
+
+    fn add(&mut self, game: &PlayedGame) {
+        self.summary.add(game);
+        if self.decided.is_none() {
+            self.decided = self.assessment().filter(|test| test.verdict != Verdict::Continue);
+        }
+    }
+
+    /// What the test says, where one is made.
+    fn assessment(&self) -> Option<Assessment> {
+        let now = || Some(self.sprt?.assess(&self.summary.meetings[0].pairing.pairs));
+        self.decided.or_else(now)
+    }
+}
+
+/// The file of the match's games; those that it has already are added to the totals.
+fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive, Failure> {
+    let opened = Archive::open(path, |game| {
+        contest.owns(&game)?;
+        if !totals.played.insert(game.number) {
+            return Err(format!("game {} is there twice", game.number));
+        }
+        totals.add(&game);
+        Ok(())
+    });
+    opened.map_err(|error| {
+        Failure::Usage(format!(
+            "--record {}: {error}; give the arguments of the match that it holds, or another file",
+            path.display()
+        ))
+    })
 }
 
 /// The match that the arguments describe.
 fn contest(args: &Args) -> Result<Match, Failure> {
-    let start = args.position.open()?;
-    let [first, second] = &args.players[..] else {
-        return Err(Failure::Usage("give --player twice: a match has two players".into()));
-    };
-    if args.games % 2 == 1 {
+    let game = args.position.entry()?;
+    let count = args.players.len();
+    if count < 2 {
+        return Err(Failure::Usage("give --player twice or more: somebody has to be met".into()));
+    }
+    if args.sprt.is_some() && count > 2 {
+        return Err(Failure::Usage("--sprt compares two players: give --player twice".into()));
+    }
+    let games = args.games.unwrap_or(if args.sprt.is_some() { GAMES_SPRT } else { GAMES });
+    if games % 2 == 1 {
         return Err(Failure::Usage("give --games an even number: each opening is played twice".into()));
     }
-    let players = [player::player(start.entry(), first)?, player::player(start.entry(), second)?];
-    let (plies, pairs) = (args.random_plies.into(), args.games as usize / 2);
-    let openings = arena::openings(&start, plies, pairs, args.seed.0)
-        .map_err(|error| Failure::Usage(format!("{error}; give fewer --random-plies")))?;
+    let players: Vec<arena::Player> =
+        args.players.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+    let format = if args.gauntlet { Format::Gauntlet } else { Format::RoundRobin };
+    let schedule = Schedule::new(format, count, games as usize / 2);
+    let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {
+        game,
         rules: args.position.told_rules()?,
-        start,
         players,
-        openings,
+        openings: drawn(args, schedule.rounds())?,
+        schedule,
         strictness: Strictness {
             margin: args.margin,
             patience: args.patience,
             max_moves: args.max_moves as usize,
+            adjudication: args
+                .adjudicate
+                .map_or(Adjudication::Never, |Adjudicate::Proof| Adjudication::Proof),
         },
-        seed: args.seed.0,
+        seed: args.seed,
         concurrency: args.concurrency.into(),
+        cores,
+        keeper: Some(keeper()?),
     })
+}
+
+/// The openings of so many rounds.
+fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
+    let Args { position, seed: Seed(seed), .. } = args;
+    // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
+    position.open()?;
+    let plies = args.random_plies.unwrap_or(if args.openings.is_some() { 0 } else { RANDOM_PLIES });
+    let openings = match &args.openings {
+        Some(_) if position.is_placed() => {
+            return Err(Failure::Usage("give --openings or a position, not both".into()));
+        }
+        Some(path) => {
+            let known = openings::read(path, position.entry()?, &position.rules(*seed)?)?;
+            let start = |index, _: &mut _| Ok::<_, Failure>(Arc::clone(&known[index % known.len()]));
+            arena::openings(start, plies.into(), rounds, *seed)
+        }
+        None => arena::openings(|_, random| position.open_drawn(random.next()), plies.into(), rounds, *seed),
+    };
+    openings.map_err(|error| Failure::Usage(format!("{error}; give fewer --random-plies")))
+}
+
+/// Cores for games that are played at once; without enough of them the system decides, which is told.
+fn cores(games: usize, players: &[arena::Player]) -> Option<Cores> {
+    let threads = |player: &arena::Player| match player.options.get("threads") {
+        Some(Setting::Int(threads)) => usize::try_from(*threads).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    let each = players.iter().map(threads).max().unwrap_or(1);
+    let shared = Cores::share(games, each);
+    shared.inspect_err(|error| tracing::warn!("--pin is not kept: {error}")).ok()
+}
+
+/// The process that ends the players if this one is killed.
+fn keeper() -> io::Result<Keeper> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("keeper");
+    Keeper::start(command)
 }
 
 fn seed(text: &str) -> Result<Seed, String> {
     text.parse().map_err(|_| "give 1 to 16 lower-case hexadecimal digits".into())
-}
-
-fn records(path: &Path) -> Result<File, Failure> {
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.map_err(|error| Failure::Usage(format!("--record {}: {error}", path.display())))
-}
-
-/// Appends a game in one write, so that what is in the file is whole.
-fn append(file: &mut File, game: &PlayedGame) -> io::Result<()> {
-    let mut line = serde_json::to_vec(game)?;
-    line.push(b'\n');
-    file.write_all(&line)
 }

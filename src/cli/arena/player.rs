@@ -1,18 +1,20 @@
-//! The text of a player: `default,eval=mobility,time=100ms` or `cmd=/usr/bin/plyd serve,player=default,nodes=5000`.
+//! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd serve,player=default,nodes=5000` or
+//! `tcp=localhost:7117,tc=10s+0.1s`.
 
 use std::time::Duration;
 
-use crate::arena::{Player, Program};
+use crate::arena::{Address, Player, Program, TimeControl};
 use crate::engine::Entry;
 use crate::options::COMMON;
 use crate::settings;
 use plyd_protocol::{Limit, Setting, Settings};
 
+use super::clock;
 use crate::cli::failure::Failure;
 use crate::cli::{parse, position};
 
 /// The time for a move of a player that has no limit.
-const DEFAULT_TIME: Duration = Duration::from_millis(100);
+const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));
 
 /// Reads a player of a game. Options of our own players are checked; those of other programs are theirs to check.
 pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
@@ -20,7 +22,7 @@ pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
 }
 
 fn read(entry: &Entry, text: &str) -> Result<Player, String> {
-    let (mut program, mut time, mut limit) = (None, None, Limit::default());
+    let (mut address, mut time, mut limit) = (None, None, Limit::default());
     let mut options: Vec<(String, String)> = Vec::new();
     let mut names = Vec::new();
     for (index, part) in text.split(',').enumerate() {
@@ -33,8 +35,12 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
             return Err(format!("`{name}` is given twice"));
         }
         match &*name {
-            "cmd" => program = Some(command(&value)?),
-            "time" => time = Some(move_time(&value)?),
+            "cmd" => set(&mut address, Address::Program(command(&value)?), "cmd or tcp")?,
+            "tcp" => set(&mut address, Address::Tcp(value), "cmd or tcp")?,
+            _ if clock::NAMES.contains(&&*name) => {
+                let read = clock::clock(&name, &value).map_err(|message| format!("`{part}`: {message}"))?;
+                set(&mut time, read, &clock::NAMES.join(" or "))?;
+            }
             "nodes" => limit.nodes = Some(count(&value)?),
             // Some players have a depth of their own, the others search to the limit.
             "depth" => {
@@ -48,18 +54,26 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     if limit.is_empty() {
         time = time.or(Some(DEFAULT_TIME));
     }
-    let options = match &program {
+    let options = match &address {
         Some(_) => foreign_options(entry, &options),
         None => own_options(entry, &options)?,
     };
-    let program = program.map_or_else(own_program, Ok)?;
-    Ok(Player { name: text.to_owned(), program, options, time, limit })
+    let address = address.map_or_else(own_program, Ok)?;
+    Ok(Player { name: text.to_owned(), address, options, time: time.unwrap_or_default(), limit })
+}
+
+/// Takes what can be given only once; `names` tells the settings that give it.
+fn set<T>(place: &mut Option<T>, value: T, names: &str) -> Result<(), String> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("give only one of {names}")),
+    }
 }
 
 /// This very program.
-fn own_program() -> Result<Program, String> {
+fn own_program() -> Result<Address, String> {
     let path = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
-    Ok(Program { path: path.into(), arguments: vec!["serve".into()] })
+    Ok(Address::Program(Program { path: path.into(), arguments: vec!["serve".into()] }))
 }
 
 /// A program and its arguments, between blanks.
@@ -67,13 +81,6 @@ fn command(text: &str) -> Result<Program, String> {
     let mut words = text.split_whitespace().map(Into::into);
     let path = words.next().ok_or("give a program, such as cmd=/usr/bin/plyd")?;
     Ok(Program { path, arguments: words.collect() })
-}
-
-/// A time for a move: the protocol counts whole milliseconds.
-fn move_time(text: &str) -> Result<Duration, String> {
-    let time = parse::duration(text)?;
-    let whole = time.subsec_nanos() % 1_000_000 == 0;
-    if whole && !time.is_zero() { Ok(time) } else { Err("give a time of whole milliseconds".into()) }
 }
 
 fn count<N: std::str::FromStr>(text: &str) -> Result<N, String> {
@@ -126,9 +133,11 @@ mod tests {
         ] {
             let player = isolation(text).unwrap();
             assert_eq!(json(&player.options), options, "{text}");
-            assert_eq!(player.time, ms.map(Duration::from_millis), "{text}");
+            let time =
+                ms.map_or(TimeControl::Unlimited, |ms| TimeControl::PerMove(Duration::from_millis(ms)));
+            assert_eq!(player.time, time, "{text}");
             assert_eq!((player.limit.nodes, player.limit.depth), (nodes, depth), "{text}");
-            assert_eq!((&*player.name, player.program.arguments.len()), (text, 1));
+            assert_eq!((&*player.name, player.address), (text, own_program().unwrap()));
         }
     }
 
@@ -136,8 +145,16 @@ mod tests {
     fn another_program_takes_what_options_it_likes() {
         let player = isolation("cmd=/bin/other serve -v,player=mine,style=3,bold=true,nodes=9").unwrap();
         let program = Program { path: "/bin/other".into(), arguments: vec!["serve".into(), "-v".into()] };
-        assert_eq!(player.program, program);
+        assert_eq!(player.address, Address::Program(program));
         assert_eq!(json(&player.options), r#"{"bold":true,"player":"mine","style":3}"#);
+    }
+
+    #[test]
+    fn a_server_is_called_and_has_a_clock_for_the_game() {
+        let player = isolation("tcp=localhost:7117,player=greedy,tc=10s+0.1s").unwrap();
+        assert_eq!(player.address, Address::Tcp("localhost:7117".into()));
+        assert_eq!(json(&player.options), r#"{"player":"greedy"}"#);
+        assert!(matches!(player.time, TimeControl::Increment { moves: None, .. }));
     }
 
     #[test]
@@ -150,7 +167,8 @@ mod tests {
             ("default,colour=red", "`colour`"),
             ("default,time=5", "unit"),
             ("default,time=1.2345s", "whole"),
-            ("default,time=0ms", "whole"),
+            ("default,time=1s,tc=1s", "only one"),
+            ("tcp=localhost:7117,cmd=plyd", "only one"),
             ("default,nodes=-1", "-1"),
             ("default,random", "`random`"),
             ("default,player=random", "twice"),

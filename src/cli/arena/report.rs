@@ -1,51 +1,19 @@
-//! What a match shows: a running score on stderr, and the table or the JSON at its end.
+//! What a match comes to: the running score in a line, and the tables or the JSON at its end.
 
 use std::collections::HashSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::time::Duration;
 
-use crate::arena::statistics::Estimate;
-use crate::arena::{FaultKind, Match, Summary};
+use crate::arena::statistics::ratings::{Anchor, Rating, rate};
+use crate::arena::statistics::sprt::{Assessment, Verdict};
+use crate::arena::statistics::{Estimate, Points, Row, crosstable};
+use crate::arena::{FaultKind, Match, Meeting, Summary};
 use crate::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::words;
-
-/// How often progress is told where no terminal shows a line that changes.
-const PARTS: usize = 10;
-
-/// The running score on stderr: one line that changes in a terminal, ten lines elsewhere.
-pub(super) struct Progress {
-    games: usize,
-    terminal: bool,
-    told: usize,
-}
-
-impl Progress {
-    /// Of a match with so many games.
-    pub(super) fn new(games: usize) -> Self {
-        Self { games, terminal: io::stderr().is_terminal(), told: 0 }
-    }
-
-    /// Shows the score after a game.
-    pub(super) fn show(&mut self, summary: &Summary) {
-        let played = summary.games as usize;
-        let part = played * PARTS / self.games;
-        let line = format!("{played}/{} games  {}", self.games, standing(summary));
-        let mut stderr = io::stderr();
-        let _nobody_reads = if self.terminal {
-            let end = if played == self.games { "\n" } else { "" };
-            write!(stderr, "\r\x1b[2K{line}{end}")
-        } else if part > self.told {
-            self.told = part;
-            writeln!(stderr, "{line}")
-        } else {
-            Ok(())
-        };
-    }
-}
 
 /// The end of a match, as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -55,42 +23,140 @@ pub(super) struct Report<'m> {
     seed: Seed,
     /// How many of the openings differ.
     openings: usize,
-    players: [&'m str; 2],
-    /// The first player's share of the points, from 0 to 1.
+    players: Vec<&'m str>,
+    /// The players' share of the points and their difference, in the order of the summary's meetings.
+    scores: Vec<Strength>,
+    /// The players by strength, where more than two play.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratings: Option<Vec<Rating>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sprt: Option<Assessment>,
+    summary: &'m Summary,
+}
+
+/// What a meeting says about the strength of its first player.
+#[derive(Debug, Serialize)]
+struct Strength {
+    /// The share of the points, from 0 to 1.
     score: Option<Estimate>,
     elo: Option<Estimate>,
-    summary: &'m Summary,
+    /// The likelihood that it is the stronger one.
+    superiority: Option<f64>,
+}
+
+impl Strength {
+    fn of(points: Points) -> Self {
+        Self { score: points.score(), elo: points.elo(), superiority: points.superiority() }
+    }
 }
 
 impl<'m> Report<'m> {
     /// The end of this match.
-    pub(super) fn new(contest: &'m Match, seed: Seed, summary: &'m Summary) -> Self {
+    pub(super) fn new(contest: &'m Match, summary: &'m Summary, sprt: Option<Assessment>) -> Self {
         let openings: HashSet<String> = contest.openings.iter().map(|opening| opening.text()).collect();
+        let count = contest.players.len();
         Self {
-            game: contest.start.entry().name,
-            rules: contest.start.rules(),
-            seed,
+            game: contest.game.name,
+            // Drawn starts differ from opening to opening; what was given holds for all.
+            rules: contest.rules.clone(),
+            seed: contest.seed,
             openings: openings.len(),
-            players: [&contest.players[0].name, &contest.players[1].name],
-            score: summary.pairs.score(),
-            elo: summary.pairs.elo(),
+            players: contest.players.iter().map(|player| &*player.name).collect(),
+            scores: summary.meetings.iter().map(|meeting| Strength::of(meeting.pairing.points())).collect(),
+            ratings: (count > 2).then(|| rate(count, &summary.pairings(), Anchor::Mean)),
+            sprt,
             summary,
         }
     }
 
     /// Prints it for people.
     pub(super) fn show(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let Self { summary, players: [a, b], .. } = self;
-        writeln!(out, "{a}\nagainst {b}\n{}\n", standing(summary))?;
+        match &self.ratings {
+            Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.meetings())?,
+            None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
+        }
+        writeln!(out, "{}", self.conduct())?;
+        let Summary { endings, shortest, longest, moves, games, .. } = self.summary;
+        let ends: Vec<String> =
+            endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
+        writeln!(out, "ended by: {}", ends.join(", "))?;
+        let (shortest, longest) = shortest.zip(*longest).unwrap_or_default();
+        let mean = *moves as f64 / (*games).max(1) as f64;
+        Ok(writeln!(
+            out,
+            "games: {}; moves a game: {mean:.1} ({shortest} to {longest}); openings: {} different, seed {}",
+            grouped(*games),
+            self.openings,
+            self.seed
+        )?)
+    }
+
+    /// Two players and the score between them.
+    fn duel(&self) -> String {
+        let [a, b] = &self.players[..] else { unreachable!("more than two players have ratings") };
+        let mut text = format!("{a}\nagainst {b}\n{}\n", standing(self.summary, None));
+        if let Some(likely) = self.scores[0].superiority {
+            text += &format!("likelihood of superiority {:.1} %\n", 100.0 * likely);
+        }
+        if let Some(Assessment { llr, lower, upper, verdict }) = self.sprt {
+            let words = match verdict {
+                Verdict::H0 => "H0 is accepted: elo0 or less",
+                Verdict::H1 => "H1 is accepted: elo1 or more",
+                Verdict::Continue => "neither hypothesis is accepted",
+            };
+            text += &format!("LLR {llr:+.2} ({lower:.2} to {upper:.2}): {words}\n");
+        }
+        text
+    }
+
+    fn pairs(&self) -> Columns {
         let mut table = Columns::new(["points of a pair", "0", "1/2", "1", "3/2", "2"]);
-        let pairs = summary.pairs.counts.map(grouped);
+        let pairs = self.summary.meetings[0].pairing.pairs.counts.map(grouped);
         table.row(std::iter::once("pairs".to_owned()).chain(pairs));
-        writeln!(out, "{table}")?;
+        table
+    }
+
+    /// The players by strength, each with its points against each other one.
+    fn standings(&self, ratings: &[Rating]) -> Columns {
+        let rows = crosstable(self.players.len(), &self.summary.pairings());
+        let mut heading: Vec<String> = ["", "player", "Elo", "points", "games"].map(Into::into).into();
+        heading.extend((1..=ratings.len()).map(|rank| rank.to_string()));
+        let mut table = Columns::new(heading);
+        for (rank, Rating { player, elo, .. }) in ratings.iter().enumerate() {
+            let Row { points, games, cells } = &rows[*player];
+            let mut row = vec![(rank + 1).to_string(), self.players[*player].to_owned()];
+            row.push(elo.map_or_else(|| "-".to_owned(), difference));
+            row.extend([points.to_string(), grouped(*games)]);
+            let against = |other: &Rating| cells[other.player].map(|cell| cell.points.to_string());
+            row.extend(ratings.iter().map(|other| against(other).unwrap_or_else(|| "-".to_owned())));
+            table.row(row);
+        }
+        table
+    }
+
+    /// What each two players made of their games.
+    fn meetings(&self) -> Columns {
+        let mut table = Columns::new(["player", "against", "won", "drawn", "lost", "score", "Elo"]);
+        for (Meeting { pairing, wins, draws, losses }, strength) in
+            self.summary.meetings.iter().zip(&self.scores)
+        {
+            let [a, b] = pairing.players.map(|index| self.players[index].to_owned());
+            let mut row = vec![a, b];
+            row.extend([wins, draws, losses].map(|games| grouped(*games)));
+            row.push(strength.score.map_or_else(String::new, percent));
+            row.push(strength.elo.map_or_else(String::new, difference));
+            table.row(row);
+        }
+        table
+    }
+
+    /// How the players conducted themselves.
+    fn conduct(&self) -> Columns {
         let mut heading = vec!["player", "answers", "mean", "longest"];
         heading.extend(FaultKind::ALL.map(FaultKind::name));
         heading.push("contradicted proofs");
         let mut table = Columns::new(heading);
-        for (name, conduct) in self.players.iter().zip(&summary.players) {
+        for (name, conduct) in self.players.iter().zip(&self.summary.players) {
             let time = |us| words::time(Duration::from_micros(us));
             let mut row = vec![(*name).to_owned(), grouped(conduct.answers)];
             row.extend([time(conduct.mean_us()), time(conduct.max_us)]);
@@ -98,29 +164,35 @@ impl<'m> Report<'m> {
             row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
             table.row(row);
         }
-        writeln!(out, "{table}")?;
-        let ends: Vec<String> =
-            summary.endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
-        let range = summary.shortest.zip(summary.longest);
-        let (shortest, longest) = range.unwrap_or_default();
-        let mean = summary.moves as f64 / summary.games.max(1) as f64;
-        writeln!(out, "ended by: {}", ends.join(", "))?;
-        Ok(writeln!(
-            out,
-            "moves a game: {mean:.1} ({shortest} to {longest}); openings: {} different, seed {}",
-            self.openings, self.seed
-        )?)
+        table
     }
 }
 
-/// Wins, draws, losses, score and Elo of the first player, in one line.
-fn standing(summary: &Summary) -> String {
-    let mut text = format!("+{} ={} -{}", summary.wins, summary.draws, summary.losses);
-    if let Some(Estimate { value, error }) = summary.pairs.score() {
-        text += &format!("  score {:.1} % ± {:.1}", value * 100.0, error * 100.0);
+/// How it stands, in one line: between two players wins, draws, losses, score and Elo of the first, and how far a
+/// test is; between more of them each one's points.
+pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
+    let [Meeting { pairing, wins, draws, losses }] = &summary.meetings[..] else {
+        let rows = crosstable(summary.players.len(), &summary.pairings());
+        let points: Vec<String> = rows.iter().map(|row| format!("{}/{}", row.points, row.games)).collect();
+        return points.join("  ");
+    };
+    let mut text = format!("+{wins} ={draws} -{losses}");
+    if let Some(score) = pairing.score() {
+        text += &format!("  score {}", percent(score));
     }
-    if let Some(Estimate { value, error }) = summary.pairs.elo() {
-        text += &format!("  Elo {value:+.1} ± {error:.1}");
+    if let Some(elo) = pairing.elo() {
+        text += &format!("  Elo {}", difference(elo));
+    }
+    if let Some(Assessment { llr, lower, upper, .. }) = test {
+        text += &format!("  LLR {llr:+.2} ({lower:.2} to {upper:.2})");
     }
     text
+}
+
+fn percent(Estimate { value, error }: Estimate) -> String {
+    format!("{:.1} % ± {:.1}", value * 100.0, error * 100.0)
+}
+
+fn difference(Estimate { value, error }: Estimate) -> String {
+    format!("{value:+.1} ± {error:.1}")
 }

@@ -128,28 +128,30 @@ impl AnyRoot for Count {
 
     fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
         let mut next = self.clone();
-        for mv in moves {
-            let pointer = format!("/position/moves/{}", next.played.len());
-            let illegal = |message: &str| Fault {
-                code: ErrorCode::IllegalMove,
-                pointer: pointer.clone(),
-                message: message.into(),
-                outcome: None,
-            };
-            assert!(mv != "+666", "a game that breaks");
-            if mv == "+667" {
-                std::panic::panic_any(Bomb);
-            }
-            let prefix = if next.is_chance() { "~" } else { "+" };
-            let step: i64 =
-                mv.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or(illegal("no number"))?;
-            if next.is_over() || !(1..=3).contains(&step) {
-                return Err(illegal("not now"));
-            }
-            next.total += step;
-            next.played.push(mv.clone());
-        }
+        moves.iter().try_for_each(|mv| next.play(mv))?;
         Ok(Arc::new(next))
+    }
+
+    fn play(&mut self, mv: &str) -> Result<(), Fault> {
+        let pointer = format!("/position/moves/{}", self.played.len());
+        let illegal = |message: &str| Fault {
+            code: ErrorCode::IllegalMove,
+            pointer: pointer.clone(),
+            message: message.into(),
+            outcome: None,
+        };
+        assert!(mv != "+666", "a game that breaks");
+        if mv == "+667" {
+            std::panic::panic_any(Bomb);
+        }
+        let prefix = if self.is_chance() { "~" } else { "+" };
+        let step: i64 = mv.strip_prefix(prefix).and_then(|n| n.parse().ok()).ok_or(illegal("no number"))?;
+        if self.is_over() || !(1..=3).contains(&step) {
+            return Err(illegal("not now"));
+        }
+        self.total += step;
+        self.played.push(mv.to_owned());
+        Ok(())
     }
 
     fn played(&self) -> &[String] {

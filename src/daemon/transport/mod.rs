@@ -2,7 +2,6 @@
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
-pub(super) mod framing;
 pub(super) mod net;
 pub(super) mod stdio;
 
@@ -16,8 +15,8 @@ use super::conn::Taken;
 use super::outbox::Numbered;
 use super::session::Arrival;
 use super::state::{ConnId, State};
+use crate::framing::Event;
 use crate::search::clock::now_ns;
-use framing::Event;
 
 /// The bytes that a writer takes at a time.
 const BATCH_BYTES: usize = 64 << 10;

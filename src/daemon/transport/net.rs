@@ -12,13 +12,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Notify;
 
-use super::framing::Event;
-use super::framing::Framing;
 use super::{Next, Received, Signal, next_lines};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::session::Arrival;
 use crate::daemon::state::ConnId;
+use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
 
 /// Small enough that a peer that floods the daemon leaves the others their turn.

@@ -15,11 +15,11 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-use super::framing::{Event, Framing};
 use super::{Latch, Next, Received, Signal, next_lines};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::state::ConnId;
+use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
 
 const READ_BYTES: usize = 64 << 10;

@@ -1,10 +1,10 @@
-//! Bit boards of knight Isolation: sets of cells, knight moves from one cell and from whole sets.
+//! Bit boards of knight Isolation: knight moves from one cell and from whole sets of cells.
 //!
 //! A board knows its size and nothing of tokens, turns or texts. Cell `row * width + column` is bit number
 //! `row * width + column`, without padding, so that 7x7 fits a `u64` and everything else a `u128`.
 
-use std::fmt::Debug;
-use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
+use crate::games::bits::Bits;
+use crate::games::flood::Step;
 
 /// The smallest width and height.
 pub const MIN_SIDE: usize = 3;
@@ -18,104 +18,6 @@ pub const UNPLACED: u8 = u8::MAX;
 /// The offsets (columns, rows) of a knight's move, in ascending order of the cell reached.
 pub const JUMPS: [(isize, isize); 8] =
     [(-1, -2), (1, -2), (-2, -1), (2, -1), (-2, 1), (2, 1), (-1, 2), (1, 2)];
-
-/// A set of cells in one machine word, or two.
-pub trait Bits:
-    Copy
-    + Eq
-    + Debug
-    + Default
-    + Send
-    + Sync
-    + 'static
-    + BitAnd<Output = Self>
-    + BitAndAssign
-    + BitOr<Output = Self>
-    + BitOrAssign
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + Shl<u32, Output = Self>
-    + Shr<u32, Output = Self>
-    + Into<u128>
-{
-    /// How many cells the set can hold.
-    const CAPACITY: usize;
-    /// The empty set.
-    const EMPTY: Self;
-
-    /// The set of one cell.
-    fn single(cell: u8) -> Self;
-    /// The number of cells in the set.
-    fn len(self) -> u32;
-    /// The smallest cell of a set that is not empty.
-    fn first(self) -> u8;
-    /// The set without its smallest cell; the set must not be empty.
-    fn without_first(self) -> Self;
-
-    /// Whether the set has no cell.
-    #[inline]
-    fn is_empty(self) -> bool {
-        self == Self::EMPTY
-    }
-
-    /// Whether the cell is in the set.
-    #[inline]
-    fn has(self, cell: u8) -> bool {
-        !(self & Self::single(cell)).is_empty()
-    }
-
-    /// The cells of the set in ascending order.
-    #[inline]
-    fn cells(self) -> Cells<Self> {
-        Cells(self)
-    }
-}
-
-macro_rules! bits {
-    ($word:ty) => {
-        impl Bits for $word {
-            const CAPACITY: usize = <$word>::BITS as usize;
-            const EMPTY: Self = 0;
-
-            #[inline]
-            fn single(cell: u8) -> Self {
-                1 << cell
-            }
-            #[inline]
-            fn len(self) -> u32 {
-                self.count_ones()
-            }
-            #[inline]
-            fn first(self) -> u8 {
-                self.trailing_zeros() as u8
-            }
-            #[inline]
-            fn without_first(self) -> Self {
-                self & (self - 1)
-            }
-        }
-    };
-}
-bits!(u64);
-bits!(u128);
-
-/// The cells of a set in ascending order; made by [`Bits::cells`].
-#[derive(Clone, Debug)]
-pub struct Cells<B>(B);
-
-impl<B: Bits> Iterator for Cells<B> {
-    type Item = u8;
-
-    #[inline]
-    fn next(&mut self) -> Option<u8> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let cell = self.0.first();
-        self.0 = self.0.without_first();
-        Some(cell)
-    }
-}
 
 /// What a board's size fixes: its cells and the knight moves on it.
 #[derive(PartialEq, Eq, Debug)]
@@ -288,6 +190,13 @@ impl<B: Bits> Board<B> {
     #[must_use]
     pub fn image_of(&self, symmetry: usize, set: B) -> B {
         set.cells().fold(B::EMPTY, |image, cell| image | B::single(self.image(symmetry, cell)))
+    }
+}
+
+impl<B: Bits> Step<B> for Board<B> {
+    #[inline]
+    fn step(&self, set: B) -> B {
+        self.knights(set)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A table of won and lost positions whose keys are the positions themselves: no hash can make it lie.
 
-use super::board::{Bits, UNPLACED};
+use super::board::UNPLACED;
+use crate::games::bits::Bits;
 
 /// Boards of more cells have no table: a key holds the open cells in 112 bits and both tokens.
 const MOST_CELLS: usize = 112;
@@ -40,7 +41,7 @@ impl Decided {
     #[inline]
     pub(super) fn key<B: Bits>(open: B, own: u8, opp: u8) -> Key {
         let token = |cell: u8| u128::from(cell & (UNPLACED >> 1));
-        open.into() << 16 | token(own) << 9 | token(opp) << 2
+        open.low() << 16 | token(own) << 9 | token(opp) << 2
     }
 
     /// Whether the mover wins, if it was decided before.

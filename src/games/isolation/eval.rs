@@ -1,10 +1,10 @@
 //! The plain evaluations: the race for cells, and mobility. Both see a position from its mover's view and are
 //! fair: they know no root player. One unit is a cell or a move.
 
-use super::board::Bits;
-use super::flood::Flood;
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator};
+use crate::games::bits::Bits;
+use crate::games::flood::Flood;
 use crate::score::Score;
 
 /// Thousandths in a unit.
@@ -84,6 +84,25 @@ mod tests {
     use super::super::oracle::random_games;
     use super::*;
     use crate::game::{Game, Side};
+    use crate::games::flood::reachable;
+
+    #[test]
+    fn floods_cover_what_is_reachable_and_tell_tokens_apart() {
+        let mut apart = 0;
+        for (width, height) in [(3, 3), (5, 4), (7, 7)] {
+            let game = Isolation::<u128>::new(width, height);
+            random_games(width as i32, height as i32, 30, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                let [a, b] = [Side::First, Side::Second].map(|side| game.targets(&pos, side));
+                let flood = Flood::new(game.board(), pos.open(), a, b);
+                let [all_a, all_b] = [a, b].map(|from| reachable(game.board(), pos.open(), from));
+                assert_eq!(flood.all(), all_a | all_b, "{}", oracle.text());
+                assert_eq!(flood.is_apart(game.board()), (all_a & all_b).is_empty(), "{}", oracle.text());
+                apart += u32::from((all_a & all_b).is_empty());
+            });
+        }
+        assert!(apart > 50, "{apart}");
+    }
 
     #[test]
     fn the_race_counts_the_cells_that_each_reaches_first() {

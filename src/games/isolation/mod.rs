@@ -1,7 +1,7 @@
 //! Knight Isolation: two knights, every cell usable once, who cannot move loses.
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
-//! [`flood`] (who reaches what first), [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
+//! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
 //! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search), [`seed_eval`] and
 //! [`players`]. This file opens the game for the registry: it chooses the machine word that holds the board, and
 //! nothing of it knows the protocol.
@@ -9,7 +9,6 @@
 pub mod board;
 mod decided;
 pub mod eval;
-pub mod flood;
 pub mod notation;
 mod openings;
 #[cfg(test)]
@@ -26,7 +25,6 @@ pub mod theory;
 
 use std::sync::Arc;
 
-use self::board::Bits;
 use self::eval::{Mobility, Race};
 use self::notation::Layout;
 use self::players::SeedPlayer;
@@ -37,6 +35,7 @@ use self::solver::Solver;
 use self::territory::Territory;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
+use crate::games::bits::Bits;
 use crate::options::{EXACT, Options};
 use crate::score::Score;
 use crate::search::Searcher;

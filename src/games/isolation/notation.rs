@@ -3,10 +3,11 @@
 //!
 //! Reads untrusted texts; whether a move is legal is the rules' business.
 
-use super::board::{Bits, MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
+use super::board::{MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
 use super::rules::{Isolation, Position, Target};
 use super::sizes::Size;
 use crate::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
+use crate::games::bits::Bits;
 
 /// How a position is written.
 pub const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \

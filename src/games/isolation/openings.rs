@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::board::{Bits, Board};
+use super::board::Board;
 use super::rules::{Isolation, Target};
 use super::sizes::Size;
 use super::solver::Solver;
 use crate::engine::{Share, Solved};
 use crate::game::{Game, Notation, OpenError, Rules};
+use crate::games::bits::Bits;
 use crate::score::{Score, Value};
 use crate::search::Control;
 use crate::search::clock::thread_cpu_time;

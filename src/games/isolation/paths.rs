@@ -4,7 +4,8 @@
 //! and can only be its end. Both together bound a path from above; always entering the cell with the fewest ways
 //! out (Warnsdorff's rule) gives one from below. Where the two differ and it matters, branch and bound decides.
 
-use super::board::{Bits, Board};
+use super::board::Board;
+use crate::games::bits::Bits;
 use crate::search::thread::Pulse;
 
 /// Longest paths that were found before, by region and cell: a power of two.
@@ -141,7 +142,7 @@ impl<B: Bits> Paths<B> {
         for next in (board.reach(cell) & region).cells() {
             let rest = region & !B::single(next);
             let onward = board.reach(next) & rest;
-            let region = super::flood::reachable(board, rest, onward);
+            let region = crate::games::flood::reachable(board, rest, onward);
             let at_most = length + 1 + at_most(board, region, next);
             if at_most > goal.best {
                 self.steps.push(Step { at_most, ways_out: onward.len(), cell: next, region });
@@ -167,7 +168,7 @@ struct Goal {
 
 /// Where a region's longest path is remembered: multiplicative hashing (Knuth, volume 3, 6.4).
 fn place<B: Bits>(region: B, cell: u8) -> usize {
-    let word: u128 = region.into();
+    let word = region.low();
     let folded = (word as u64).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (word >> 64) as u64;
     let mixed = (folded ^ u64::from(cell) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> (u64::BITS - REMEMBERED.trailing_zeros())) as usize
@@ -199,7 +200,7 @@ mod tests {
                 let open = open.fold(0, |set, cell| set | 1 << cell);
                 let cell = random.below(board.cells()) as u8;
                 let open = open & !(1 << cell);
-                let region = super::super::flood::reachable(&board, open, board.reach(cell) & open);
+                let region = crate::games::flood::reachable(&board, open, board.reach(cell) & open);
                 let expected = slow(&board, region, cell);
                 assert_eq!(
                     paths.longest(&board, region, cell, &mut pulse),

@@ -4,9 +4,9 @@
 //! One thing is not the author's: a search that has decided the game ends at once, whichever moves win or
 //! lose. No table, no move ordering but the board's: it is there to measure others against.
 
-use super::board::Bits;
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
+use crate::games::bits::Bits;
 use crate::score::{Score, Value};
 use crate::search::thread::{Pulse, Reached};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};

@@ -1,9 +1,9 @@
 //! The solver and the theory as the second opinion of the default player.
 
-use super::board::Bits;
 use super::rules::{Isolation, Position, Target};
 use super::solver::{Solver, expected_nodes, most_plies, order_of};
 use super::theory;
+use crate::games::bits::Bits;
 use crate::score::{Score, Value};
 use crate::search::proving::Prover;
 use crate::search::thread::Pulse;
@@ -51,7 +51,7 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, random_games};
     use super::*;
-    use crate::game::{Game, Root, Setting};
+    use crate::game::{Game, Root, Setting, Turn};
     use crate::options::{EXACT, Options};
     use crate::search::alone::Alone;
     use crate::search::proving::Proving;
@@ -164,6 +164,48 @@ mod tests {
             }
         });
         assert!(seen > 1000, "{seen}");
+    }
+
+    #[test]
+    fn a_win_that_was_told_is_kept_from_the_first_word_on() {
+        let game = Isolation::<u64>::new(7, 7);
+        let (control, mut judge) = (Control::default(), Solver::new(&game));
+        let (mut kept, mut told) = (0, 0);
+        random_games(7, 7, 12, |ply, oracle| {
+            if ply != 9 || oracle.legal_moves(oracle.active).is_empty() {
+                return;
+            }
+            let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+            let mut root: Root<Isolation<u64>> =
+                Root::new(Layout::parse(&oracle.text()).unwrap().position(&game));
+            // Later the table has no entries, and a search sees the end at once.
+            while game.turn(&root.pos) == Turn::Move && root.pos.open().len() > 24 {
+                let mut moves = Vec::new();
+                game.moves(&root.pos, &mut moves);
+                let asked = Asked { moves, multipv: 1 };
+                let mut first = None;
+                let (found, _) = player.search(&game, &root, &asked, &control, &mut |found| {
+                    first = first.or(Some(found.lines[0].pv[0]));
+                });
+                let line = &found.lines[0];
+                if !line.value.is_some_and(|(value, _)| value.score.is_win()) {
+                    break;
+                }
+                if !root.plies.is_empty() {
+                    let mut after = root.pos;
+                    game.play(&mut after, first.expect("something is published"));
+                    let lost = judge.wins(&game, &after, &mut Pulse::alone(&control)) == Some(false);
+                    (kept, told) = (kept + usize::from(lost), told + 1);
+                }
+                root.play(&game, line.pv[0]);
+                let mut replies = Vec::new();
+                game.moves(&root.pos, &mut replies);
+                if let Some(&reply) = replies.first() {
+                    root.play(&game, reply);
+                }
+            }
+        });
+        assert!(told > 30 && kept * 10 >= told * 9, "{kept} of {told}");
     }
 
     #[test]

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use super::board::{Bits, Board, UNPLACED};
+use super::board::{Board, UNPLACED};
 use crate::game::{Game, Outcome, Side, Turn};
+use crate::games::bits::Bits;
 use crate::zobrist;
 
 /// The ending of every game: the mover has no move.

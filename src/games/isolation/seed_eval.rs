@@ -4,10 +4,11 @@
 //! The project scores won and lost positions by infinities; a search of this crate never evaluates those. A
 //! token that is not placed yet may go to any open cell, and is neither near nor far.
 
-use super::board::{Bits, UNPLACED};
+use super::board::UNPLACED;
 use super::eval::UNIT;
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator, Named};
+use crate::games::bits::Bits;
 use crate::score::Score;
 
 /// The published evaluations, in the order in which the project presents them.

@@ -1,7 +1,8 @@
 //! Which board is played on: the rules `preset`, `width` and `height`, and the size that a start text has.
 
-use super::board::{Bits, Board, MAX_CELLS, MAX_SIDE, MIN_SIDE};
+use super::board::{Board, MAX_CELLS, MAX_SIDE, MIN_SIDE};
 use crate::game::{Kind, OpenError, Rules, Spec};
+use crate::games::bits::Bits;
 
 /// The presets and their sizes; the first is the default.
 const PRESETS: [(&str, Size); 2] =

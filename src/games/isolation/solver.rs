@@ -5,12 +5,13 @@
 //! tokens are apart; then the longer path wins. Measured on the way: the best-known alternatives, proof-number
 //! search and moves that leave the opponent least freedom, need several times the nodes.
 
-use super::board::{Bits, Board, UNPLACED};
+use super::board::{Board, UNPLACED};
 use super::decided::Decided;
-use super::flood::{Flood, reachable};
 use super::paths::{self, Paths};
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Game, Side};
+use crate::games::bits::Bits;
+use crate::games::flood::{Flood, reachable};
 use crate::search::thread::Pulse;
 
 /// Positions with fewer cells in reach are not worth a place in the table.

@@ -4,12 +4,13 @@
 //! both, the longer path wins, and bounds of the paths take the place of cells. `benches/evaluations` plays the
 //! games that the worths were chosen by; docs/search.md tells what else was tried.
 
-use super::board::{Bits, UNPLACED};
+use super::board::UNPLACED;
 use super::eval::UNIT;
-use super::flood::Flood;
 use super::paths;
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator};
+use crate::games::bits::Bits;
+use crate::games::flood::Flood;
 use crate::score::Score;
 
 /// The mover's territory less the opponent's: the cells that each reaches first, each worth half a cell if it has

@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::board::{Bits, Board, UNPLACED};
-use super::flood::Flood;
+use super::board::{Board, UNPLACED};
 use super::openings::{images, openings};
 use super::rules::{Isolation, Position, Target};
 use crate::game::{Game, Side};
+use crate::games::bits::Bits;
+use crate::games::flood::Flood;
 
 /// Openings up to symmetry, one a line: both placements, and the first player's winning move or `-`. Written by
 /// `plyd solve isolation --board 7x7 --book src/games/isolation/openings-7x7.txt`.

@@ -1,10 +1,11 @@
-//! Lines in a stream of bytes, each with its number; long ones are dropped without being stored.
+//! Lines in a stream of bytes, each with its number; long ones are dropped without being stored. Used by both ends of
+//! the wire; does no I/O.
 
 use std::borrow::Cow;
 
 /// What was found in the stream.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Event<'a> {
+pub enum Event<'a> {
     /// A line that is not blank, without its end.
     Line {
         /// Its number among all lines, from 1.
@@ -23,7 +24,7 @@ pub(super) enum Event<'a> {
 
 /// Cuts a stream into lines.
 #[derive(Debug)]
-pub(super) struct Framing {
+pub struct Framing {
     /// The beginning of a line whose end has not come.
     partial: Vec<u8>,
     limit: usize,
@@ -34,27 +35,36 @@ pub(super) struct Framing {
 
 impl Framing {
     /// Lines of at most `limit` bytes, their ends not counted.
-    pub(super) fn new(limit: usize) -> Self {
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
         Self { partial: Vec::new(), limit, dropping: false, lines: 0 }
     }
 
     /// Changes the limit, from the line at hand on.
-    pub(super) fn set_limit(&mut self, limit: usize) {
+    pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
     /// The first bytes of the line whose end has not come.
-    pub(super) fn partial(&self) -> &[u8] {
+    #[must_use]
+    pub fn partial(&self) -> &[u8] {
         &self.partial
     }
 
+    /// Whether the line at hand is already too long; its end will only confirm that.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.dropping
+    }
+
     /// The number of the line at hand.
-    pub(super) fn number(&self) -> u64 {
+    #[must_use]
+    pub fn number(&self) -> u64 {
         self.lines + 1
     }
 
     /// Takes bytes up to the next line that they complete; takes all of them if there is none.
-    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Event<'a>> {
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Event<'a>> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (piece, rest) = (&bytes[..end], &bytes[end + 1..]);
             *bytes = rest;
@@ -75,7 +85,7 @@ impl Framing {
     }
 
     /// The stream ended: the last line, if that lacks its end.
-    pub(super) fn finish(&mut self) -> Option<Event<'static>> {
+    pub fn finish(&mut self) -> Option<Event<'static>> {
         if self.dropping || !self.partial.is_empty() { self.complete() } else { None }
     }
 
@@ -165,5 +175,8 @@ mod tests {
             assert_eq!(framing.next(&mut &[b'x'; 1000][..]), None);
             assert!(framing.partial.capacity() <= 3000);
         }
+        assert!(framing.is_too_long());
+        assert!(matches!(framing.next(&mut &b"\n"[..]), Some(Event::TooLong { .. })));
+        assert!(!framing.is_too_long());
     }
 }

@@ -1,0 +1,147 @@
+//! A file of games: a line of JSON each, appended when a game ends, so that what was played outlives the process.
+//!
+//! A line is written at once. A process that is killed in the middle leaves half a line at the end at most; the next one
+//! that opens the file takes it away and goes on behind the last whole game.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::PlayedGame;
+
+/// How every record begins: half a line that begins otherwise is none of ours.
+const BEGINNING: &[u8] = br#"{"record":"#;
+
+/// A file of games that is open for more.
+#[derive(Debug)]
+pub struct Archive {
+    file: File,
+}
+
+/// Why a file of games cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// It cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Another process writes it.
+    #[error("another match is writing it")]
+    Locked,
+    /// A line is no game, or not one that is wanted.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Archive {
+    /// Opens a file for appending, made where there is none, and gives each of its games to `known`. The file
+    /// stays as it is unless all its lines are taken.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; a line's message is JSON's or what `known` said.
+    pub fn open(
+        path: &Path,
+        known: impl FnMut(PlayedGame) -> Result<(), String>,
+    ) -> Result<Self, ArchiveError> {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+            Errno::WOULDBLOCK => ArchiveError::Locked,
+            error => ArchiveError::Io(error.into()),
+        })?;
+        let whole = read(BufReader::new(&file), known)?;
+        if file.metadata()?.len() > whole {
+            file.set_len(whole)?;
+        }
+        Ok(Self { file })
+    }
+
+    /// Appends a game in one write.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append(&mut self, game: &PlayedGame) -> io::Result<()> {
+        let mut line = serde_json::to_vec(game)?;
+        line.push(b'\n');
+        self.file.write_all(&line)
+    }
+}
+
+/// Gives each game to `known` and tells how many bytes the whole lines are.
+fn read(
+    mut lines: impl BufRead,
+    mut known: impl FnMut(PlayedGame) -> Result<(), String>,
+) -> Result<u64, ArchiveError> {
+    let mut whole = 0;
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        bytes.clear();
+        let read = lines.read_until(b'\n', &mut bytes)?;
+        let torn = bytes.last() != Some(&b'\n');
+        if read == 0 || torn && (bytes.starts_with(BEGINNING) || BEGINNING.starts_with(&bytes)) {
+            break;
+        }
+        let game = serde_json::from_slice(&bytes).map_err(|error| format!("no record of a game: {error}"));
+        game.and_then(&mut known).map_err(|message| ArchiveError::Line { line, message })?;
+        whole += read as u64;
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn game(number: usize) -> String {
+        format!(
+            r#"{{"record":1,"game":"l-game","rules":{{}},"start":"s","moves":[],"result":{{"winner":"p1","by":"crash"}},"number":{number},"seed":"7","players":[{{"index":0,"name":"a"}},{{"index":1,"name":"b"}}],"opening":0,"answers":[],"forfeit":{{"player":"p2","kind":"crash","message":"gone"}}}}"#
+        )
+    }
+
+    fn numbers(text: &[u8]) -> Result<(Vec<usize>, u64), String> {
+        let mut numbers = Vec::new();
+        let whole = read(text, |game| {
+            numbers.push(game.number);
+            if game.number < 100 { Ok(()) } else { Err("too many".into()) }
+        });
+        whole.map(|whole| (numbers, whole)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_game_reads_as_it_was_written() {
+        let text = game(3);
+        let read: PlayedGame = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    #[test]
+    fn half_a_line_is_dropped_wherever_it_was_cut() {
+        let (first, second) = (game(1) + "\n", game(2));
+        for cut in 0..=second.len() {
+            let text = format!("{first}{}", &second[..cut]);
+            assert_eq!(numbers(text.as_bytes()), Ok((vec![1], first.len() as u64)), "{cut}");
+        }
+        let whole = format!("{first}{second}\n");
+        assert_eq!(numbers(whole.as_bytes()), Ok((vec![1, 2], whole.len() as u64)));
+    }
+
+    #[test]
+    fn what_is_no_game_is_told_with_its_line() {
+        for (text, message) in [
+            ("dear diary", "line 1: no record of a game"),
+            ("dear diary\n", "line 1: no record of a game"),
+            ("\n", "line 1: no record of a game"),
+            (&format!("{}\n{{}}\n", game(1)), "line 2: no record of a game"),
+            (&format!("{}\n{}\n", game(1), game(100)), "line 2: too many"),
+        ] {
+            let error = numbers(text.as_bytes()).unwrap_err();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
+    }
+}

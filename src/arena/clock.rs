@@ -1,0 +1,226 @@
+//! The referee's clocks: how much time a player has for a move, what it is told of that, and when its flag falls.
+//!
+//! Reads no time: the referee gives the time that each answer took.
+
+use std::time::Duration;
+
+use plyd_protocol::Clock;
+
+/// What time a player has, for each move or for the game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimeControl {
+    /// None: only limits end its searches.
+    #[default]
+    Unlimited,
+    /// A fixed time for each move.
+    PerMove(Duration),
+    /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many are made.
+    Increment {
+        /// The time at the start, and of each further period.
+        base: Duration,
+        /// What is added after each move.
+        increment: Duration,
+        /// The moves of a period; none: the base is for the whole game.
+        moves: Option<u32>,
+    },
+    /// A time for the game that starts to run a delay after the opponent's move; what is left of the delay is lost.
+    Delay {
+        /// The time at the start.
+        base: Duration,
+        /// The free time of each move.
+        delay: Duration,
+    },
+    /// A time for each turn and a reserve for the game; what is left of a turn is lost.
+    Bank {
+        /// The time of each turn.
+        turn: Duration,
+        /// The reserve at the start.
+        bank: Duration,
+    },
+}
+
+/// A player's clock in one game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct GameClock {
+    control: TimeControl,
+    /// What is left for the game, where that is counted.
+    left: Duration,
+    /// The moves to the next period, where there are periods.
+    moves_to_go: Option<u32>,
+}
+
+impl GameClock {
+    /// The clock at the start of a game.
+    pub(super) fn new(control: TimeControl) -> Self {
+        let (left, moves_to_go) = match control {
+            TimeControl::Unlimited | TimeControl::PerMove(_) => (Duration::ZERO, None),
+            TimeControl::Increment { base, moves, .. } => (base, moves),
+            TimeControl::Delay { base, .. } => (base, None),
+            TimeControl::Bank { bank, .. } => (bank, None),
+        };
+        Self { control, left, moves_to_go }
+    }
+
+    /// The time in which the next move must be answered; none: it is not limited.
+    pub(super) fn allowed(&self) -> Option<Duration> {
+        match self.control {
+            TimeControl::Unlimited => None,
+            TimeControl::PerMove(time) => Some(time),
+            TimeControl::Increment { .. } => Some(self.left),
+            TimeControl::Delay { delay, .. } => Some(self.left + delay),
+            TimeControl::Bank { turn, .. } => Some(self.left + turn),
+        }
+    }
+
+    /// What is left for the game; none where that is not counted.
+    pub(super) fn left(&self) -> Option<Duration> {
+        match self.control {
+            TimeControl::Unlimited | TimeControl::PerMove(_) => None,
+            TimeControl::Increment { .. } | TimeControl::Delay { .. } | TimeControl::Bank { .. } => {
+                Some(self.left)
+            }
+        }
+    }
+
+    /// The clock as a `go` tells it, rounded down to milliseconds, beside the clock of the opponent. An opponent whose
+    /// clock has no time for the game is not told.
+    pub(super) fn told(&self, opponent: &Self) -> Option<Clock> {
+        let (opp_ms, opp_inc_ms) = match opponent.control {
+            TimeControl::Increment { increment, .. } => (Some(signed_ms(opponent.left)), ms(increment)),
+            TimeControl::Delay { .. } => (Some(signed_ms(opponent.left)), 0),
+            TimeControl::Unlimited | TimeControl::PerMove(_) | TimeControl::Bank { .. } => (None, 0),
+        };
+        let me_ms = signed_ms(self.left);
+        match self.control {
+            TimeControl::Unlimited => None,
+            TimeControl::PerMove(time) => Some(Clock::PerMove { ms: signed_ms(time) }),
+            TimeControl::Increment { increment, .. } => Some(Clock::Increment {
+                me_ms,
+                opp_ms,
+                inc_ms: ms(increment),
+                opp_inc_ms: opp_ms.map(|_| opp_inc_ms),
+                moves_to_go: self.moves_to_go,
+            }),
+            TimeControl::Delay { delay, .. } => Some(Clock::Delay { me_ms, opp_ms, delay_ms: ms(delay) }),
+            TimeControl::Bank { turn, .. } => Some(Clock::Bank { turn_ms: signed_ms(turn), bank_ms: me_ms }),
+        }
+    }
+
+    /// Counts a move that took `time`. What an answer within the margin takes too long is forgiven: nothing is left then.
+    ///
+    /// # Errors
+    /// How much more than the clock and the margin allow it took: the flag fell.
+    pub(super) fn press(&mut self, time: Duration, margin: Duration) -> Result<(), Duration> {
+        let allowed = self.allowed().unwrap_or(Duration::MAX);
+        if time > allowed.saturating_add(margin) {
+            return Err(time - allowed);
+        }
+        match self.control {
+            TimeControl::Unlimited | TimeControl::PerMove(_) => {}
+            TimeControl::Increment { base, increment, moves } => {
+                self.left = self.left.saturating_sub(time) + increment;
+                self.moves_to_go = self.moves_to_go.map(|moves| moves - 1);
+                if self.moves_to_go == Some(0) {
+                    self.left += base;
+                    self.moves_to_go = moves;
+                }
+            }
+            TimeControl::Delay { delay: free, .. } | TimeControl::Bank { turn: free, .. } => {
+                self.left = self.left.saturating_sub(time.saturating_sub(free));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ms(time: Duration) -> u64 {
+    time.as_millis() as u64
+}
+
+fn signed_ms(time: Duration) -> i64 {
+    time.as_millis() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TimeControl::{Bank, Delay, Increment, PerMove, Unlimited};
+
+    const fn us(us: u64) -> Duration {
+        Duration::from_micros(us)
+    }
+
+    const fn to_ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// What happened; control; margin; the time of each move in us; then what is left in us, or by how much the last
+    /// move was late.
+    type Case = (&'static str, TimeControl, u64, &'static [u64], Result<Option<u64>, u64>);
+
+    #[test]
+    fn flags_fall_and_time_is_counted_to_the_microsecond() {
+        let moves = |moves, increment| Increment { base: to_ms(100), increment: to_ms(increment), moves };
+        let delay = Delay { base: to_ms(100), delay: to_ms(10) };
+        let bank = Bank { turn: to_ms(10), bank: to_ms(100) };
+        #[rustfmt::skip]
+        let table: &[Case] = &[
+            ("no clock", Unlimited, 0, &[9_000_000_000], Ok(None)),
+            ("the very time of a move", PerMove(to_ms(50)), 0, &[50_000, 50_000], Ok(None)),
+            ("late by 1 us", PerMove(to_ms(50)), 0, &[50_001], Err(1)),
+            ("late by 1 ms", PerMove(to_ms(50)), 0, &[51_000], Err(1000)),
+            ("late by 1 ms, within the margin", PerMove(to_ms(50)), 1, &[51_000], Ok(None)),
+            ("late by more than the margin", PerMove(to_ms(50)), 1, &[51_001], Err(1001)),
+            ("the whole game's time", moves(None, 0), 0, &[60_000, 40_000], Ok(Some(0))),
+            ("the flag falls", moves(None, 0), 0, &[60_000, 40_001], Err(1)),
+            ("the increment comes after the move", moves(None, 5), 0, &[60_000, 45_001], Err(1)),
+            ("the increment is kept", moves(None, 5), 0, &[60_000, 45_000], Ok(Some(5_000))),
+            ("nothing is left of what the margin forgave", moves(None, 5), 1, &[100_900], Ok(Some(5_000))),
+            ("a period ends", moves(Some(2), 0), 0, &[60_000, 40_000], Ok(Some(100_000))),
+            ("time saved is kept over a period", moves(Some(2), 0), 0, &[10_000, 10_000, 10_000], Ok(Some(170_000))),
+            ("the flag falls in the second period", moves(Some(1), 0), 0, &[100_000, 100_001], Err(1)),
+            ("the delay is free", delay, 0, &[10_000, 4_000, 10_000], Ok(Some(100_000))),
+            ("past the delay the clock runs", delay, 0, &[30_000, 5_000], Ok(Some(80_000))),
+            ("delay and time are spent", delay, 0, &[110_001], Err(1)),
+            ("a turn is free", bank, 0, &[10_000, 1_000], Ok(Some(100_000))),
+            ("a turn draws on the bank", bank, 0, &[70_000, 50_000], Ok(Some(0))),
+            ("turn and bank are spent", bank, 0, &[70_000, 50_001], Err(1)),
+        ];
+        for &(what, control, margin, times, expected) in table {
+            let mut clock = GameClock::new(control);
+            let pressed = times.iter().try_for_each(|time| clock.press(us(*time), to_ms(margin)));
+            let left = clock.left().map(|left| left.as_micros() as u64);
+            let found = pressed.map(|()| left).map_err(|late| late.as_micros() as u64);
+            assert_eq!(found, expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn players_are_told_both_clocks_in_whole_milliseconds() {
+        let game = Increment { base: to_ms(100), increment: to_ms(5), moves: Some(40) };
+        let delay = Delay { base: to_ms(70), delay: to_ms(10) };
+        let bank = Bank { turn: to_ms(10), bank: to_ms(60) };
+        for (control, opponent, told) in [
+            (Unlimited, game, "null"),
+            (PerMove(to_ms(3)), game, r#"{"kind":"per_move","ms":3}"#),
+            (
+                game,
+                game,
+                r#"{"kind":"increment","me_ms":103,"opp_ms":100,"inc_ms":5,"opp_inc_ms":5,"moves_to_go":39}"#,
+            ),
+            (
+                game,
+                delay,
+                r#"{"kind":"increment","me_ms":103,"opp_ms":70,"inc_ms":5,"opp_inc_ms":0,"moves_to_go":39}"#,
+            ),
+            (game, bank, r#"{"kind":"increment","me_ms":103,"inc_ms":5,"moves_to_go":39}"#),
+            (delay, game, r#"{"kind":"delay","me_ms":70,"opp_ms":100,"delay_ms":10}"#),
+            (bank, game, r#"{"kind":"bank","turn_ms":10,"bank_ms":60}"#),
+        ] {
+            let mut clock = GameClock::new(control);
+            clock.press(us(1_200), Duration::ZERO).unwrap();
+            let found = serde_json::to_string(&clock.told(&GameClock::new(opponent))).unwrap();
+            assert_eq!(found, told, "{control:?} against {opponent:?}");
+        }
+    }
+}

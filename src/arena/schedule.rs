@@ -1,0 +1,114 @@
+//! Who plays whom, with which opening, and in which order.
+
+/// Who meets whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// Each player meets each other one.
+    #[default]
+    RoundRobin,
+    /// The first player meets each other one.
+    Gauntlet,
+}
+
+/// The games of a match, counted from 0. In each round every pairing plays one opening twice, with sides swapped, so that a match
+/// that ends early has given all pairings the same openings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    pairings: Vec<[usize; 2]>,
+    rounds: usize,
+}
+
+/// A game of a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fixture {
+    /// Counts the games of the match from 0; 2n and 2n + 1 are a pair.
+    pub number: usize,
+    /// The round, which is also the index of its opening.
+    pub round: usize,
+    /// The index of the pairing.
+    pub pairing: usize,
+    /// Who plays: the indexes of p1 and p2.
+    pub players: [usize; 2],
+}
+
+impl Schedule {
+    /// A schedule for so many players; each round is a pair of games for each pairing.
+    #[must_use]
+    pub fn new(format: Format, players: usize, rounds: usize) -> Self {
+        let firsts = match format {
+            Format::RoundRobin => 0..players,
+            Format::Gauntlet => 0..players.min(1),
+        };
+        let pairings = firsts.flat_map(|first| (first + 1..players).map(move |second| [first, second]));
+        Self { pairings: pairings.collect(), rounds }
+    }
+
+    /// Who meets: indexes of players, the smaller one first.
+    #[must_use]
+    pub fn pairings(&self) -> &[[usize; 2]] {
+        &self.pairings
+    }
+
+    /// How many openings there are.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// How many games there are.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        2 * self.rounds * self.pairings.len()
+    }
+
+    /// The game of that number; none where the schedule ends before.
+    #[must_use]
+    pub fn fixture(&self, number: usize) -> Option<Fixture> {
+        if number >= self.games() {
+            return None;
+        }
+        let (pair, swapped) = (number / 2, number % 2 == 1);
+        let (round, pairing) = (pair / self.pairings.len(), pair % self.pairings.len());
+        let [first, second] = self.pairings[pairing];
+        let players = if swapped { [second, first] } else { [first, second] };
+        Some(Fixture { number, round, pairing, players })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn all_who_should_meet_do_so_equally_often_and_on_both_sides() {
+        for (format, players, rounds, pairings) in [
+            (Format::RoundRobin, 2, 3, 1),
+            (Format::RoundRobin, 5, 2, 10),
+            (Format::Gauntlet, 2, 1, 1),
+            (Format::Gauntlet, 5, 4, 4),
+        ] {
+            let schedule = Schedule::new(format, players, rounds);
+            assert_eq!((schedule.pairings().len(), schedule.games()), (pairings, 2 * rounds * pairings));
+            let mut meetings = BTreeMap::new();
+            for number in 0..schedule.games() {
+                let fixture = schedule.fixture(number).unwrap();
+                *meetings.entry(fixture.players).or_insert(0) += 1;
+                let pair = schedule.fixture(number ^ 1).unwrap();
+                assert_eq!((pair.round, pair.pairing), (fixture.round, fixture.pairing));
+                assert_eq!(pair.players, [fixture.players[1], fixture.players[0]]);
+            }
+            assert_eq!(meetings.len(), 2 * pairings);
+            assert!(meetings.values().all(|games| *games == rounds));
+            assert!(format == Format::RoundRobin || meetings.keys().all(|players| players.contains(&0)));
+            assert_eq!(schedule.fixture(schedule.games()), None);
+        }
+    }
+
+    #[test]
+    fn a_round_ends_before_the_next_begins() {
+        let schedule = Schedule::new(Format::RoundRobin, 3, 4);
+        let rounds: Vec<usize> = (0..24).map(|number| schedule.fixture(number).unwrap().round).collect();
+        assert!(rounds.is_sorted() && rounds.chunks(6).all(|round| round[0] == round[5]), "{rounds:?}");
+    }
+}

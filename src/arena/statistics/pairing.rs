@@ -1,0 +1,76 @@
+//! All that two players played against each other.
+
+use serde::Serialize;
+
+use super::{Estimate, Games, Pairs, Points};
+
+/// The results between two players, from the first one's view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Pairing {
+    /// The players by their numbers.
+    pub players: [usize; 2],
+    /// The pairs of games.
+    pub pairs: Pairs,
+    /// The games without another one of the same opening, such as the last ones of a match that was stopped.
+    pub singles: Games,
+}
+
+impl Pairing {
+    /// Players who have not met yet.
+    #[must_use]
+    pub fn new(players: [usize; 2]) -> Self {
+        Self { players, pairs: Pairs::default(), singles: Games::default() }
+    }
+
+    /// The same results, seen by the opponent.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        let [first, second] = self.players;
+        Self { players: [second, first], pairs: self.pairs.reversed(), singles: self.singles.reversed() }
+    }
+
+    /// The points of the first player.
+    #[must_use]
+    pub fn points(&self) -> Points {
+        self.pairs.points() + self.singles.points()
+    }
+
+    /// The share of the points: see [`Points::score`].
+    #[must_use]
+    pub fn score(&self) -> Option<Estimate> {
+        self.points().score()
+    }
+
+    /// The difference in Elo: see [`Points::elo`].
+    #[must_use]
+    pub fn elo(&self) -> Option<Estimate> {
+        self.points().elo()
+    }
+
+    /// The likelihood of superiority: see [`Points::superiority`].
+    #[must_use]
+    pub fn superiority(&self) -> Option<f64> {
+        self.points().superiority()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_and_single_games_add_up() {
+        let pairing = Pairing {
+            players: [0, 1],
+            pairs: Pairs { counts: [0, 1, 2, 1, 1] },
+            singles: Games { counts: [1, 0, 2] },
+        };
+        let points = pairing.points();
+        assert_eq!((points.games, points.made), (13, 8.0));
+        // Of the pairs: 1/2 1 1 3/2 2 around 6/5; of the games: 0 1 1 around 2/3.
+        assert!((points.variance - (1.3 + 2.0 / 3.0)).abs() < 1e-12, "{points:?}");
+        let reversed = pairing.reversed();
+        assert_eq!((reversed.players, reversed.points().made), ([1, 0], 5.0));
+        assert_eq!(reversed.reversed(), pairing);
+    }
+}

@@ -1,0 +1,69 @@
+//! The points of a player and how far chance can move them: what every figure of a match is computed from.
+
+use std::ops::Add;
+
+use serde::Serialize;
+
+use super::elo;
+use super::normal::{self, Z_95};
+
+/// The points that a player made, with their variance.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Points {
+    /// How many games were played.
+    pub games: u64,
+    /// The points made in them: 1 for a win, 1/2 for a draw.
+    pub made: f64,
+    /// The variance of `made`, by the results that were seen.
+    pub variance: f64,
+}
+
+/// A value and what is to be added and taken away from it for 95 % confidence.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Half the width of its interval.
+    pub error: f64,
+}
+
+impl Points {
+    /// The share of the points, from 0 to 1, by the normal approximation; none without a game.
+    #[must_use]
+    pub fn score(&self) -> Option<Estimate> {
+        let games = self.games as f64;
+        (self.games > 0)
+            .then(|| Estimate { value: self.made / games, error: Z_95 * self.variance.sqrt() / games })
+    }
+
+    /// The difference in Elo, see [`elo()`]; none where a score is 0 or 1, which no finite difference explains, or where
+    /// the interval reaches there. The error is half the difference of the values at the ends of the score's interval.
+    #[must_use]
+    pub fn elo(&self) -> Option<Estimate> {
+        let Estimate { value, error } = self.score()?;
+        let (low, high) = (elo(value - error), elo(value + error));
+        (low.is_finite() && high.is_finite())
+            .then(|| Estimate { value: elo(value), error: (high - low) / 2.0 })
+    }
+
+    /// The likelihood of superiority: the probability, from 0 to 1, that the player is the stronger one, by the normal
+    /// approximation; none where all results were alike, which says nothing of chance.
+    #[must_use]
+    pub fn superiority(&self) -> Option<f64> {
+        let lead = self.made - self.games as f64 / 2.0;
+        (self.variance > 0.0).then(|| normal::cumulative(lead / self.variance.sqrt()))
+    }
+}
+
+impl Add for Points {
+    type Output = Self;
+
+    /// The points of games that do not depend on each other.
+    fn add(self, other: Self) -> Self {
+        Self {
+            games: self.games + other.games,
+            made: self.made + other.made,
+            variance: self.variance + other.variance,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The text of a clock: `time=100ms`, `tc=40/60s+0.5s`, `delay=10s+1s`, `bank=1s+30s`.
+
+use std::time::Duration;
+
+use plyd_protocol::MAX_MOVES_TO_GO;
+
+use crate::arena::TimeControl;
+use crate::cli::parse;
+
+/// The names of the settings that are clocks.
+pub(super) const NAMES: [&str; 4] = ["time", "tc", "delay", "bank"];
+
+/// Reads a clock by the name of its setting, one of [`NAMES`].
+///
+/// # Errors
+/// A sentence that says how it is written.
+pub(super) fn clock(name: &str, text: &str) -> Result<TimeControl, String> {
+    Ok(match name {
+        "time" => TimeControl::PerMove(positive(text)?),
+        "delay" => {
+            let (base, delay) = sum(text)?;
+            TimeControl::Delay { base: positive(base)?, delay: whole(delay)? }
+        }
+        "bank" => {
+            let (turn, bank) = sum(text)?;
+            TimeControl::Bank { turn: positive(turn)?, bank: whole(bank)? }
+        }
+        _ => {
+            let (moves, time) = match text.split_once('/') {
+                Some((moves, time)) => (Some(period(moves)?), time),
+                None => (None, text),
+            };
+            let (base, increment) = sum(time).unwrap_or((time, "0ms"));
+            TimeControl::Increment { base: positive(base)?, increment: whole(increment)?, moves }
+        }
+    })
+}
+
+fn sum(text: &str) -> Result<(&str, &str), String> {
+    text.split_once('+').ok_or_else(|| "give two times with a plus, such as 10s+1s".into())
+}
+
+/// The moves of a period.
+fn period(text: &str) -> Result<u32, String> {
+    let moves = text.parse().ok().filter(|moves| (1..=MAX_MOVES_TO_GO).contains(moves));
+    moves.ok_or_else(|| format!("`{text}` is no number of moves from 1 to {MAX_MOVES_TO_GO}"))
+}
+
+fn positive(text: &str) -> Result<Duration, String> {
+    let time = whole(text)?;
+    if time.is_zero() { Err("give a time above 0".into()) } else { Ok(time) }
+}
+
+/// A time in whole milliseconds, in which the protocol counts.
+fn whole(text: &str) -> Result<Duration, String> {
+    let time = parse::duration(text)?;
+    let is_whole = time.subsec_nanos() % 1_000_000 == 0;
+    if is_whole && time <= LONGEST {
+        Ok(time)
+    } else {
+        Err("give a time of whole milliseconds, a year at most".into())
+    }
+}
+
+/// What no match takes, so that sums of times stay far from any limit.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TimeControl::{Bank, Delay, Increment, PerMove};
+
+    #[test]
+    fn clocks_are_read() {
+        let ms = Duration::from_millis;
+        for (name, text, expected) in [
+            ("time", "100ms", PerMove(ms(100))),
+            ("tc", "10s", Increment { base: ms(10_000), increment: ms(0), moves: None }),
+            ("tc", "10s+0.1s", Increment { base: ms(10_000), increment: ms(100), moves: None }),
+            ("tc", "40/1m+500ms", Increment { base: ms(60_000), increment: ms(500), moves: Some(40) }),
+            ("delay", "10s+1s", Delay { base: ms(10_000), delay: ms(1000) }),
+            ("bank", "1s+30s", Bank { turn: ms(1000), bank: ms(30_000) }),
+        ] {
+            assert_eq!(clock(name, text), Ok(expected), "{name}={text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (name, text, word) in [
+            ("time", "5", "unit"),
+            ("time", "0ms", "above 0"),
+            ("time", "1.2345s", "whole"),
+            ("time", "600000m", "year"),
+            ("time", "1s+1s", "unit"),
+            ("tc", "0s+1s", "above 0"),
+            ("tc", "0/10s", "moves"),
+            ("tc", "many/10s", "many"),
+            ("tc", "10s+", "unit"),
+            ("delay", "10s", "plus"),
+            ("bank", "0s+5s", "above 0"),
+        ] {
+            let message = clock(name, text).unwrap_err();
+            assert!(message.contains(word), "{name}={text}: {message}");
+        }
+    }
+}

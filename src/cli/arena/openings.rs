@@ -1,0 +1,91 @@
+//! Where the games of a match begin: at the rules' start, at one position, or at those of a file.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::Arc;
+
+use plyd_protocol::{Record, echo};
+use serde::Deserialize;
+
+use crate::engine::{AnyRoot, Entry};
+use crate::game::Rules;
+use crate::settings;
+
+use crate::cli::failure::Failure;
+
+/// A record of a game; one that a match wrote tells how much of it was the opening.
+#[derive(Deserialize)]
+struct Game {
+    #[serde(flatten)]
+    record: Record,
+    opening: Option<usize>,
+}
+
+/// Reads a file of openings, one a line: a position's text, or a record of a game, played on as far as its `opening` says or
+/// else to its end. Empty lines and those that begin with `#` are left out.
+pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
+    let fail = |place: &str, message: &dyn Display| {
+        Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| fail("", &error))?;
+    let openings: Vec<_> = text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#'))
+        .map(|(line, number)| {
+            opening(entry, rules, line).map_err(|message| fail(&format!(", line {number}"), &message))
+        })
+        .collect::<Result<_, _>>()?;
+    if openings.is_empty() { Err(fail("", &"there is no opening in it")) } else { Ok(openings) }
+}
+
+fn opening(entry: &Entry, rules: &Rules, line: &str) -> Result<Arc<dyn AnyRoot>, String> {
+    let (start, moves) = if line.starts_with('{') {
+        let Game { record, opening } =
+            serde_json::from_str(line).map_err(|error| format!("no record of a game: {error}"))?;
+        if record.game != entry.name {
+            return Err(format!("a record of `{}`", echo(&record.game)));
+        }
+        let mut moves = record.moves;
+        moves.truncate(opening.unwrap_or(usize::MAX));
+        (record.start, moves)
+    } else {
+        (line.to_owned(), Vec::new())
+    };
+    let root = settings::open(entry, rules, Some(&start)).and_then(|start| start.extend(&moves));
+    let root = root.map_err(|fault| fault.message)?;
+    if root.outcome().is_some() { Err("the game is over there".into()) } else { Ok(root) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::games::REGISTRY;
+
+    #[test]
+    fn openings_are_positions_or_games() {
+        let entry = REGISTRY.iter().find(|entry| entry.name == "isolation").unwrap();
+        let rules = settings::rules(entry, &Default::default(), 0).unwrap();
+        let start = settings::open(entry, &rules, None).unwrap().start_text();
+        let record = |game: &str, moves: &str, more: &str| {
+            format!(
+                r#"{{"record":1,"game":"{game}","rules":{{}},"start":"{start}","moves":[{moves}],"result":null{more}}}"#
+            )
+        };
+        for (line, expected) in [
+            (start.clone(), Ok(0)),
+            (record("isolation", r#""d4","a1""#, ""), Ok(2)),
+            (record("isolation", r#""d4","a1""#, r#","opening":1"#), Ok(1)),
+            (record("isolation", r#""d4","d4""#, ""), Err("does not allow")),
+            (record("chess", "", ""), Err("a record of `chess`")),
+            ("{}".into(), Err("no record of a game")),
+            ("nonsense".into(), Err("")),
+        ] {
+            match (opening(entry, &rules, &line), expected) {
+                (Ok(root), Ok(plies)) => assert_eq!(root.played().len(), plies, "{line}"),
+                (Err(message), Err(word)) => assert!(message.contains(word), "{line}: {message}"),
+                (found, _) => panic!("{line}: {:?}", found.map(|root| root.text())),
+            }
+        }
+    }
+}

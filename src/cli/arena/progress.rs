@@ -1,0 +1,89 @@
+//! The running score of a match on stderr.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::arena::Summary;
+
+/// How often progress is told where no terminal shows a line that changes.
+const PARTS: u64 = 10;
+
+/// Characters of the bar.
+const BAR: u64 = 20;
+
+/// The running score: one line that changes in a terminal, ten lines elsewhere.
+pub(super) struct Progress {
+    games: u64,
+    /// Games that were played before this process began.
+    before: u64,
+    began: Instant,
+    terminal: bool,
+    told: u64,
+}
+
+impl Progress {
+    /// Of a match with so many games, of which some were played before.
+    pub(super) fn new(games: usize, before: u64) -> Self {
+        let games = games as u64;
+        let told = before * PARTS / games.max(1);
+        Self { games, before, began: Instant::now(), terminal: io::stderr().is_terminal(), told }
+    }
+
+    /// Shows the score after a game.
+    pub(super) fn show(&mut self, summary: &Summary, standing: &str) {
+        let Self { games, before, began, .. } = *self;
+        let played = summary.games;
+        let left = time_left(began.elapsed(), played - before, games - played);
+        let line = format!("{} {played}/{games} games  {standing}  {left}", bar(played, games));
+        let mut stderr = io::stderr();
+        let _nobody_reads = if self.terminal {
+            let end = if played == games { "\n" } else { "" };
+            write!(stderr, "\r\x1b[2K{line}{end}")
+        } else if played * PARTS / games > self.told {
+            self.told = played * PARTS / games;
+            writeln!(stderr, "{line}")
+        } else {
+            Ok(())
+        };
+    }
+}
+
+fn bar(played: u64, games: u64) -> String {
+    let full = (played * BAR / games) as usize;
+    format!("[{}{}]", "=".repeat(full), " ".repeat(BAR as usize - full))
+}
+
+/// The time that the games left will take if they take as long as those that were played.
+fn time_left(elapsed: Duration, played: u64, left: u64) -> String {
+    match (elapsed.as_secs_f64() * left as f64 / played.max(1) as f64).round() as u64 {
+        _ if left == 0 => format!("{} s", elapsed.as_secs()),
+        s if s < 60 => format!("{s} s left"),
+        s if s < 3600 => format!("{} min {:02} s left", s / 60, s % 60),
+        s => format!("{} h {:02} min left", s / 3600, s % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_grows_with_the_games_left() {
+        for (elapsed, played, left, text) in [
+            (10, 10, 5, "5 s left"),
+            (10, 1, 0, "10 s"),
+            (10, 10, 65, "1 min 05 s left"),
+            (60, 1, 75, "1 h 15 min left"),
+            (3, 0, 5, "15 s left"),
+        ] {
+            assert_eq!(time_left(Duration::from_secs(elapsed), played, left), text);
+        }
+    }
+
+    #[test]
+    fn the_bar_is_full_at_the_end() {
+        assert_eq!(bar(0, 7), format!("[{}]", " ".repeat(20)));
+        assert_eq!(bar(7, 7), format!("[{}]", "=".repeat(20)));
+        assert_eq!(bar(3, 6), format!("[{}{}]", "=".repeat(10), " ".repeat(10)));
+    }
+}

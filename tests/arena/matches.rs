@@ -1,0 +1,80 @@
+//! Matches as people run them, with what they leave behind.
+
+// Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+/// A player that is quick and plays the same again.
+pub(crate) const FAST: &str = "default,nodes=500";
+
+/// An empty directory of its own.
+pub(crate) fn directory() -> PathBuf {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    // Tests run in processes beside each other.
+    let name = format!("arena-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// `plyd arena` with these arguments, to be run in a directory.
+pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
+    command.arg("arena").args(arguments).current_dir(directory);
+    command
+}
+
+/// Runs `plyd arena`.
+pub(crate) fn arena(arguments: &[&str]) -> Output {
+    command(Path::new(env!("CARGO_TARGET_TMPDIR")), arguments).output().unwrap()
+}
+
+/// The report of a match.
+pub(crate) fn report(arguments: &[&str]) -> Value {
+    let arguments = [arguments, &["--json"]].concat();
+    told(&arguments, &arena(&arguments))
+}
+
+/// The report that a match wrote.
+fn told(arguments: &[&str], output: &Output) -> Value {
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The records of a match by number, and its report.
+pub(crate) fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
+    let directory = directory();
+    let result = records_in(&directory, arguments);
+    fs::remove_dir_all(directory).unwrap();
+    result
+}
+
+/// The same for a match that runs in this directory.
+pub(crate) fn records_in(directory: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
+    let arguments = [arguments, &["--json", "--record", "games.jsonl"]].concat();
+    let report = told(&arguments, &command(directory, &arguments).output().unwrap());
+    (read(&directory.join("games.jsonl")), report)
+}
+
+/// The records of a file by number.
+pub(crate) fn read(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    records.sort_by_key(|record| record["number"].as_u64());
+    records
+}
+
+/// A record without what the clock decides.
+pub(crate) fn timeless(mut record: Value) -> Value {
+    for answer in record["answers"].as_array_mut().unwrap() {
+        answer["time_us"] = Value::Null;
+        answer["own_us"] = Value::Null;
+    }
+    record
+}

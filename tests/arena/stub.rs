@@ -1,0 +1,200 @@
+//! A player that takes any game and then does what it is told when it is asked for a move.
+
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Where a stub tells its process and those that it starts, a number a line, in the directory where it runs.
+pub(crate) const PROCESSES: &str = "processes";
+
+/// What a stub that hangs makes in that directory once it is asked for a move.
+pub(crate) const ASKED: &str = "asked";
+
+/// What a player does, by the words of its command line.
+pub(crate) struct Stub<O> {
+    way: String,
+    out: O,
+    seq: u64,
+}
+
+/// Plays on the standard streams, as the whole of a process.
+pub(crate) fn run(way: &str) -> io::Result<()> {
+    if way == "orphan" {
+        forever();
+    }
+    note(process::id())?;
+    match way {
+        "forks" | "forks and crashes" | "forks and hangs" => {
+            let mut orphan = Command::new(std::env::current_exe()?);
+            // The name by which the test's executable knows that it is the stub.
+            orphan.arg0("stub").arg("orphan").stdin(Stdio::null());
+            if way == "forks and crashes" {
+                orphan.stdout(Stdio::null());
+            }
+            note(orphan.spawn()?.id())?;
+        }
+        _ => {}
+    }
+    Stub::new(way, io::stdout()).play(io::stdin().lock())?;
+    if way == "stays" { forever() } else { Ok(()) }
+}
+
+impl<O: Write> Stub<O> {
+    pub(crate) fn new(way: &str, out: O) -> Self {
+        Self { way: way.to_owned(), out, seq: 0 }
+    }
+
+    /// Answers until the input ends or it is told to quit.
+    pub(crate) fn play(&mut self, input: impl BufRead) -> io::Result<()> {
+        for line in input.lines() {
+            let request: Value = serde_json::from_str(&line?)?;
+            let id = request["id"].as_str().unwrap_or_default();
+            match request["cmd"].as_str() {
+                Some("hello") => self.tell(hello(id))?,
+                Some("newgame") => self.begin(id)?,
+                Some("go") => {
+                    if !self.choose(id)? {
+                        return Ok(());
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers a `newgame`.
+    fn begin(&mut self, id: &str) -> io::Result<()> {
+        match &*self.way {
+            "refuses" => self.tell(error(id, "never heard of it")),
+            "begins with nothing" => self.tell(json!({ "type": "result", "id": id, "of": "newgame" })),
+            "begins never" => Ok(()),
+            _ => self.tell(new_game(id)),
+        }
+    }
+
+    /// Answers a `go`, or does what else it is to do; false: it leaves.
+    fn choose(&mut self, id: &str) -> io::Result<bool> {
+        let way = self.way.clone();
+        match &*way {
+            "silent" => {}
+            "no more reads" => forever(),
+            "forks and hangs" => {
+                File::create(ASKED)?;
+                forever();
+            }
+            "chatty" => self.flood(u64::MAX)?,
+            "blank lines" => loop {
+                self.out.write_all(&[b'\n'; 1000])?;
+            },
+            "crash" | "forks and crashes" => process::exit(3),
+            "aborts" => process::abort(),
+            "hangs up" => return Ok(false),
+            // Nobody holds the output any more, though the process goes on.
+            "close" => return Err(Command::new("sleep").arg("1000").stdout(Stdio::null()).exec()),
+            "half a line" => {
+                self.out.write_all(b"{\"seq\":2,\"t_us\":0,\"type\":\"bestmove\",")?;
+                return Ok(false);
+            }
+            "garbage" => self.out.write_all(b"e2e4, perhaps\n")?,
+            "parrot" => self.out.write_all(b"{\"id\":\"2\",\"cmd\":\"go\"}\n")?,
+            "binary" => self.out.write_all(&[0xff, 0x00, 0xc3, 0x28, b'\n'])?,
+            "no object" => self.out.write_all(b"[[[[]]]]\n")?,
+            "no fields" => self.tell(json!({ "type": "bestmove", "id": id }))?,
+            "long line" => self.out.write_all(&[&[b'x'; 2 << 20][..], b"\n"].concat())?,
+            "endless line" => loop {
+                self.out.write_all(&[b'x'; 1000])?;
+            },
+            "wrong type" => self.tell(new_game(id))?,
+            "wrong id" => self.tell(best("other", "4 3 W"))?,
+            "error" => self.tell(error(id, "no idea"))?,
+            "deaf" => {
+                let mut message = error(id, "what?");
+                message["id"] = Value::Null;
+                self.tell(message)?;
+            }
+            "illegal" => self.tell(best(id, "1 1 N"))?,
+            "nonsense" => self.tell(best(id, "resign"))?,
+            "boasts" => {
+                let mut message = best(id, "4 3 W");
+                let proof = json!({ "outcome": "win", "plies": 1 });
+                message["lines"][0]["score"] = json!({ "bound": "exact", "proof": proof });
+                self.tell(message)?;
+            }
+            "failed" => {
+                let mut message = best(id, "4 3 W");
+                message["reason"] = "failed".into();
+                message["incident"] = "inc-7".into();
+                self.tell(message)?;
+            }
+            "chatty good" => {
+                self.flood(20_000)?;
+                self.tell(best(id, "4 3 W"))?;
+            }
+            _ => {
+                if let Some(ms) = way.strip_prefix("late ") {
+                    thread::sleep(Duration::from_millis(ms.parse().expect("milliseconds")));
+                }
+                self.tell(best(id, "4 3 W"))?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn flood(&mut self, lines: u64) -> io::Result<()> {
+        (0..lines).try_for_each(|_| {
+            self.tell(json!({ "type": "notice", "kind": "warning", "message": "thinking" }))
+        })
+    }
+
+    fn tell(&mut self, mut message: Value) -> io::Result<()> {
+        self.seq += 1;
+        message["seq"] = self.seq.into();
+        message["t_us"] = 0.into();
+        self.out.write_all(format!("{message}\n").as_bytes())?;
+        self.out.flush()
+    }
+}
+
+fn best(id: &str, mv: &str) -> Value {
+    let stats = json!({ "nodes": 0, "nps": 0, "time_ms": 0, "depth": 0, "seldepth": 0, "hash_ppm": 0 });
+    let timing = json!({ "received_us": 0, "started_us": 0, "decided_us": 0 });
+    let line = json!({ "rank": 1, "move": mv, "pv": [mv], "depth": 1 });
+    json!({ "type": "bestmove", "id": id, "reason": "limit", "move": mv, "hash": "0", "lines": [line],
+        "stats": stats, "timing": timing })
+}
+
+fn error(id: &str, message: &str) -> Value {
+    json!({ "type": "error", "id": id, "line": 1, "code": "internal", "message": message, "fatal": false })
+}
+
+fn new_game(id: &str) -> Value {
+    json!({ "type": "result", "id": id, "of": "newgame", "session": "match", "game": "stub", "rules": {},
+        "options": {}, "seed": "0", "to_move": "p1" })
+}
+
+fn hello(id: &str) -> Value {
+    json!({ "type": "result", "id": id, "of": "hello", "protocol": 1,
+        "server": { "name": "stub", "version": "0" }, "features": [], "games": [],
+        "limits": { "line_bytes": 1 << 20, "nesting": 32, "finished_ids": 0, "requests": 1, "sessions": 1,
+            "searches": 1, "threads": 1, "hash_bytes": 0, "multipv": 1, "depth": 1, "unsent_bytes": 0,
+            "stalled_ms": 0, "eof_ms": 0, "shutdown_ms": 0,
+            "guarantees": { "first_best_us": 0, "stop_p50_us": 0, "stop_p99_us": 0, "ping_p99_us": 0,
+                "hard_p999_us": 0 } } })
+}
+
+fn note(process: u32) -> io::Result<()> {
+    let mut file = File::options().append(true).create(true).open(PROCESSES)?;
+    file.write_all(format!("{process}\n").as_bytes())
+}
+
+fn forever() -> ! {
+    loop {
+        thread::park();
+    }
+}

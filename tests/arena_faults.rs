@@ -1,0 +1,247 @@
+//! Matches against players that misbehave: what each is blamed for, and that nothing of it stays.
+//!
+//! This executable is its own misbehaving player: called by the name `stub`, it plays as its arguments say. That leaves no
+//! room for the usual test harness, which would write to the player's output.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+#[path = "arena/matches.rs"]
+mod matches;
+#[path = "arena/stub.rs"]
+mod stub;
+
+use std::io::{self, BufReader, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use serde_json::{Value, json};
+
+use matches::{FAST, command, directory, records_in};
+use stub::{ASKED, PROCESSES, Stub};
+
+/// A wait of the default length would only make the tests longer.
+const PATIENCE: [&str; 2] = ["--patience", "2s"];
+
+/// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
+const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
+
+const TESTS: [(&str, fn()); 9] = [
+    ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
+    ("a failed player is started again", a_failed_player_is_started_again),
+    ("a failed connection is made again", a_failed_connection_is_made_again),
+    ("players that do not begin end the command", players_that_do_not_begin_end_the_command),
+    ("a margin forgives", a_margin_forgives),
+    ("a broken search is told", a_broken_search_is_told),
+    ("a proof that does not come true is counted", a_proof_that_does_not_come_true_is_counted),
+    ("no process outlives the match", no_process_outlives_the_match),
+    ("no process outlives a referee that is killed", no_process_outlives_a_referee_that_is_killed),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().collect();
+    if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "stub") {
+        // Who is gone cannot be told.
+        let _referee_gone = stub::run(&arguments[1..].join(" "));
+        return ExitCode::SUCCESS;
+    }
+    // As the usual harness takes it: a part of the tests' names.
+    let filter =
+        arguments[1..].iter().find(|argument| !argument.starts_with('-')).cloned().unwrap_or_default();
+    let mut failed = 0;
+    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&*filter)) {
+        let is_ok = thread::spawn(*test).join().is_ok();
+        failed += usize::from(!is_ok);
+        writeln!(io::stderr(), "test {name} ... {}", if is_ok { "ok" } else { "FAILED" }).unwrap();
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A directory in which `./stub` is the stub; it is removed when dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Self {
+        let place = directory();
+        std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join("stub")).unwrap();
+        Self(place)
+    }
+
+    /// Plays [`ONE_MOVE`] against the stub: records and report.
+    fn against(&self, way: &str, limit: &str, options: &[&str]) -> (Vec<Value>, Value) {
+        let stub = format!("cmd=./stub {way},{limit}");
+        records_in(&self.0, &[&ONE_MOVE, &["--player", &stub, "--player", FAST][..], options].concat())
+    }
+
+    /// The processes that stubs told, of those that are alive.
+    fn alive(&self) -> Vec<String> {
+        let told = fs::read_to_string(self.0.join(PROCESSES)).unwrap_or_default();
+        told.lines().filter(|process| is_alive(process)).map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _stays_for_a_look = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether there is such a process that is more than a number that nobody asked for.
+fn is_alive(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
+}
+
+/// Waits until it holds.
+fn wait(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(40);
+    while !holds() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        thread::yield_now();
+    }
+}
+
+fn each_fault_is_recorded_by_its_name() {
+    let text = include_str!("arena/faults.txt");
+    let rows: Vec<[&str; 4]> = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split('|').map(str::trim).collect::<Vec<_>>().try_into().expect(line))
+        .collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check_fault(row);
+                }
+            });
+        }
+    });
+}
+
+/// Plays against the stub and compares with a row of `faults.txt`.
+fn check_fault(row: &[&str; 4]) {
+    let [way, limit, fault, word] = row;
+    let place = Place::new();
+    let options: &[&str] = if *fault == "silence" { &PATIENCE } else { &[] };
+    let (records, report) = place.against(way, limit, options);
+    let drawn = json!({ "winner": null, "by": "max_plies" });
+    let faults = &report["summary"]["players"][0]["faults"];
+    if fault.is_empty() {
+        assert_eq!((&records[0]["forfeit"], &records[0]["result"]), (&Value::Null, &drawn), "{row:?}");
+        assert_eq!(faults, &json!({}), "{row:?}");
+    } else {
+        let forfeit = &records[0]["forfeit"];
+        assert_eq!(
+            (&forfeit["player"], &forfeit["kind"]),
+            (&json!("p1"), &json!(fault)),
+            "{row:?}: {forfeit}"
+        );
+        assert!(forfeit["message"].as_str().unwrap().contains(word), "{row:?}: {forfeit}");
+        assert_eq!(records[0]["result"], json!({ "winner": "p2", "by": fault }), "{row:?}");
+        assert_eq!(faults, &json!({ *fault: 1 }), "{row:?}");
+    }
+    assert_eq!(records[1]["result"], drawn, "{row:?}");
+    assert_eq!(place.alive(), [""; 0], "{row:?}");
+}
+
+fn a_failed_player_is_started_again() {
+    let place = Place::new();
+    let players = ["--player", FAST, "--player", "cmd=./stub crash,nodes=1"];
+    let (_, report) = records_in(&place.0, &[&["isolation", "--games", "6"], &players[..]].concat());
+    assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 6 }), "{report}");
+    assert_eq!(report["summary"]["meetings"][0]["wins"], 6, "{report}");
+}
+
+fn a_failed_connection_is_made_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Ends with this process.
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let input = BufReader::new(stream.try_clone().unwrap());
+            thread::spawn(move || Stub::new("hangs up", stream).play(input));
+        }
+    });
+    let player = format!("tcp={address},nodes=1");
+    let place = Place::new();
+    let players = ["--player", FAST, "--player", &player];
+    let (records, report) = records_in(&place.0, &[&["isolation", "--games", "4"], &players[..]].concat());
+    assert_eq!(records[0]["forfeit"]["message"], "the connection is closed");
+    assert_eq!(report["summary"]["players"][1]["faults"], json!({ "crash": 4 }), "{report}");
+}
+
+fn players_that_do_not_begin_end_the_command() {
+    let place = Place::new();
+    // Nobody listens where somebody just stopped to.
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (player, word) in [
+        ("cmd=./stub refuses", "never heard of it"),
+        ("cmd=./stub begins with nothing", "no message of the protocol"),
+        ("cmd=./stub begins never", "no answer in time"),
+        ("cmd=/nowhere,nodes=1", "cannot start `/nowhere`"),
+        (&format!("tcp={nobody}"), "cannot connect"),
+    ] {
+        let players = ["--player", FAST, "--player", player];
+        let output = command(&place.0, &[&ONE_MOVE[..], &PATIENCE, &players].concat()).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{player}: {text}");
+        assert!(text.contains(word), "{player} without `{word}`: {text}");
+        assert!(output.stdout.is_empty(), "{player}");
+    }
+}
+
+fn a_margin_forgives() {
+    let (records, report) = Place::new().against("late 50", "time=1ms", &["--margin", "20s"]);
+    assert_eq!(report["summary"]["players"][0]["faults"], json!({}));
+    assert!(records[0]["answers"][0]["time_us"].as_u64() > Some(1000), "{}", records[0]);
+}
+
+fn a_broken_search_is_told() {
+    let (records, _) = Place::new().against("failed", "nodes=1", &[]);
+    assert_eq!(records[0]["answers"][0]["incident"], "inc-7");
+}
+
+fn a_proof_that_does_not_come_true_is_counted() {
+    let (records, report) = Place::new().against("boasts", "nodes=1", &[]);
+    assert_eq!(records[0]["contradictions"][0]["message"], "announced a win and drew");
+    assert_eq!(report["summary"]["players"][0]["contradicted_proofs"], 1);
+    assert_eq!(report["summary"]["players"][1]["contradicted_proofs"], 0);
+}
+
+fn no_process_outlives_the_match() {
+    // The trial before the match starts the stub too; what crashed was started again.
+    for (way, processes, faults) in [
+        ("good", 2, json!({})),
+        ("stays", 2, json!({})),
+        ("forks", 4, json!({})),
+        ("forks and crashes", 6, json!({ "crash": 1 })),
+    ] {
+        let place = Place::new();
+        let (_, report) = place.against(way, "nodes=1", &[]);
+        assert_eq!(report["summary"]["players"][0]["faults"], faults, "{way}");
+        let told = fs::read_to_string(place.0.join(PROCESSES)).unwrap();
+        assert!(told.lines().count() >= processes, "{way}: {told}");
+        // What was killed may take a moment to go.
+        wait(way, || place.alive().is_empty());
+    }
+}
+
+fn no_process_outlives_a_referee_that_is_killed() {
+    let place = Place::new();
+    // They never answer, do not see the end of their input, and each has started another process.
+    let players =
+        ["--player", "cmd=./stub forks and hangs,time=1000s", "--player", "cmd=./stub forks and hangs"];
+    let mut referee = command(&place.0, &[&ONE_MOVE[..], &players].concat());
+    let mut referee = referee.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait("the question", || place.0.join(ASKED).exists());
+    assert_eq!(place.alive().len(), 4);
+    referee.kill().unwrap();
+    referee.wait().unwrap();
+    wait("the players end", || place.alive().is_empty());
+}

@@ -1,0 +1,232 @@
+//! Matches of several players, ended and gone on with, and their records shown: the real binary as people run it.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+#[path = "arena/matches.rs"]
+mod matches;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::PATIENCE;
+use matches::{FAST, arena, command, directory, read, records, report, timeless};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+const SMALL: [&str; 3] = ["isolation", "--rules", "width=5,height=5"];
+
+fn players<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().flat_map(|name| ["--player", name]).collect()
+}
+
+#[test]
+fn each_meets_each_or_the_first_meets_all() {
+    let entrants = players(&[FAST, "greedy", "random"]);
+    for (format, meetings) in
+        [(&[][..], vec![[0, 1], [0, 2], [1, 2]]), (&["--gauntlet"], vec![[0, 1], [0, 2]])]
+    {
+        let arguments = [&SMALL[..], &entrants, format, &["--games", "4", "--concurrency", "2"]].concat();
+        let (records, report) = records(&arguments);
+        let games = 4 * meetings.len();
+        assert_eq!((records.len(), &report["summary"]["games"]), (games, &json!(games)));
+        for (index, players) in meetings.iter().enumerate() {
+            let meeting = &report["summary"]["meetings"][index];
+            assert_eq!(meeting["players"], json!(players));
+            let count = |field: &str| meeting[field].as_u64().unwrap();
+            assert_eq!(count("wins") + count("draws") + count("losses"), 4, "{meeting}");
+        }
+        assert_eq!(report["ratings"][0]["player"], 0, "{}", report["ratings"]);
+        // Each round has one opening for all.
+        for round in records.chunks(2 * meetings.len()) {
+            let opening = |record: &Value| record["moves"].as_array().unwrap()[..2].to_vec();
+            assert!(round.iter().all(|record| opening(record) == opening(&round[0])));
+        }
+    }
+    let output = arena(&[&SMALL[..], &entrants, &["--games", "4"]].concat());
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(["Elo", "points", "against", "won"].iter().all(|word| table.contains(word)), "{table}");
+}
+
+#[test]
+fn a_test_ends_the_match_when_it_is_decided() {
+    let entrants = players(&[FAST, "random"]);
+    let test = ["--sprt", "elo0=0,elo1=100"];
+    let report = report(&[&SMALL[..], &entrants, &test, &["--games", "2000"]].concat());
+    let sprt = &report["sprt"];
+    assert_eq!(sprt["verdict"], "H1", "{sprt}");
+    assert!(sprt["llr"].as_f64() >= sprt["upper"].as_f64(), "{sprt}");
+    let games = report["summary"]["games"].as_u64().unwrap();
+    assert!((4..1000).contains(&games), "{games}");
+}
+
+/// A match that takes some seconds.
+fn long_match(file: &Path) -> Vec<String> {
+    let entrants = players(&["default,nodes=20000", "default,nodes=10000"]);
+    let options = ["--games", "40", "--concurrency", "2", "--record", file.to_str().unwrap()];
+    [&SMALL[..], &entrants, &options].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// Starts a match, waits until some games are recorded, and sends it a signal.
+fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
+    let mut child =
+        command(Path::new("."), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() < 5) || !file.exists() {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_match_that_was_ended_goes_on_without_a_lost_or_doubled_game() {
+    let whole = directory().join("whole.jsonl");
+    let arguments = long_match(&whole);
+    assert!(arena(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).status.success());
+    let expected: Vec<Value> = read(&whole).into_iter().map(timeless).collect();
+    // What a kill in the middle of writing would leave.
+    let half = &std::fs::read(&whole).unwrap()[..100];
+    for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
+        let file = directory().join("ended.jsonl");
+        let arguments = long_match(&file);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        end_early(&arguments, &file, signal);
+        let ended = read(&file).len();
+        assert!((5..40).contains(&ended), "{signal:?}: {ended}");
+        OpenOptions::new().append(true).open(&file).unwrap().write_all(half).unwrap();
+        let report = report(&arguments);
+        assert_eq!(report["summary"]["games"], 40);
+        let games: Vec<Value> = read(&file).into_iter().map(timeless).collect();
+        assert_eq!(games, expected, "{signal:?}");
+        // Nothing is left to play: the same again only reports.
+        let length = std::fs::metadata(&file).unwrap().len();
+        assert_eq!(self::report(&arguments)["summary"], report["summary"]);
+        assert_eq!(std::fs::metadata(&file).unwrap().len(), length);
+    }
+}
+
+#[test]
+fn a_file_of_other_games_is_left_as_it_is() {
+    let file = directory().join("games.jsonl");
+    let name = file.to_str().unwrap();
+    let play = |more: &[&str]| {
+        let entrants = players(&[FAST, "greedy"]);
+        arena(&[&SMALL[..], &entrants, &["--games", "4", "--record", name], more].concat())
+    };
+    assert!(play(&[]).status.success());
+    let games = std::fs::read(&file).unwrap();
+    for (more, word) in [
+        (&["--seed", "7"][..], "another seed"),
+        (&["--random-plies", "3"], "another opening"),
+        (&["--player", "random"], "instead of"),
+        (&["--gauntlet", "--player", "random"], "instead of"),
+    ] {
+        let output = play(more);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {text}");
+        assert!(text.contains(word) && text.contains("line "), "{more:?}: {text}");
+        assert_eq!(std::fs::read(&file).unwrap(), games);
+    }
+    for (content, word) in
+        [("dear diary", "line 1"), ("dear diary\n", "line 1"), ("{\"record\":2}\n", "line 1")]
+    {
+        std::fs::write(&file, content).unwrap();
+        let text = String::from_utf8(play(&[]).stderr).unwrap();
+        assert!(text.contains(word), "{text}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+    }
+    let doubled = [&games[..], &games[..]].concat();
+    std::fs::write(&file, &doubled).unwrap();
+    assert!(String::from_utf8(play(&[]).stderr).unwrap().contains("there twice"));
+    // A longer match begins as the shorter one did.
+    std::fs::write(&file, &games).unwrap();
+    let entrants = players(&[FAST, "greedy"]);
+    let longer = report(&[&SMALL[..], &entrants, &["--games", "6", "--record", name]].concat());
+    assert_eq!(longer["summary"]["games"], 6);
+    assert!(std::fs::read(&file).unwrap().starts_with(&games));
+}
+
+#[test]
+fn openings_come_from_a_file() {
+    let (games, _) = records(&[&SMALL[..], &players(&[FAST, "random"]), &["--games", "2"]].concat());
+    let start = games[0]["start"].as_str().unwrap();
+    let file = directory().join("openings.txt");
+    std::fs::write(&file, format!("# two of them\n{start}\n\n{}\n", games[0])).unwrap();
+    let name = file.to_str().unwrap();
+    let arguments = [&SMALL[..], &players(&[FAST, "random"]), &["--games", "6", "--openings", name]].concat();
+    let (played, report) = records(&arguments);
+    let openings: Vec<&Value> = played.iter().map(|record| &record["opening"]).collect();
+    assert_eq!(openings, [0, 0, 2, 2, 0, 0]);
+    assert_eq!(played[2]["moves"].as_array().unwrap()[..2], games[0]["moves"].as_array().unwrap()[..2]);
+    assert_eq!(report["openings"], 2);
+    for (text, word) in [("", "no opening"), ("\n# nothing\n", "no opening"), ("nonsense\n", "line 1")] {
+        std::fs::write(&file, text).unwrap();
+        let output = arena(&arguments);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+/// Runs `plyd show` with some input and gives its output and what it says on stderr.
+fn show(arguments: &[&str], input: &str) -> (String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
+        .arg("show")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read its input closes it.
+    let _closed = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn games_are_shown_as_they_were_played() {
+    let file = directory().join("games.jsonl");
+    let name = file.to_str().unwrap();
+    let entrants = players(&[FAST, "random"]);
+    report(&[&SMALL[..], &entrants, &["--games", "4", "--record", name]].concat());
+    let games = read(&file);
+    let (list, _) = show(&[name], "");
+    assert_eq!(list.lines().count(), 5, "{list}");
+    assert!(list.contains(FAST) && list.contains("wins by stuck"), "{list}");
+    let moves = games[1]["moves"].as_array().unwrap();
+    let (game, _) = show(&[name, "--game", "2"], "");
+    for mv in moves {
+        assert!(game.contains(mv.as_str().unwrap()), "{game}");
+    }
+    assert!(game.contains("p1: random") && game.contains("width=5"), "{game}");
+    let (start, _) = show(&[name, "--game", "2", "--ply", "0"], "");
+    assert!(start.contains("the start of ") && start.contains("p1 to move"), "{start}");
+    // Steps on and back: what is shown last is ply 1 again, and the end of the input ends the command.
+    let (steps, _) = show(&[name, "--game", "2", "--step"], "n\n\np\n999\nwhat?\n");
+    let plies: Vec<&str> = steps.lines().filter_map(|line| line.split(" of ").next()).collect();
+    let shown = |text: &str| plies.iter().filter(|line| **line == text).count();
+    assert_eq!((shown("the start"), shown("ply 1"), shown("ply 2")), (1, 2, 1), "{steps}");
+    assert_eq!(steps.matches("no such ply").count(), 2, "{steps}");
+    let (piped, _) = show(&["-"], &games[0].to_string());
+    assert!(piped.contains(&format!("p1: {FAST}")), "{piped}");
+    for (arguments, input, word) in [
+        (&[name, "--game", "9"][..], "", "no game 9"),
+        (&[name, "--step"], "", "--game N"),
+        (&[name, "--game", "2", "--ply", "99"], "", "plies"),
+        (&["/nowhere"], "", "/nowhere"),
+        (&["-"], "", "no game"),
+        (&["-"], "{}\n", "line 1"),
+        (&["-"], "[[[[\n", "line 1"),
+    ] {
+        let (output, message) = show(arguments, input);
+        assert!(output.is_empty() && message.contains(word), "{arguments:?}: {message}");
+    }
+}
