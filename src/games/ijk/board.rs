@@ -1,14 +1,15 @@
 //! The tiles on a square board, as bit planes, and what a slide makes of them.
 //!
-//! A word of 64 bits is one bit for each cell, a row in each byte. Four words hold the letters' numbers in binary, a
+//! A word of 64 bits is one bit for each cell, ten for each row of up to six cells. Four words hold the letters' numbers in binary, a
 //! fifth their cases, so that a slide moves and merges the tiles of all lines at once: lines are compressed as in
 //! Warren, "Hacker's Delight", 2002, section 7-4, but along the board instead of along the word. Knows neither players
 //! nor turns.
 
 use crate::zobrist::mix;
 
-/// Cells from one row to the next: a byte holds a row, so that no shift takes a tile into a neighbouring row.
-pub const STRIDE: u32 = 8;
+/// Cells from one row to the next: wide enough that what a shift takes out of a row reaches no further than the first
+/// or last cell of its neighbour.
+pub const STRIDE: u32 = 10;
 /// The smallest board.
 pub const MIN_SIZE: usize = 2;
 /// The largest board.
@@ -21,7 +22,7 @@ pub const K: u8 = 11;
 /// grows by one a move, and `O` is 16,384.
 pub const LAST: u8 = 15;
 
-/// A set of cells: bit `8 * row + column`, counted from the top left.
+/// A set of cells: bit `10 * row + column`, counted from the top left.
 pub type Cells = u64;
 
 /// Whose a tile is: `A` is upper case.
@@ -168,26 +169,18 @@ impl Board {
         self.lower ^= self.occupied() & (1 << cell);
     }
 
-    /// The mass of the tiles on some cells: an `A` weighs 1, each further letter twice as much.
+    /// The mass of the tiles on some cells, which all hold one: an `A` weighs 1, each further letter twice as much.
     #[inline]
     #[must_use]
-    pub const fn mass(&self, cells: Cells) -> i32 {
-        // The letters of the last digit but one and of the last are counted together: 4 sets of 4.
+    pub const fn mass(&self, mut cells: Cells) -> i32 {
         let [one, two, four, eight] = self.letters;
         let mut mass = 0;
-        let mut high = 0;
-        while high < 4 {
-            let four = if high & 1 == 1 { four } else { !four };
-            let eight = if high & 2 == 2 { eight } else { !eight };
-            let set = cells & four & eight;
-            let scale = 4 * high;
-            mass += ((set & one & !two).count_ones() as i32) << scale;
-            mass += ((set & !one & two).count_ones() as i32) << (scale + 1);
-            mass += ((set & one & two).count_ones() as i32) << (scale + 2);
-            if high > 0 {
-                mass += ((set & !one & !two).count_ones() as i32) << (scale - 1);
-            }
-            high += 1;
+        while cells != 0 {
+            let cell = cells.trailing_zeros();
+            let low = one >> cell & 1 | (two >> cell & 1) << 1;
+            let high = four >> cell & 1 | (eight >> cell & 1) << 1;
+            mass += 1 << (low | high << 2) >> 1;
+            cells &= cells - 1;
         }
         mass
     }
@@ -237,16 +230,19 @@ impl Board {
     /// Slides along lines whose neighbours are `STEP` apart, to their first cells if `FIRST`, else to their last.
     #[inline(always)]
     fn slide_along<const STEP: u32, const FIRST: bool>(&mut self, cells: Cells, mover: Case) -> i32 {
+        let off_wall = cells & outward::<STEP, FIRST>(cells, 1);
         let gaps = cells & !self.occupied();
-        self.compress::<STEP, FIRST>(outward::<STEP, FIRST>(gaps, 1) & cells);
+        let board = self.compress::<STEP, FIRST>(outward::<STEP, FIRST>(gaps, 1) & off_wall, off_wall);
 
         // Bit by bit the cells that hold the same as their outer neighbour; `LAST` stays as it is.
-        let occupied = self.occupied();
-        let [one, two, four, eight] = self.letters;
-        let differs = self.letters.iter().fold(0, |differs, &p| differs | (p ^ inward::<STEP, FIRST>(p, 1)));
-        let inner = occupied & inward::<STEP, FIRST>(occupied, 1) & cells;
+        let occupied = board.occupied();
+        let [one, two, four, eight] = board.letters;
+        let differs = board.letters.map(|plane| plane ^ inward::<STEP, FIRST>(plane, 1));
+        let differs = differs[0] | differs[1] | differs[2] | differs[3];
+        let inner = occupied & inward::<STEP, FIRST>(occupied & off_wall, 1);
         let equal = inner & !differs & !(one & two & four & eight);
         if equal == 0 {
+            *self = board;
             return 0;
         }
         // Of neighbouring pairs every other one from the wall: a run is at most five long.
@@ -255,39 +251,46 @@ impl Board {
         let third = outward::<STEP, FIRST>(first, 2) & second;
         let merged = first | third | (outward::<STEP, FIRST>(third, 2) & second);
 
-        let cross = merged & (self.lower ^ inward::<STEP, FIRST>(self.lower, 1));
-        let won = if cross == 0 { 0 } else { self.mass(cross) };
-        match mover {
-            Case::Upper => self.lower &= !cross,
-            Case::Lower => self.lower |= cross,
-        }
-        let mut carry = merged;
-        for plane in &mut self.letters {
-            let sum = *plane ^ carry;
-            carry &= *plane;
-            *plane = sum;
-        }
+        let cross = merged & (board.lower ^ inward::<STEP, FIRST>(board.lower, 1));
+        let won = if cross == 0 { 0 } else { board.mass(cross) };
         let gone = outward::<STEP, FIRST>(merged, 1);
-        self.letters.iter_mut().for_each(|plane| *plane &= !gone);
-        self.lower &= !gone;
-        self.compress::<STEP, FIRST>(outward::<STEP, FIRST>(gone, 1) & cells);
+        let lower = match mover {
+            Case::Upper => board.lower & !cross,
+            Case::Lower => board.lower | cross,
+        };
+        // One more in binary: the carry runs through the digits that are set.
+        let carry = [merged, merged & one, merged & one & two, merged & one & two & four];
+        let digit = |i: usize| (board.letters[i] ^ carry[i]) & !gone;
+        let merged = Self { letters: [digit(0), digit(1), digit(2), digit(3)], lower: lower & !gone };
+        *self = merged.compress::<STEP, FIRST>(outward::<STEP, FIRST>(gone, 1) & off_wall, off_wall);
         won
     }
 
-    /// Moves all tiles over the gaps before them; `behind` are the cells next to a gap, on its outer side.
+    /// Moves all tiles over the gaps before them; `behind` are the cells next to a gap, on its outer side, and `off_wall`
+    /// all that are not next to the wall.
     #[inline(always)]
-    fn compress<const STEP: u32, const FIRST: bool>(&mut self, mut behind: Cells) {
-        let mut distance = 1;
+    fn compress<const STEP: u32, const FIRST: bool>(self, behind: Cells, off_wall: Cells) -> Self {
         // Tiles with an odd number of gaps before them move by one; then every other gap is left, twice as wide.
-        while behind != 0 {
-            let odd = parity::<STEP, FIRST>(behind);
-            for plane in self.letters.iter_mut().chain([&mut self.lower]) {
-                let moved = *plane & odd;
-                *plane = *plane ^ moved | inward::<STEP, FIRST>(moved, distance);
+        let one = parity::<STEP, FIRST>(behind) & off_wall;
+        let mut board = self.moved::<STEP, FIRST>(one, 1);
+        let behind = behind & !one;
+        if behind != 0 {
+            let two = parity::<STEP, FIRST>(behind) & off_wall;
+            board = board.moved::<STEP, FIRST>(two, 2);
+            let behind = behind & !two;
+            if behind != 0 {
+                let four = parity::<STEP, FIRST>(behind) & off_wall;
+                board = board.moved::<STEP, FIRST>(four, 4);
             }
-            behind &= !odd;
-            distance *= 2;
         }
+        board
+    }
+
+    /// Moves the tiles on some cells by a distance to the wall.
+    #[inline(always)]
+    fn moved<const STEP: u32, const FIRST: bool>(self, from: Cells, distance: u32) -> Self {
+        let plane = |plane: Cells| plane & !from | inward::<STEP, FIRST>(plane & from, distance);
+        Self { letters: self.letters.map(plane), lower: plane(self.lower) }
     }
 }
 
@@ -303,19 +306,10 @@ const fn outward<const STEP: u32, const FIRST: bool>(cells: Cells, distance: u32
     if FIRST { cells << (STEP * distance) } else { cells >> (STEP * distance) }
 }
 
-/// The cells with an odd number of these cells between the wall and themselves, their own included.
+/// The cells with an odd number of these cells between the wall and themselves, their own included; and others, off the
+/// board and next to the wall.
 #[inline(always)]
-const fn parity<const STEP: u32, const FIRST: bool>(mut cells: Cells) -> Cells {
-    // What a shift takes out of a row must not enter the next: one, two, four columns of each row are left out.
-    let inside = match (STEP, FIRST) {
-        (1, true) => [0xfe, 0xfc, 0xf0],
-        (1, false) => [0x7f, 0x3f, 0x0f],
-        _ => [0xff; 3],
-    };
-    let mut i = 0;
-    while i < 3 {
-        cells ^= outward::<STEP, FIRST>(cells, 1 << i) & (inside[i] * 0x0101_0101_0101_0101);
-        i += 1;
-    }
-    cells
+const fn parity<const STEP: u32, const FIRST: bool>(cells: Cells) -> Cells {
+    let pairs = cells ^ outward::<STEP, FIRST>(cells, 1);
+    pairs ^ outward::<STEP, FIRST>(pairs, 2) ^ outward::<STEP, FIRST>(pairs, 4)
 }

@@ -3,7 +3,7 @@
 //! Both value a letter by ten for each step of the alphabet and ask for order on the board, not whose tiles they are:
 //! what is good is good for the side that moves at the root.
 
-use super::board::{STRIDE, Tile};
+use super::board::{CELL_LIMIT, STRIDE, Tile};
 use super::rules::{Ijk, Move, Position};
 use crate::game::{Context, Evaluator, Game, Named};
 use crate::score::Score;
@@ -86,7 +86,8 @@ fn smoothness<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
     let board = pos.board();
     let mut penalty = 0;
     for cell in (0..game.cells().ilog2() as u8 + 1).filter(|cell| board.occupied() >> cell & 1 == 1) {
-        for neighbour in [cell + 1, cell + STRIDE as u8] {
+        let neighbours = [cell + 1, cell + STRIDE as u8];
+        for neighbour in neighbours.into_iter().filter(|&neighbour| usize::from(neighbour) < CELL_LIMIT) {
             if let (Some(one), Some(other)) = (board.tile(cell), board.tile(neighbour)) {
                 penalty += (letter_value(one) - letter_value(other)).abs();
             }
