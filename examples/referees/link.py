@@ -37,7 +37,7 @@ class Link:
         self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
         try:
             self.connect(time.monotonic() + 10)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, a game must not be lost by it
             Link.absent = not Link.listened
             self.warn(error)
 
@@ -50,17 +50,21 @@ class Link:
             Link.path, Link.listened = path, path is not None
         self.__dict__.update(state)
 
-    def moves(self, position, deadline, margin, **fields):
+    def moves(self, position, read, deadline, margin, **fields):
         """Yields better and better moves for `position` until the search ends.
 
-        `deadline` (of `time.monotonic`) is when the last one must have been used, and `margin` what
-        plyd keeps off it, in seconds. Other `fields` go into the `go` as they are.
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
         """
         for attempt in range(2):
             try:
-                yield from self.search(position, deadline, margin, fields)
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        yield move
                 return
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
@@ -74,7 +78,7 @@ class Link:
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
         self.send({**request, **fields})
-        ended = False
+        last, ended = None, False
         try:
             while True:
                 message = self.receive(deadline - margin / 2)
@@ -86,8 +90,9 @@ class Link:
                 if message["type"] == "error":
                     self.warn(message["message"])
                     return
-                if "move" in message:
-                    yield message["move"]
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
                 if ended:
                     return
         finally:

@@ -9,7 +9,6 @@ from agents.agent import Agent
 from store import register_agent
 
 SIDES = "urdl"  # the referee's 0 up, 1 right, 2 down, 3 left
-STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 
 @register_agent("plyd_agent")
@@ -31,13 +30,18 @@ class PlydAgent(Agent):
         own, other = plain(my_pos), plain(adv_pos)
         best = own, next((side for side in range(4) if not chess_board[own[0]][own[1]][side]), 0)
         position = {"start": board(chess_board, own, other)}
-        for text in self.link.moves(position, deadline, self.MARGIN):
-            best = (int(text[0], 16), int(text[1], 16)), SIDES.index(text[2])
+        for best in self.link.moves(position, read_move, deadline, self.MARGIN):
+            pass  # each is better than the one before
         return best
 
 
 def plain(place):
     return int(place[0]), int(place[1])
+
+
+def read_move(text):
+    row, column, side = text
+    return (int(row, 16), int(column, 16)), SIDES.index(side)
 
 
 def board(walls, own, other):
@@ -82,7 +86,7 @@ class Link:
         self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
         try:
             self.connect(time.monotonic() + 10)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, a game must not be lost by it
             Link.absent = not Link.listened
             self.warn(error)
 
@@ -95,17 +99,21 @@ class Link:
             Link.path, Link.listened = path, path is not None
         self.__dict__.update(state)
 
-    def moves(self, position, deadline, margin, **fields):
+    def moves(self, position, read, deadline, margin, **fields):
         """Yields better and better moves for `position` until the search ends.
 
-        `deadline` (of `time.monotonic`) is when the last one must have been used, and `margin` what
-        plyd keeps off it, in seconds. Other `fields` go into the `go` as they are.
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
         """
         for attempt in range(2):
             try:
-                yield from self.search(position, deadline, margin, fields)
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        yield move
                 return
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
@@ -119,7 +127,7 @@ class Link:
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
         self.send({**request, **fields})
-        ended = False
+        last, ended = None, False
         try:
             while True:
                 message = self.receive(deadline - margin / 2)
@@ -131,8 +139,9 @@ class Link:
                 if message["type"] == "error":
                     self.warn(message["message"])
                     return
-                if "move" in message:
-                    yield message["move"]
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
                 if ended:
                     return
         finally:

@@ -33,8 +33,8 @@ class CustomPlayer(DataPlayer):
         wanted = {cell_text(int(action) + (own or 0)): action for action in safe}
         only = {} if len(safe) == len(actions) else {"searchmoves": list(wanted)}
         position = {"start": board(state)}
-        for text in self.link.moves(position, time.monotonic() + left, self.MARGIN, **only):
-            action = wanted.get(text, put)
+        deadline = time.monotonic() + left
+        for action in self.link.moves(position, wanted.get, deadline, self.MARGIN, **only):
             if action != put:
                 put = action
                 self.queue.put(put)
@@ -111,7 +111,7 @@ class Link:
         self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
         try:
             self.connect(time.monotonic() + 10)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, a game must not be lost by it
             Link.absent = not Link.listened
             self.warn(error)
 
@@ -124,17 +124,21 @@ class Link:
             Link.path, Link.listened = path, path is not None
         self.__dict__.update(state)
 
-    def moves(self, position, deadline, margin, **fields):
+    def moves(self, position, read, deadline, margin, **fields):
         """Yields better and better moves for `position` until the search ends.
 
-        `deadline` (of `time.monotonic`) is when the last one must have been used, and `margin` what
-        plyd keeps off it, in seconds. Other `fields` go into the `go` as they are.
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
         """
         for attempt in range(2):
             try:
-                yield from self.search(position, deadline, margin, fields)
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        yield move
                 return
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
@@ -148,7 +152,7 @@ class Link:
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
         self.send({**request, **fields})
-        ended = False
+        last, ended = None, False
         try:
             while True:
                 message = self.receive(deadline - margin / 2)
@@ -160,8 +164,9 @@ class Link:
                 if message["type"] == "error":
                     self.warn(message["message"])
                     return
-                if "move" in message:
-                    yield message["move"]
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
                 if ended:
                     return
         finally:

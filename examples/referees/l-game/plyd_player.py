@@ -128,14 +128,14 @@ def write_move(move):
 
 def choose(link, board, start=None, played=()):
     """The best legal move, or None where there is none; with `start` and `played` plyd sees the game."""
-    legal = set(board.moves())
+    legal = list(board.moves())
     if not legal:
         return None
     best = next(board.moves())
     position = {"start": start or board.text(), "moves": list(played)}
-    for text in link.moves(position, time.monotonic() + TURN, MARGIN):
-        move = read_move(text)
-        best = move if move in legal else best
+    texts = {write_move(move): move for move in legal}
+    for best in link.moves(position, texts.get, time.monotonic() + TURN, MARGIN):
+        pass  # each is better than the one before
     return best
 
 
@@ -216,7 +216,7 @@ class Link:
         self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
         try:
             self.connect(time.monotonic() + 10)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, a game must not be lost by it
             Link.absent = not Link.listened
             self.warn(error)
 
@@ -229,17 +229,21 @@ class Link:
             Link.path, Link.listened = path, path is not None
         self.__dict__.update(state)
 
-    def moves(self, position, deadline, margin, **fields):
+    def moves(self, position, read, deadline, margin, **fields):
         """Yields better and better moves for `position` until the search ends.
 
-        `deadline` (of `time.monotonic`) is when the last one must have been used, and `margin` what
-        plyd keeps off it, in seconds. Other `fields` go into the `go` as they are.
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
         """
         for attempt in range(2):
             try:
-                yield from self.search(position, deadline, margin, fields)
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        yield move
                 return
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
@@ -253,7 +257,7 @@ class Link:
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
         self.send({**request, **fields})
-        ended = False
+        last, ended = None, False
         try:
             while True:
                 message = self.receive(deadline - margin / 2)
@@ -265,8 +269,9 @@ class Link:
                 if message["type"] == "error":
                     self.warn(message["message"])
                     return
-                if "move" in message:
-                    yield message["move"]
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
                 if ended:
                     return
         finally:

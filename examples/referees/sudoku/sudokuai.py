@@ -27,9 +27,8 @@ class SudokuAI(competitive_sudoku.sudokuai.SudokuAI):
         self.propose_move(state.move(*proposed))
         deadline = time.monotonic() + self.LONGEST
         anytime = {"clock": {"kind": "anytime"}}
-        for text in self.link.moves({"start": state.text()}, deadline, 0, **anytime):
-            found = tuple(int(word) for word in text.split(","))
-            if found != proposed and state.takes(*found):
+        for found in self.link.moves({"start": state.text()}, state.read, deadline, 0, **anytime):
+            if found != proposed:
                 proposed = found
                 self.propose_move(state.move(*proposed))
 
@@ -77,6 +76,11 @@ class State:
             for value in range(1, self.size + 1)
             if self.takes(row, column, value)
         )
+
+    def read(self, text):
+        """The move of that text, or None if it would lose at once."""
+        row, column, value = map(int, text.split(","))
+        return (row, column, value) if self.takes(row, column, value) else None
 
     def text(self):
         """The position as plyd's text."""
@@ -133,7 +137,7 @@ class Link:
         self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
         try:
             self.connect(time.monotonic() + 10)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, a game must not be lost by it
             Link.absent = not Link.listened
             self.warn(error)
 
@@ -146,17 +150,21 @@ class Link:
             Link.path, Link.listened = path, path is not None
         self.__dict__.update(state)
 
-    def moves(self, position, deadline, margin, **fields):
+    def moves(self, position, read, deadline, margin, **fields):
         """Yields better and better moves for `position` until the search ends.
 
-        `deadline` (of `time.monotonic`) is when the last one must have been used, and `margin` what
-        plyd keeps off it, in seconds. Other `fields` go into the `go` as they are.
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
         """
         for attempt in range(2):
             try:
-                yield from self.search(position, deadline, margin, fields)
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        yield move
                 return
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
@@ -170,7 +178,7 @@ class Link:
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
         self.send({**request, **fields})
-        ended = False
+        last, ended = None, False
         try:
             while True:
                 message = self.receive(deadline - margin / 2)
@@ -182,8 +190,9 @@ class Link:
                 if message["type"] == "error":
                     self.warn(message["message"])
                     return
-                if "move" in message:
-                    yield message["move"]
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
                 if ended:
                     return
         finally:
