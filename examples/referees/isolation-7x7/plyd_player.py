@@ -205,9 +205,9 @@ class Link:
     def start(cls):
         if cls.path is not None:
             return
-        program = os.environ.get("PLYD_BIN") or shutil.which("plyd")
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
         if program is None:
-            raise ValueError("no plyd on the PATH, and PLYD_BIN is not set")
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
         cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
         cls.keeper = subprocess.Popen(
             ["/bin/sh", "-c", cls.KEEPER, program, cls.path],

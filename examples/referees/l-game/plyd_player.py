@@ -24,28 +24,52 @@ Move = collections.namedtuple("Move", "piece taken put", defaults=(None, None))
 
 
 class PlydPlayer:
-    """A player object for the course program whose states have pieces and tokens."""
+    """A player object for the course program whose states have pieces, tokens and a transformation.
+
+    The program turns its states about to have fewer of them; undone, they show one game, whose moves
+    tell plyd which positions the opponent has already answered.
+    """
 
     def __init__(self, id=0, *_):
         self.id = id
         self.link = Link("l-game", options=OPTIONS)
+        self.game_reset()
+
+    def game_reset(self):
+        self.start, self.played, self.left = None, [], None
 
     def instructionHandler(self, state, display=False):
         """Answers ('move', action), the only instruction that a program gives."""
         return "move", self.getMove(state, display)
 
     def getMove(self, state, display=False):
-        """The action in the coordinates of `state`, which the program keeps normalised."""
-        pieces = [(piece.x, piece.y, piece.d) for piece in state.L_pieces]
-        tokens = sorted((token.x, token.y) for token in state.token_pieces)
-        move = choose(self.link, Board(pieces, tokens, state.player))
+        """The action in the coordinates of `state`, or None where there is none."""
+        flags = [bool(flag) for flag in state.transform]
+        pieces = [turn_piece((p.x, p.y, p.d), flags, inward=False) for p in state.L_pieces]
+        tokens = [turn((t.x, t.y), flags, inward=False) for t in state.token_pieces]
+        board = Board(pieces, tokens, state.player)
+        self.follow(board)
+        move = choose(self.link, board, self.start, self.played)
         if move is None:
             return None
-        action = type(state.getLegalMoves()[0])
-        return action(state.player, move.piece, move.taken or (0, 0), move.put or (0, 0))
+        self.played.append(write_move(move))
+        self.left = board.play(move)
+        piece = turn_piece(move.piece, flags, inward=True)
+        taken, put = (
+            turn(cell, flags, inward=True) if cell else (0, 0) for cell in (move.taken, move.put)
+        )
+        return type(state.getLegalMoves()[0])(state.player, piece, taken, put)
 
-    def game_reset(self):
-        """Nothing is kept from game to game."""
+    def follow(self, board):
+        """Adds the opponent's move to the game; another game than the one so far begins anew."""
+        if self.left is not None:
+            gone = [token for token in self.left.tokens if token not in board.tokens]
+            come = [token for token in board.tokens if token not in self.left.tokens]
+            move = Move(board.pieces[self.left.mover], *gone[:1], *come[:1])
+            if move in set(self.left.moves()) and self.left.play(move) == board:
+                self.played.append(write_move(move))
+                return
+        self.start, self.played = board.text(), []
 
 
 class Board:
@@ -67,6 +91,9 @@ class Board:
         if any(not inside(part) for part in taken) or len(set().union(*taken)) != 10:
             raise ValueError("no position of the L Game")
         return board
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
 
     def text(self):
         """The position as plyd's text."""
@@ -108,6 +135,23 @@ def cells(piece):
     return {(x, y), (x + sx, y + sy), (x + lx, y + ly), (x + 2 * lx, y + 2 * ly)}
 
 
+def turn(cell, flags, inward, span=5):
+    """A cell in the coordinates that a program has turned (`inward`) or back in the board's own.
+
+    `flags`: whether it mirrored x, mirrored y, and then swapped the two; `span` 0 is for directions.
+    """
+    x, y = cell
+    if flags[2] and not inward:
+        x, y = y, x
+    x, y = span - x if flags[0] else x, span - y if flags[1] else y
+    return (y, x) if flags[2] and inward else (x, y)
+
+
+def turn_piece(piece, flags, inward):
+    short = turn(STEP[piece[2]], flags, inward, span=0)
+    return (*turn(piece[:2], flags, inward), next(d for d in STEP if STEP[d] == short))
+
+
 def inside(part):
     return bool(part) and all(1 <= x <= 4 and 1 <= y <= 4 for x, y in part)
 
@@ -126,13 +170,13 @@ def write_move(move):
     return " ".join(map(str, (*move.piece, *(move.taken or ()), *(move.put or ()))))
 
 
-def choose(link, board, start=None, played=()):
-    """The best legal move, or None where there is none; with `start` and `played` plyd sees the game."""
+def choose(link, board, start, played):
+    """The best legal move of the board, which `played` has led to from `start`; None: no move."""
     legal = list(board.moves())
     if not legal:
         return None
     best = next(board.moves())
-    position = {"start": start or board.text(), "moves": list(played)}
+    position = {"start": start, "moves": list(played)}
     texts = {write_move(move): move for move in legal}
     for best in link.moves(position, texts.get, time.monotonic() + TURN, MARGIN):
         pass  # each is better than the one before
@@ -340,9 +384,9 @@ class Link:
     def start(cls):
         if cls.path is not None:
             return
-        program = os.environ.get("PLYD_BIN") or shutil.which("plyd")
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
         if program is None:
-            raise ValueError("no plyd on the PATH, and PLYD_BIN is not set")
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
         cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
         cls.keeper = subprocess.Popen(
             ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
