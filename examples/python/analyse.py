@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import threading
 
 import plyd
 
@@ -23,14 +22,13 @@ def main() -> None:
     arguments = parser.parse_args()
     rules = dict(setting(word) for word in arguments.rules.split(",") if word)
     moves = [move for move in arguments.moves.split(",") if move]
+    limit = None if arguments.seconds is None else {"time_ms": int(arguments.seconds * 1000)}
     with plyd.Engine(arguments.server) as engine:
         search = engine.search(
             arguments.game, arguments.start, moves,
-            rules=rules, mode="analyse", multipv=arguments.lines,
+            rules=rules, mode="analyse", multipv=arguments.lines, limit=limit,
             info={"events": ["best", "progress"], "min_interval_ms": 100},
-        )  # fmt: skip
-        if arguments.seconds is not None:
-            threading.Timer(arguments.seconds, search.stop).start()
+        )
         try:
             for news in search:
                 show(news.lines, news.stats)

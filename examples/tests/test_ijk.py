@@ -16,7 +16,7 @@ class Ijk(RefereeTest):
     def test_plays_both_versions_and_modes(self):
         for version, mode in VERSIONS:
             with self.subTest(version=version, mode=mode):
-                (report,), warning = self.run_referee("ijk.py", version, mode, 60)
+                (report,), warning = self.run_referee("ijk.py", version, mode, 24)
                 self.assertEqual(warning, "")
                 self.assertGreaterEqual(report["asked"], 10)
                 self.assertGreater(len(report["moves"]), 1, "more than the move that is always legal")

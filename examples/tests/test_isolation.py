@@ -15,7 +15,7 @@ class Isolation7x7(RefereeTest):
         for version in ("v1", "v2"):
             for opponent in ("random", "plyd"):
                 with self.subTest(version=version, opponent=opponent):
-                    reports, _ = self.run_referee("isolation_7x7.py", version, 4, 150, opponent)
+                    reports, _ = self.run_referee("isolation_7x7.py", version, 4, 100, opponent)
                     self.assertEqual(len(reports), 4)
                     for report in reports:
                         self.assertTrue(report["stuck"], report)
@@ -28,7 +28,7 @@ class Isolation7x7(RefereeTest):
 
     def test_plays_legal_moves_without_an_engine(self):
         reports, warning = self.run_referee(
-            "isolation_7x7.py", "v1", 2, 150, "random", program="/nonexistent/plyd-of-nobody"
+            "isolation_7x7.py", "v1", 2, 100, "random", program="/nonexistent/plyd-of-nobody"
         )
         self.assertTrue(all(report["stuck"] for report in reports), reports)
         self.assertEqual(warning.count("playing without an engine"), 1)
@@ -44,7 +44,7 @@ class Isolation11x9(RefereeTest):
         self.drop("isolation-11x9/my_custom_player.py", "my_custom_player.py")
 
     def test_puts_a_legal_action_in_each_process(self):
-        (report,), _ = self.run_referee("isolation_11x9.py", 1, 150)
+        (report,), _ = self.run_referee("isolation_11x9.py", 1, 60)
         self.assertEqual(report.get("won"), "CustomPlayer", report)
         self.assertGreater(max(report["puts"]), 1, "better ones follow the first")
 

@@ -214,6 +214,18 @@ class BlockingPlay(Blocking, Play, unittest.TestCase):
             self.assertEqual(len(moves), 8)
 
 
+    def test_may_be_stopped_by_another_thread(self):
+        with self.open() as server:
+            search = server.search("isolation", clock={"kind": "none"}, rules={"preset": "11x9"})
+            first = next(iter(search))
+            stopper = threading.Thread(target=search.stop)
+            stopper.start()
+            news = [first, *search]
+            stopper.join()
+            self.assertEqual(search.result().reason, "stopped")
+            self.assertEqual({info.event for info in news}, {"best"})
+
+
 class AsyncPlay(Asynchronous, Play, unittest.TestCase):
     def test_searches_at_the_same_time(self):
         async def play():

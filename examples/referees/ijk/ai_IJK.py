@@ -77,7 +77,13 @@ class Link:
     Nothing here raises: without an engine there are no moves, and a warning on stderr.
     """
 
-    KEEPER = '"$0" serve --unix "$1" >/dev/null 2>&1 & read -r _; kill -9 $!; rm -f "$1"; rmdir "${1%/*}"'
+    KEEPER = """
+        "$0" serve --unix "$1" >/dev/null 2>&1 &
+        read -r _
+        kill -9 $! 2>/dev/null
+        rm -f "$1"
+        rmdir "${1%/*}"
+    """
     keeper, path, listened, absent, warned = None, None, False, False, False
 
     def __init__(self, game, rules=None, options=None):

@@ -261,6 +261,7 @@ async def wait(inbox: asyncio.Queue[Message | PlydError], seconds: float | None)
     except asyncio.TimeoutError:
         raise RequestTimeout(f"no answer in {seconds:.1f} s") from None
     if isinstance(message, PlydError):
+        inbox.put_nowait(message)  # for whoever else waits for the same search
         raise message
     return message
 
@@ -322,6 +323,7 @@ class AsyncSearch:
             raise
         if message["type"] != "info":
             self._connection.forget(self.id)
+            self._inbox.put_nowait(message)  # for whoever else waits for the same search
         news = conversation.news(message)
         if isinstance(news, Info):
             return news

@@ -269,6 +269,7 @@ def wait(inbox: queue.SimpleQueue[Message | PlydError], seconds: float | None) -
     except queue.Empty:
         raise RequestTimeout(f"no answer in {seconds:.1f} s") from None
     if isinstance(message, PlydError):
+        inbox.put(message)  # for whoever else waits for the same search
         raise message
     return message
 
@@ -322,6 +323,7 @@ class Search:
             raise
         if message["type"] != "info":
             self._connection.forget(self.id)
+            self._inbox.put(message)  # for whoever else waits for the same search
         news = conversation.news(message)
         if isinstance(news, Info):
             return news
