@@ -146,6 +146,7 @@ class Link:
                 return
             except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
                     return
