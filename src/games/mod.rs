@@ -5,8 +5,11 @@ use crate::engine::Entry;
 pub mod bits;
 pub mod colosseum;
 pub mod flood;
+pub mod ijk;
 pub mod isolation;
 pub mod l_game;
+pub mod sudoku;
 
 /// Every game that plyd plays, in the order in which they are told.
-pub static REGISTRY: &[&Entry] = &[&l_game::ENTRY, &isolation::ENTRY, &colosseum::ENTRY];
+pub static REGISTRY: &[&Entry] =
+    &[&l_game::ENTRY, &isolation::ENTRY, &sudoku::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];

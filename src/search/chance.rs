@@ -61,6 +61,10 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             if self.pulse.is_over() {
                 break;
             }
+            // The line goes on with the first outcome: one must stand for all.
+            if at == base && beta > alpha.above() {
+                self.memory.extend_pv(place.ply, mv);
+            }
             proof.add(value);
             let worth = worth(value.score, low, high);
             sum += worth * weight;

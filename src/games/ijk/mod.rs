@@ -1,0 +1,152 @@
+//! IJK: a two-player 2048 with letters, upper case against lower case.
+//!
+//! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`], [`notation`],
+//! [`eval`] (the default evaluation), [`seed_eval`] (the published ones), `solution` (tiny boards, solved whole). The game
+//! with chance and the one without are two types of one rule book; this file opens the right one for the registry.
+
+pub mod board;
+#[cfg(test)]
+mod counts;
+pub mod eval;
+pub mod notation;
+#[cfg(test)]
+mod oracle;
+pub mod rules;
+pub mod seed_eval;
+mod solution;
+pub mod variant;
+
+use std::sync::Arc;
+
+use self::eval::Lead;
+use self::notation::Layout;
+use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Position};
+use self::seed_eval::{NAMES as PUBLISHED, Published};
+use self::variant::Variant;
+use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
+use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use crate::options::Options;
+use crate::score::Score;
+use crate::search::Searcher;
+use crate::search::plain::{Plain, Pruning};
+use crate::search::players::{self as common, COMMON};
+
+/// IJK in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "ijk",
+    about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
+    rules: variant::RULES,
+    options: &[],
+    evaluators: &[
+        Named {
+            name: "lead",
+            about: "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one before), \
+                    and who has the higher letter.",
+        },
+        PUBLISHED[0],
+        PUBLISHED[1],
+    ],
+    players: &[
+        COMMON[0],
+        COMMON[1],
+        COMMON[2],
+        COMMON[3],
+        COMMON[4],
+        Named {
+            name: EXPECTIMINIMAX,
+            about: "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
+        },
+        Named {
+            name: SEED,
+            about: "The published player, with the evaluation `gradient`: alpha-beta to depth 6, with mode=nondet expectiminimax \
+                    to depth 3, which is 6 with the chance plies.",
+        },
+    ],
+    endings: &[
+        Named { name: BY_K, about: "A K or k is on the board, as the rule `win` counts it." },
+        Named { name: BY_FULL, about: "The board is full: the higher letter wins, equal ones draw." },
+        Named { name: BY_REPETITION, about: "A position with a full board occurred too often: a draw." },
+        Named { name: BY_MAX_PLIES, about: "As many moves were played as the rules allow: a draw." },
+    ],
+    unit: "an A",
+    position_grammar: notation::POSITION_GRAMMAR,
+    move_grammar: notation::MOVE_GRAMMAR,
+    perft: include_str!("perft.txt"),
+    bench: BENCH,
+    solve: Some(solution::solve),
+    open,
+};
+
+/// The name of expectiminimax.
+const EXPECTIMINIMAX: &str = "expectiminimax";
+/// The name of the published player.
+const SEED: &str = "seed";
+
+/// The start, and positions from games; two on 4x4.
+const BENCH: &[Bench] = &[
+    bench("A...../....../....../....../....../...... +", 12),
+    bench("AbCd../aBcD../dE...a/C.bA../a.B.c./...... +", 10),
+    bench("fEdCba/CbA.../aB..../A...../....../...... -", 11),
+    bench("GfEdCb/eDcBaA/CbAba./aBAa../A...../a..... +", 10),
+    bench("Ab.c/.BdA/a..C/bcAd +", 12),
+    bench("EdCb/cBa./A.../b... -", 13),
+];
+
+const fn bench(position: &'static str, depth: u32) -> Bench {
+    Bench { position, depth, player: ("default", "lead") }
+}
+
+fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let layout = start.map(Layout::parse).transpose()?;
+    let variant = Variant::choose(rules, layout.as_ref().map(Layout::told))?;
+    if variant.chance {
+        open_game(Ijk::<true>::new(variant), layout.as_ref())
+    } else {
+        open_game(Ijk::<false>::new(variant), layout.as_ref())
+    }
+}
+
+fn open_game<const CHANCE: bool>(
+    game: Ijk<CHANCE>,
+    layout: Option<&Layout>,
+) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let start = layout.map_or_else(|| Ok(game.start()), |layout| layout.position(&game))?;
+    Ok(engine::open(game, start))
+}
+
+impl<const CHANCE: bool> Playable for Ijk<CHANCE> {
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        Ok(match (options.player.as_str(), Published::named(&options.eval)) {
+            (SEED, _) if CHANCE => Box::new(Plain::new(Published::Gradient, Pruning::None, options.depth, 3)),
+            (SEED, _) => Box::new(Plain::new(Published::Gradient, Pruning::AlphaBeta, options.depth, 6)),
+            (_, Some(published)) => player(self, published, options),
+            (_, None) => player(self, Lead, options),
+        })
+    }
+
+    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
+        let context = Context { root: self.side(pos), last: None };
+        match Published::named(evaluator) {
+            Some(published) => published.evaluate(self, pos, &context),
+            None => Lead.evaluate(self, pos, &context),
+        }
+    }
+}
+
+/// The player that the options name, with an evaluation.
+fn player<const CHANCE: bool, E: Evaluator<Ijk<CHANCE>>>(
+    game: &Ijk<CHANCE>,
+    evaluator: E,
+    options: &Options,
+) -> Box<dyn Searcher<Ijk<CHANCE>>> {
+    match options.player.as_str() {
+        EXPECTIMINIMAX => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2)),
+        _ => {
+            common::build(game, evaluator, options).expect("the entry lists the common players and two more")
+        }
+    }
+}
