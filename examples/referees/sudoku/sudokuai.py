@@ -137,6 +137,7 @@ class Link:
     """
     keeper, path, listened, warned = None, None, False, False
     failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
 
     def __init__(self, game, rules=None, options=None):
         self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
@@ -153,7 +154,7 @@ class Link:
     def __setstate__(self, state):
         path = state.pop("path")
         if Link.path is None:
-            Link.path, Link.listened = path, path is not None
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
         self.__dict__.update(state)
 
     def moves(self, position, read, deadline, margin, **fields):
@@ -191,10 +192,11 @@ class Link:
         last, ended = None, False
         try:
             while True:
-                message = self.receive(deadline - margin / 2)
-                if message is None:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
                     return
-                if message.get("id") != name:
+                if message is None or message.get("id") != name:
                     continue
                 ended = message["type"] != "info"
                 if message["type"] == "error":
@@ -232,6 +234,8 @@ class Link:
         self.close()
         if Link.failures >= Link.patience:
             raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
         while self.socket is None:
             connection = socket.socket(socket.AF_UNIX)
             try:
@@ -289,8 +293,14 @@ class Link:
         cls.keeper = cls.path = None
 
     @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
     def leave(cls):
         """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
         if cls.keeper is not None:
             cls.keeper.stdin.close()
             cls.keeper = None
