@@ -24,7 +24,8 @@ class Sudoku(RefereeTest):
 
     def test_never_loses_by_a_move_in_any_version(self):
         cases = [("v12", "classic", EASY), ("v12", "classic", EMPTY), ("v14", "classic", EASY)]
-        cases += [("v14", "rows", EMPTY), ("v12", "classic", WIDE)]
+        cases += [("v14", preset, EMPTY) for preset in ("rows", "border", "random")]
+        cases += [("v12", "classic", WIDE)]
         for version, preset, board in cases:
             with self.subTest(version=version, preset=preset, board=board):
                 report, warning = self.play(version, preset, board, 0.4)

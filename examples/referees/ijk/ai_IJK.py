@@ -55,7 +55,6 @@ def link(rules):
 # ---- link to plyd: the same lines in every adapter, see examples/referees/link.py ----
 
 import atexit
-import itertools
 import json
 import os
 import shutil
@@ -84,15 +83,17 @@ class Link:
         rm -f "$1"
         rmdir "${1%/*}"
     """
-    keeper, path, listened, absent, warned = None, None, False, False, False
+    keeper, path, listened, warned = None, None, False, False
+    failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
 
     def __init__(self, game, rules=None, options=None):
         self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
-        self.owner, self.socket, self.unread, self.ids = None, None, b"", itertools.count()
+        self.owner, self.socket, self.unread, self.searches = None, None, b"", 0
         try:
             self.connect(time.monotonic() + 10)
         except Exception as error:  # whatever it is, a game must not be lost by it
-            Link.absent = not Link.listened
+            Link.failures = Link.failures if Link.listened else Link.patience
             self.warn(error)
 
     def __getstate__(self):  # for referees that send a player to a new process, or copy it
@@ -101,7 +102,7 @@ class Link:
     def __setstate__(self, state):
         path = state.pop("path")
         if Link.path is None:
-            Link.path, Link.listened = path, path is not None
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
         self.__dict__.update(state)
 
     def moves(self, position, read, deadline, margin, **fields):
@@ -116,10 +117,13 @@ class Link:
                 for text in self.search(position, deadline, margin, fields):
                     move = read(text)
                     if move is not None:
+                        Link.failures = 0
                         yield move
                 return
             except Exception as error:  # whatever it is, a game must not be lost by it
                 self.close()
+                Link.failures += 1
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
                 if attempt or time.monotonic() > deadline - margin:
                     self.warn(error)
                     return
@@ -127,7 +131,8 @@ class Link:
     def search(self, position, deadline, margin, fields):
         if self.owner != os.getpid() or self.socket is None:
             self.connect(deadline - margin)
-        name = f"g{next(self.ids)}"
+        self.searches += 1
+        name = f"g{self.searches}"
         left = int((deadline - margin - time.monotonic()) * 1000)
         clock = {"kind": "per_move", "ms": left}
         request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
@@ -135,10 +140,11 @@ class Link:
         last, ended = None, False
         try:
             while True:
-                message = self.receive(deadline - margin / 2)
-                if message is None:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
                     return
-                if message.get("id") != name:
+                if message is None or message.get("id") != name:
                     continue
                 ended = message["type"] != "info"
                 if message["type"] == "error":
@@ -174,8 +180,10 @@ class Link:
     def connect(self, deadline):
         """Connects this process, and starts plyd where it does not run (any more)."""
         self.close()
-        if Link.absent:
-            raise OSError("plyd did not start")
+        if Link.failures >= Link.patience:
+            raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
         while self.socket is None:
             connection = socket.socket(socket.AF_UNIX)
             try:
@@ -233,8 +241,14 @@ class Link:
         cls.keeper = cls.path = None
 
     @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
     def leave(cls):
         """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
         if cls.keeper is not None:
             cls.keeper.stdin.close()
             cls.keeper = None

@@ -87,6 +87,20 @@ class Board:
         return False
 
 
+def allowed(board, preset):
+    """The fixed squares of both players, None in `classic`."""
+    last, squares = board.N - 1, board.cells()
+    if preset == "rows":
+        return [s for s in squares if s[0] == 0], [s for s in squares if s[0] == last]
+    if preset == "border":
+        border = [s for s in squares if 0 in s or last in s]
+        return border, list(border)
+    if preset == "random":
+        drawn = random.sample(squares, 2 * board.N)
+        return drawn[: board.N], drawn[board.N :]
+    return None, None
+
+
 class State:
     """A game state as the players of one version see it."""
 
@@ -97,10 +111,10 @@ class State:
         if not pairs:
             return
         self.current_player = 1
-        rows = {"rows": (0, board.N - 1)}.get(preset)
-        self.allowed_squares1 = [(rows[0], c) for c in range(board.N)] if rows else None
-        self.allowed_squares2 = [(rows[1], c) for c in range(board.N)] if rows else None
-        self.occupied_squares1, self.occupied_squares2 = ([], []) if rows else (None, None)
+        self.allowed_squares1, self.allowed_squares2 = allowed(board, preset)
+        self.occupied_squares1, self.occupied_squares2 = (
+            (None, None) if preset == "classic" else ([], [])
+        )
 
     def mover(self):
         return self.current_player if self.pairs else len(self.moves) % 2 + 1
@@ -132,7 +146,7 @@ class NewState(State):
 
 def ask(player, state, seconds):
     """The last move proposed in a process of its own, which lives as long as the time is long."""
-    player.best_move[:] = [0, 0, 0]
+    player.best_move[:] = (0, 0, 0)
     process = multiprocessing.Process(target=player.compute_best_move, args=(state,))
     process.start()
     process.join(seconds)
@@ -212,10 +226,9 @@ def main(version, preset, board, seconds):
     make = (lambda m: Move(m[:2], m[2])) if pairs else (lambda m: Move(*m))
     player = SudokuAI()
     player.player_number, player.lock = 1, multiprocessing.Lock()
-    with multiprocessing.Manager() as manager:
-        player.best_move = manager.list([0, 0, 0])
-        began = time.monotonic()
-        report = play(state, player.player_number, player, float(seconds), make)
+    player.best_move = multiprocessing.Array("i", 3)
+    began = time.monotonic()
+    report = play(state, player.player_number, player, float(seconds), make)
     print(json.dumps({**report, "seconds": time.monotonic() - began}))
 
 
