@@ -23,6 +23,8 @@ fn games() -> Vec<Value> {
         json!({ "game": "isolation" }),
         json!({ "game": "isolation", "rules": { "preset": "11x9" } }),
         json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } }),
+        json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }),
+        json!({ "game": "sudoku", "rules": { "m": 2, "n": 3, "preset": "border" } }),
     ]
 }
 

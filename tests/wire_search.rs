@@ -18,6 +18,8 @@ fn positions() -> Vec<(Value, Value)> {
         (json!({ "game": "isolation" }), json!(["d4", "b3"])),
         (json!({ "game": "isolation", "rules": { "preset": "11x9" } }), json!(["f5", "d4", "h4"])),
         (json!({ "game": "isolation", "rules": { "width": 4, "height": 5 } }), json!(["a1"])),
+        (json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }), json!([])),
+        (json!({ "game": "sudoku", "rules": { "m": 2, "n": 2, "preset": "rows" } }), json!(["0,0,1"])),
     ];
     rows.into_iter().map(|(game, moves)| (game, json!({ "moves": moves }))).collect()
 }

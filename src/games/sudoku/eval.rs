@@ -28,7 +28,7 @@ pub struct Points;
 pub struct FewerFilled;
 
 fn parity(empty: usize, passes: usize) -> i32 {
-    if empty % 2 == 0 && passes % 2 == 0 { -PARITY } else { PARITY }
+    if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -PARITY } else { PARITY }
 }
 
 impl Evaluator<Sudoku> for Parity {

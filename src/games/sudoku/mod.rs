@@ -100,7 +100,7 @@ const AVOID_TWO_FREE: &str = "avoid_two_free";
 
 /// The framework's boards from nearly full to empty.
 const BENCH: &[Bench] = &[
-    bench(include_str!("boards/random-2x3.txt"), 12),
+    bench(include_str!("boards/random-2x3.txt"), 7),
     bench(include_str!("boards/random-3x3.txt"), 5),
     bench(include_str!("boards/hard-3x3.txt"), 4),
     bench(include_str!("boards/random-4x4.txt"), 3),

@@ -1,5 +1,7 @@
 //! A slow second opinion for tests: the rules on rows of numbers, solvability by trying. Shares no code with the game.
 
+use std::collections::HashMap;
+
 use crate::zobrist::SplitMix64;
 
 /// A cell as (row, column), and a value.
@@ -118,19 +120,37 @@ impl Oracle {
     }
 
     /// The points that the mover gains more than the other from here on, with the best play of both.
-    pub(super) fn solve(&self) -> i32 {
+    pub(super) fn solve(&self, known: &mut HashMap<State, i32>) -> i32 {
         if self.is_over() {
             return 0;
+        }
+        let mut taboo = self.taboo.clone();
+        taboo.sort_unstable();
+        let owned = self.bound.as_ref().map(|bound| bound.each_ref().map(|(_, owned)| ascending(owned)));
+        let state = (self.board.clone(), taboo, owned, self.mover);
+        if let Some(&value) = known.get(&state) {
+            return value;
         }
         let after = |mv| {
             let mut next = self.clone();
             next.play(mv);
             let gained = next.scores[self.mover] - self.scores[self.mover];
-            let rest = next.solve();
+            let rest = next.solve(known);
             gained + if next.mover == self.mover { rest } else { -rest }
         };
-        self.legal().into_iter().map(after).max().expect("a game that goes on has a move")
+        let value = self.legal().into_iter().map(after).max().expect("a game that goes on has a move");
+        known.insert(state, value);
+        value
     }
+}
+
+/// What a position's future depends on: values, taboo moves, owned cells, the mover.
+pub(super) type State = (Vec<Vec<usize>>, Vec<(Place, usize)>, Option<[Vec<Place>; 2]>, usize);
+
+fn ascending(places: &[Place]) -> Vec<Place> {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    places
 }
 
 /// The number of solutions of a board, up to a limit, by trying values in the cell with the fewest.
