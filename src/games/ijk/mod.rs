@@ -158,9 +158,11 @@ where
 }
 
 /// A game that has a strongest player: not the same with chance and without.
-trait Strongest: Game {
+trait Strongest: Sized {
     /// The strongest player with an evaluation.
-    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>;
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
+    where
+        Self: Game;
 }
 
 impl Strongest for Ijk<false> {
