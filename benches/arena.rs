@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     let slow = ["isolation", "--rules", "preset=11x9", "--margin", "1s", "--player", "default,time=1ms"];
     let slow = [&slow[..], &["--player", "default,time=1ms"]].concat();
-    let quick = ["l-game", "--margin", "1s", "--player", "random", "--player", "random"];
+    let quick = ["l-game", "--player", "random,nodes=1", "--player", "random,nodes=1"];
     let two = [&quick[..], &["--concurrency", "2"]].concat();
     let rows = [
         play("1 ms a move, Isolation 11x9", args.games / 20, &slow)?,

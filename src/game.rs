@@ -182,6 +182,11 @@ impl<G: Game> Root<G> {
 pub trait Notation: Game {
     /// The position's text, which reads back as an equal position.
     fn position_text(&self, pos: &Self::Position) -> String;
+    /// The position as the game's own referee writes it, where that is another text; it may tell less than
+    /// [`Notation::position_text`], and is read like it.
+    fn state_text(&self, _pos: &Self::Position) -> Option<String> {
+        None
+    }
     /// The text of a legal move or chance outcome (the latter begins with `~`).
     fn move_text(&self, pos: &Self::Position, mv: Self::Move) -> String;
     /// Reads a move's text in any accepted form; it need not be legal.

@@ -326,6 +326,8 @@ pub enum Want {
     Eval,
     /// The game so far as a record.
     Record,
+    /// The position as the game's own referee writes it.
+    State,
 }
 
 impl Want {

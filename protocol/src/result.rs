@@ -233,6 +233,9 @@ pub struct InspectResult {
     /// The game so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
+    /// The position as the game's own referee writes it, where that is another text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
 }
 
 /// Who is to move.

@@ -234,6 +234,7 @@ impl Bench {
                 moves: root.played().to_vec(),
                 result: root.outcome(),
             }),
+            state: if wanted(Want::State) { root.state_text() } else { None },
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
         Ok(Output::Looked(body, (inspect.position.start.clone(), root)))
@@ -252,9 +253,7 @@ impl Bench {
         } else {
             Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
         };
-        let first = candidates.indexes.first().and_then(|index| root.legal().into_iter().nth(*index));
-        let first =
-            first.ok_or_else(|| Refusal::new(ErrorCode::Internal, "there is no move to choose from"))?;
+        let first = candidates.first.clone();
         let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
         Ok(Prepared {
             hash: root.hash(),

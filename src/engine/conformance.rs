@@ -8,6 +8,11 @@ use crate::zobrist::SplitMix64;
 
 use super::Playable;
 
+/// A position with more moves than this has some of them played and taken back, others all.
+const MANY: usize = 128;
+/// How many of many.
+const PLAYED: usize = 8;
+
 /// Plays random games from `start` until `plies` plies are checked; gives the number of finished games.
 ///
 /// # Errors
@@ -22,7 +27,7 @@ pub(super) fn check<G: Playable>(
     let mut root = start.clone();
     let mut finished = 0;
     for _ in 0..plies {
-        let mut moves = ply(game, &root).map_err(|broken| {
+        let mut moves = ply(game, &root, &mut random).map_err(|broken| {
             format!("{} after {:?}: {broken}", game.position_text(&root.pos), root.plies)
         })?;
         if moves.is_empty() {
@@ -44,7 +49,9 @@ macro_rules! ensure {
 }
 
 /// Checks one position and gives what can be played in it: nothing when the game is over.
-fn ply<G: Playable>(game: &G, root: &Root<G>) -> Result<Vec<G::Move>, String> {
+///
+/// Of more than [`MANY`] moves only [`PLAYED`], drawn, are played and taken back.
+fn ply<G: Playable>(game: &G, root: &Root<G>, random: &mut SplitMix64) -> Result<Vec<G::Move>, String> {
     let pos = &root.pos;
     text(game, pos)?;
     images(game, pos)?;
@@ -78,7 +85,11 @@ fn ply<G: Playable>(game: &G, root: &Root<G>) -> Result<Vec<G::Move>, String> {
             text.starts_with('~') == (game.turn(pos) == Turn::Chance),
             "`{text}`: only chance plies have a `~`"
         );
-        undo(game, pos, mv)?;
+    }
+    if moves.len() > MANY {
+        (0..PLAYED).try_for_each(|_| undo(game, pos, moves[random.below(moves.len())]))?;
+    } else {
+        moves.iter().try_for_each(|&mv| undo(game, pos, mv))?;
     }
     Ok(moves)
 }

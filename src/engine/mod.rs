@@ -179,6 +179,8 @@ pub trait AnyRoot: Send + Sync {
     fn chance(&self) -> Vec<wire::ChanceInfo>;
     /// The position's text.
     fn text(&self) -> String;
+    /// The position as the game's own referee writes it, where that is another text.
+    fn state_text(&self) -> Option<String>;
     /// The position's text where the game began.
     fn start_text(&self) -> String;
     /// The board as drawing primitives.
@@ -218,6 +220,8 @@ pub struct Candidates {
     pub indexes: Vec<usize>,
     /// Whether the position has a single legal move.
     pub forced: bool,
+    /// The text of the first of them.
+    pub first: String,
 }
 
 /// A player that keeps what it learned from search to search. One thread owns it.

@@ -166,6 +166,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.position_text(&self.root.pos)
     }
 
+    fn state_text(&self) -> Option<String> {
+        self.game.state_text(&self.root.pos)
+    }
+
     fn start_text(&self) -> String {
         self.game.position_text(&self.root.start)
     }
@@ -218,10 +222,11 @@ impl<G: Playable> AnyRoot for Typed<G> {
             wanted[index] = false;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
-        if indexes.is_empty() {
+        let Some(&first) = indexes.first() else {
             return Err(illegal("/excludemoves".to_owned(), "no move is left to search".to_owned()));
-        }
-        Ok(Candidates { indexes, forced: legal.len() == 1 })
+        };
+        let first = self.game.move_text(&self.root.pos, legal[first]);
+        Ok(Candidates { indexes, forced: legal.len() == 1, first })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {

@@ -8,6 +8,8 @@ pub mod flood;
 pub mod ijk;
 pub mod isolation;
 pub mod l_game;
+pub mod sudoku;
 
 /// Every game that plyd plays, in the order in which they are told.
-pub static REGISTRY: &[&Entry] = &[&l_game::ENTRY, &isolation::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];
+pub static REGISTRY: &[&Entry] =
+    &[&l_game::ENTRY, &isolation::ENTRY, &sudoku::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];

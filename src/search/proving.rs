@@ -15,7 +15,7 @@ use crate::search::iterate::{Iterate, Roots};
 use crate::search::known::Known;
 use crate::search::promise::Promise;
 use crate::search::thread::{Pulse, RaiseOnDrop, Stint, final_value};
-use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
+use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
 pub trait Prover<G: Game>: Send {
@@ -107,14 +107,12 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         let shared = AtomicU64::new(0);
         let known = at_sight(game, root, asked, &self.prover);
         let mut work = Work { game, root, known, roots: Roots::new(game, root, asked), publish };
-        if promised.is_some() {
-            work.keep(asked.multipv);
-        }
         let mut stint = Stint { until_nodes: FIRST_NODES, ..Stint::whole(control, &shared) };
         if let Some(left_ns) = self.left_ns(control) {
             stint.until_ns = clock::now_ns() + left_ns / FIRST_PART;
         }
-        let first = self.search.stretch(game, root, &mut work.roots, &mut stint, work.publish);
+        let keeps = promised.is_some() && work.known.wins() >= asked.multipv;
+        let first = work.first(&mut self.search, &mut stint, keeps);
         (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
         work.known.learn(&work.roots.found());
         work.roots.decided().for_each(|(mv, value)| work.known.decide(mv, value));
@@ -183,18 +181,31 @@ impl<G: Game> Work<'_, G> {
         end
     }
 
-    /// Leaves nothing to search but moves that are known to win, where there are as many as lines, and publishes them before
-    /// anything else: a thread that the system keeps from its core until the time is up answers what it published last. They
-    /// have no value yet, for a proven one would end the search before it sees a shorter way.
-    fn keep(&mut self, multipv: usize) {
-        let Self { known, roots, publish, .. } = self;
-        if known.wins() < multipv {
-            return;
+    /// The first stint of the search, of all moves. Where a promise is to be kept by moves that are known to win, they are
+    /// published before anything else and the search only takes their place with wins of its own: a thread that the
+    /// system keeps from its core until the time is up answers what it published last. Their values are not told, for a
+    /// proven one would end the search before it sees a shorter way.
+    fn first<E: Evaluator<G>>(
+        &mut self,
+        search: &mut Iterate<G, E>,
+        stint: &mut Stint<'_>,
+        keeps: bool,
+    ) -> Option<End> {
+        let Self { game, root, known, roots, publish } = self;
+        if !keeps {
+            return search.stretch(game, root, roots, stint, publish);
         }
-        roots.narrow(|mv| known.value(mv).is_some_and(|value| value.score.is_win()), multipv);
         let mut found = known.lines();
         found.lines.iter_mut().for_each(|line| line.value = None);
         publish(&found);
+        let wins = |line: &Line<G::Move>| {
+            line.value.is_some_and(|(value, _)| value.is_decided() && value.score.is_win())
+        };
+        search.stretch(game, root, roots, stint, &mut |found| {
+            if found.lines.iter().all(wins) {
+                publish(found);
+            }
+        })
     }
 
     /// Publishes the lines so far.

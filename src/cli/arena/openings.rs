@@ -76,7 +76,7 @@ mod tests {
             (start.clone(), Ok(0)),
             (record("isolation", r#""d4","a1""#, ""), Ok(2)),
             (record("isolation", r#""d4","a1""#, r#","opening":1"#), Ok(1)),
-            (record("isolation", r#""d4","d4""#, ""), Err("does not allow")),
+            (record("isolation", r#""d4","d4""#, ""), Err("do not allow")),
             (record("chess", "", ""), Err("a record of `chess`")),
             ("{}".into(), Err("no record of a game")),
             ("nonsense".into(), Err("")),

@@ -193,6 +193,10 @@ impl AnyRoot for Count {
         self.total.to_string()
     }
 
+    fn state_text(&self) -> Option<String> {
+        None
+    }
+
     fn start_text(&self) -> String {
         self.start.to_string()
     }
@@ -235,10 +239,10 @@ impl AnyRoot for Count {
             .filter(|i| searchmoves.is_empty() || searchmoves.contains(&legal[*i]))
             .filter(|i| !excludemoves.contains(&legal[*i]))
             .collect();
-        if indexes.is_empty() {
+        let Some(&first) = indexes.first() else {
             return Err(fault(ErrorCode::IllegalMove, "/excludemoves"));
-        }
-        Ok(Candidates { indexes, forced: legal.len() == 1 })
+        };
+        Ok(Candidates { indexes, forced: legal.len() == 1, first: legal[first].clone() })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {

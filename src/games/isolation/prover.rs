@@ -178,6 +178,7 @@ mod tests {
             let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
             let mut root: Root<Isolation<u64>> =
                 Root::new(Layout::parse(&oracle.text()).unwrap().position(&game));
+            let mut left = u32::MAX;
             // Later the table has no entries, and a search sees the end at once.
             while game.turn(&root.pos) == Turn::Move && root.pos.open().len() > 24 {
                 let mut moves = Vec::new();
@@ -188,9 +189,10 @@ mod tests {
                     first = first.or(Some(found.lines[0].pv[0]));
                 });
                 let line = &found.lines[0];
-                if !line.value.is_some_and(|(value, _)| value.score.is_win()) {
-                    break;
-                }
+                let Some((value, _)) = line.value.filter(|(value, _)| value.score.is_win()) else { break };
+                let plies = value.score.distance().expect("a win");
+                assert!(plies <= left, "{plies} instead of {left} after {:?}: {}", root.plies, oracle.text());
+                left = plies.saturating_sub(2);
                 if !root.plies.is_empty() {
                     let mut after = root.pos;
                     game.play(&mut after, first.expect("something is published"));

@@ -1,0 +1,71 @@
+// A client of the plyd protocol for Node, without dependencies: one server that it starts, any number of requests.
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** The server refused a request; `code` is one of the specification's words. */
+export class ServerError extends Error {
+  constructor(message) {
+    super(`${message.code}: ${message.message}`);
+    this.code = message.code;
+    this.pointer = message.pointer;
+  }
+}
+
+/** A server and the pipes to it. `close` ends it; requests without an answer are rejected when it ends. */
+export class Engine {
+  #process;
+  #waiting = new Map();
+  #requests = 0;
+  #gone = null;
+  #ended;
+
+  /** Starts `program`: PLYD_BIN, or `plyd` on the PATH. */
+  constructor(program = process.env.PLYD_BIN ?? "plyd") {
+    this.#process = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
+    this.#ended = new Promise((resolve) => {
+      this.#process.on("error", (error) => resolve(this.#lose(error)));
+      this.#process.on("close", () => resolve(this.#lose(new Error("the server ended"))));
+    });
+    this.#process.stdin.on("error", (error) => this.#lose(error));
+    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#receive(line));
+  }
+
+  /** Sends a request and resolves to its final message; `news` is called with each `info` before it. */
+  request(cmd, fields = {}, news = () => {}) {
+    const id = String(++this.#requests);
+    return new Promise((resolve, reject) => {
+      if (this.#gone) return reject(this.#gone);
+      this.#waiting.set(id, { resolve, reject, news });
+      this.#process.stdin.write(`${JSON.stringify({ id, cmd, ...fields })}\n`);
+    });
+  }
+
+  /** Ends the server and resolves when it has ended. */
+  close() {
+    this.#process.stdin.end();
+    return this.#ended;
+  }
+
+  #receive(line) {
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch (error) {
+      this.#process.kill();
+      return this.#lose(error);
+    }
+    const waiting = this.#waiting.get(message.id);
+    if (!waiting) return;
+    if (message.type === "info") return waiting.news(message);
+    this.#waiting.delete(message.id);
+    if (message.type === "error") waiting.reject(new ServerError(message));
+    else waiting.resolve(message);
+  }
+
+  #lose(error) {
+    this.#gone ??= error;
+    for (const { reject } of this.#waiting.values()) reject(this.#gone);
+    this.#waiting.clear();
+  }
+}

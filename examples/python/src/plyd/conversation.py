@@ -1,0 +1,124 @@
+"""The protocol without I/O: requests to bytes, bytes to messages, fields of requests.
+
+Both engines, the blocking and the asyncio one, are this with a way to wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import PlydError, ProtocolError, ServerError
+from .messages import BestMove, Info, Message
+
+Settings = Mapping[str, Any]
+
+HELLO: Message = {
+    "protocol": {"min": 1, "max": 1},
+    "client": {"name": "plyd-python", "version": "0.1.0"},
+    "on_eof": "cancel",
+}
+WANTS = ("to_move", "outcome", "legal")
+LINE_LIMIT = 1 << 26
+"""The longest line that is taken from a server, in bytes; descriptions with schemas are long."""
+
+
+def encode(name: str, cmd: str, fields: Message) -> bytes:
+    """A request as a line; fields that are None are left out."""
+    given = {key: value for key, value in fields.items() if value is not None}
+    return json.dumps({"id": name, "cmd": cmd, **given}).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """A line as a message; raises `ProtocolError` for anything else."""
+    try:
+        message = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"no JSON from the server: {line[:64]!r}") from error
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise ProtocolError(f"no message from the server: {line[:64]!r}")
+    return message
+
+
+def final(message: Message) -> Message:
+    """A final message that is no error; raises `ServerError` for one that is."""
+    if message["type"] == "error":
+        raise ServerError(message)
+    return message
+
+
+def news(message: Message) -> Info | BestMove:
+    """What a search sent; raises `ServerError` if that is an error."""
+    try:
+        if message["type"] == "info":
+            return Info.read(message)
+        return BestMove.read(final(message))
+    except (KeyError, TypeError) as error:
+        raise ProtocolError(f"a field is missing or wrong: {error}") from error
+
+
+def hello(token: str | None) -> Message:
+    """The fields of the first request."""
+    return HELLO if token is None else {**HELLO, "token": token}
+
+
+def position(start: str | None, moves: Sequence[str]) -> Message:
+    """A position: the start's text, or that of the rules, and the moves since."""
+    return {"moves": list(moves)} if start is None else {"start": start, "moves": list(moves)}
+
+
+def time_fields(
+    ms: int | None, nodes: int | None, depth: int | None, clock: Settings | None
+) -> Message:
+    """The clock and the limit of a search from the usual arguments."""
+    if ms is not None and clock is not None:
+        raise ValueError("either `ms` or `clock`")
+    limit = {k: v for k, v in (("nodes", nodes), ("depth", depth)) if v is not None}
+    clock = {"kind": "per_move", "ms": ms} if ms is not None else clock
+    return {"clock": None if clock is None else dict(clock), "limit": limit or None}
+
+
+def patience(fields: Message, timeout: float) -> float | None:
+    """How long to wait for the answer of a `go`, in seconds: None where its end is open."""
+    clock, limit = fields.get("clock"), fields.get("limit") or {}
+    known = [fields.get("hard_ms"), limit.get("time_ms")]
+    if clock is not None and clock.get("kind") == "per_move":
+        known.append(clock["ms"])
+    times = [ms for ms in known if ms is not None]
+    return max(0, min(times)) / 1000 + timeout if times else None
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is: `host:port`, the path of a Unix socket, or a program to start."""
+
+    host: str | None = None
+    port: int = 0
+    path: str | None = None
+    program: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, address: str | None, program: str | Sequence[str] | None) -> Address:
+        """Reads `host:port` or a path (with a `/`); without an address, the program to start."""
+        if address is not None and "/" in address:
+            return cls(path=address)
+        if address is not None:
+            host, _, port = address.rpartition(":")
+            if not host or not port.isdigit():
+                raise ValueError(f"neither host:port nor a path: {address!r}")
+            return cls(host=host.strip("[]"), port=int(port))
+        if isinstance(program, str):
+            return cls(program=(program,))
+        return cls(program=tuple(program) if program else (find_program(),))
+
+
+def find_program() -> str:
+    """The engine's program: PLYD_BIN, or `plyd` on the PATH."""
+    program = os.environ.get("PLYD_BIN") or shutil.which("plyd")
+    if program is None:
+        raise PlydError("no `plyd` on the PATH, and PLYD_BIN is not set")
+    return program

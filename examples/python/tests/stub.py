@@ -1,0 +1,51 @@
+"""Servers that misbehave, on the standard streams: `stub.py MODE`.
+
+They answer `hello` as they should, except where the mode is about that, and then, to a `go`:
+
+mute       never answers anything, `hello` included
+garbage    answers a line that is no JSON
+scalar     answers a line of JSON that is no object
+fields     answers a `bestmove` without its fields
+dies       answers half a line, and ends
+endless    sends news for ever, until it is told to stop
+deaf       goes on when its input ends
+"""
+
+import json
+import sys
+import time
+
+STATS = {"nodes": 1, "nps": 1, "time_ms": 1, "depth": 1, "seldepth": 1, "hash_ppm": 0}
+NEWS = {"type": "info", "event": "best", "move": "a1", "lines": [], "stats": STATS}
+DEAF_SECONDS = 600
+
+
+def say(**message):
+    print(json.dumps({"seq": 1, "t_us": 1, **message}), flush=True)
+
+
+def main(mode):
+    for line in sys.stdin:
+        request = json.loads(line)
+        name = {"id": request["id"], "of": request["cmd"]}
+        if mode == "mute":
+            continue
+        if request["cmd"] != "go":
+            say(type="result", **name, effect="unknown", seed="1")
+        elif mode == "garbage":
+            print("HTTP/1.1 400 Bad Request", flush=True)
+        elif mode == "scalar":
+            print("17", flush=True)
+        elif mode == "fields":
+            say(type="bestmove", id=request["id"], move="a1")
+        elif mode == "dies":
+            print('{"type":"bestm', end="", flush=True)
+            return
+        elif mode == "endless":
+            say(**{**NEWS, "id": request["id"]})
+    if mode == "deaf":
+        time.sleep(DEAF_SECONDS)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,256 @@
+"""The client library against the real server, and against servers that misbehave.
+
+Each test runs twice: with the blocking engine, and with the asyncio one, whose calls are awaited.
+"""
+
+import asyncio
+import inspect
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
+
+import plyd  # noqa: E402
+from support import PATIENCE, engine  # noqa: E402
+
+
+class Awaited:
+    """An object of the asyncio side, used as if it were of the blocking one."""
+
+    def __init__(self, loop, inner):
+        self.loop, self.inner = loop, inner
+
+    def __getattr__(self, name):
+        part = getattr(self.inner, name)
+        if not callable(part):
+            return part
+        return lambda *args, **kwargs: self.done(part(*args, **kwargs))
+
+    def __enter__(self):
+        self.loop.run_until_complete(self.inner.__aenter__())
+        return self
+
+    def __exit__(self, *error):
+        self.loop.run_until_complete(self.inner.__aexit__(*error))
+
+    def __iter__(self):
+        news = self.inner.__aiter__()
+        while True:
+            try:
+                yield self.loop.run_until_complete(news.__anext__())
+            except StopAsyncIteration:
+                return
+
+    def done(self, result):
+        if inspect.isawaitable(result):
+            result = self.loop.run_until_complete(result)
+        wrapped = isinstance(result, (plyd.AsyncEngine, plyd.AsyncGame, plyd.AsyncSearch))
+        return Awaited(self.loop, result) if wrapped else result
+
+
+class Blocking:
+    """Makes engines that block."""
+
+    def open(self, *arguments, **options):
+        return plyd.Engine(*arguments, **{"program": engine(), **options})
+
+
+class Asynchronous:
+    """Makes engines of asyncio behind `Awaited`."""
+
+    def open(self, *arguments, **options):
+        self.loop = asyncio.new_event_loop()
+        self.addCleanup(self.loop.close)
+        opened = plyd.AsyncEngine(*arguments, **{"program": engine(), **options})
+        return Awaited(self.loop, opened)
+
+
+class Play:
+    """Ordinary use."""
+
+    def test_plays_a_whole_game(self):
+        with self.open() as server:
+            self.assertIn("isolation", server.games())
+            rules = {"width": 5, "height": 5}
+            with server.play("isolation", rules=rules, seed="5eed") as game:
+                seen = game.inspect()
+                while seen.outcome is None:
+                    answer = game.go(nodes=500)
+                    self.assertIn(answer.move, seen.legal)
+                    self.assertEqual(answer.move, answer.lines[0].pv[0])
+                    seen = game.play(answer.move)
+                self.assertEqual(seen.outcome.by, "stuck")
+
+    def test_streams_news_that_end_with_the_answer(self):
+        with self.open() as server:
+            search = server.search("isolation", nodes=20_000, rules={"preset": "11x9"})
+            news = list(search)
+            self.assertEqual({info.event for info in news}, {"best"})
+            self.assertEqual(news[-1].move, news[-1].lines[0].pv[0])
+            self.assertEqual(search.result().move, search.result().lines[0].move)
+
+    def test_stops_and_updates_a_search(self):
+        with self.open() as server:
+            endless = {"clock": {"kind": "none"}, "rules": {"preset": "11x9"}}
+            self.assertEqual(server.search("isolation", **endless).stop().reason, "stopped")
+            ponder = server.search("isolation", mode="ponder", rules={"preset": "11x9"})
+            self.assertEqual(ponder.update(ms=20, mode="move"), "updated")
+            self.assertEqual(ponder.result().reason, "clock")
+
+    def test_tells_the_servers_errors_with_their_code(self):
+        with self.open() as server:
+            with self.assertRaises(plyd.ServerError) as caught:
+                server.go("isolation", moves=["a1", "z9"], ms=10)
+            self.assertEqual(caught.exception.code, "illegal_move")
+            self.assertEqual(caught.exception.pointer, "/position/moves/1")
+            with server.play("isolation") as game:
+                with self.assertRaises(plyd.ServerError):
+                    game.play("nonsense")
+                self.assertEqual(game.moves, [], "an illegal move is not on the board")
+            self.assertGreaterEqual(server.ping(), 0)
+
+    def test_speaks_over_sockets(self):
+        with tempfile.TemporaryDirectory() as home:
+            path = os.path.join(home, "socket")
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            command = [engine(), "serve", "--unix", path, "--tcp", f"127.0.0.1:{port}"]
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+                self.addCleanup(process.kill)
+                wait_until(lambda: os.path.exists(path))
+                for address in (path, f"127.0.0.1:{port}"):
+                    with self.open(address, program=None) as server:
+                        self.assertEqual(server.server["protocol"], 1)
+                        server.go("l-game", ms=50)
+                process.terminate()
+
+    def test_ends_the_process_that_it_started(self):
+        with self.open() as server:
+            process = server._connection.process
+        self.assertEqual(process.returncode, 0)
+        with self.assertRaises(plyd.ConnectionLost):
+            server.ping()
+
+
+class Hostile:
+    """Servers that die, are slow, or talk nonsense."""
+
+    def stub(self, mode, **options):
+        command = [sys.executable, str(HERE / "stub.py"), mode]
+        return self.open(program=command, **{"timeout": 5.0, **options})
+
+    def test_connects_again_after_the_server_was_killed(self):
+        with self.open() as server, server.play("isolation") as game:
+            game.play(game.go(nodes=100).move)
+            search = game.search(clock={"kind": "none"}, rules=None)
+            os.kill(server._connection.process.pid, signal.SIGKILL)
+            with self.assertRaises(plyd.ConnectionLost):
+                search.result()
+            self.assertEqual(game.play(game.go(nodes=100).move).to_move, "p1")
+            self.assertEqual(server.generation, 2)
+
+    def test_gives_up_a_server_that_does_not_answer(self):
+        with self.assertRaises(plyd.RequestTimeout):
+            with self.stub("mute", timeout=0.3):
+                pass
+
+    def test_closes_a_connection_that_talks_nonsense(self):
+        for mode in ("garbage", "scalar"):
+            with self.subTest(mode=mode), self.stub(mode) as server:
+                with self.assertRaises(plyd.ProtocolError):
+                    server.go("isolation", ms=10)
+                server.ping()
+                self.assertEqual(server.generation, 2)
+
+    def test_tells_a_message_whose_fields_are_wrong(self):
+        with self.stub("fields") as server, self.assertRaises(plyd.ProtocolError):
+            server.go("isolation", ms=10)
+
+    def test_tells_a_server_that_dies_in_the_middle_of_a_line(self):
+        with self.stub("dies") as server, self.assertRaises(plyd.ConnectionLost):
+            server.go("isolation", ms=10)
+
+    def test_times_out_a_search_that_does_not_end(self):
+        with self.stub("endless") as server:
+            with self.assertRaises(plyd.RequestTimeout):
+                server.search("isolation", clock={"kind": "none"}, timeout=0.2).result()
+            server.ping()
+
+    def test_kills_a_server_that_does_not_end(self):
+        with self.stub("deaf", timeout=0.5) as server:
+            process = server._connection.process
+        self.assertIsNotNone(process.returncode)
+
+    def test_tells_a_server_that_is_not_there(self):
+        for options in ({"program": "/nonexistent/plyd"}, {"address": "127.0.0.1:1"}):
+            with self.subTest(options=options), self.assertRaises(plyd.ConnectionLost):
+                with self.open(**options):
+                    pass
+
+
+class BlockingPlay(Blocking, Play, unittest.TestCase):
+    def test_may_be_called_from_many_threads(self):
+        with self.open() as server:
+            moves = []
+
+            def play():
+                moves.append(server.go("isolation", rules={"width": 5, "height": 5}, nodes=200).move)
+
+            threads = [threading.Thread(target=play) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(moves), 8)
+
+
+    def test_may_be_stopped_by_another_thread(self):
+        with self.open() as server:
+            search = server.search("isolation", clock={"kind": "none"}, rules={"preset": "11x9"})
+            first = next(iter(search))
+            stopper = threading.Thread(target=search.stop)
+            stopper.start()
+            news = [first, *search]
+            stopper.join()
+            self.assertEqual(search.result().reason, "stopped")
+            self.assertEqual({info.event for info in news}, {"best"})
+
+
+class AsyncPlay(Asynchronous, Play, unittest.TestCase):
+    def test_searches_at_the_same_time(self):
+        async def play():
+            async with plyd.AsyncEngine(program=engine()) as server:
+                small = {"rules": {"width": 5, "height": 5}, "nodes": 200}
+                searches = (server.go("isolation", **small) for _ in range(8))
+                return await asyncio.gather(*searches)
+
+        self.assertEqual(len(asyncio.run(play())), 8)
+
+
+class BlockingHostile(Blocking, Hostile, unittest.TestCase):
+    pass
+
+
+class AsyncHostile(Asynchronous, Hostile, unittest.TestCase):
+    pass
+
+
+def wait_until(condition):
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)  # between two looks
+
+
+if __name__ == "__main__":
+    unittest.main()

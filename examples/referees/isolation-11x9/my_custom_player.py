@@ -1,0 +1,285 @@
+"""plyd as the player of Knight Isolation on 11x9.
+
+Put this file in place of the project's `my_custom_player.py`; `run_match.py` finds `CustomPlayer` in it.
+plyd must be on the PATH, or PLYD_BIN must name it. Standard library only.
+"""
+
+from sample_players import DataPlayer
+
+WIDTH, HEIGHT, STRIDE = 11, 9, 13
+
+
+class CustomPlayer(DataPlayer):
+    """Each move runs in a forked process, and a match has new players: plyd is started by the first."""
+
+    LIMIT = 0.150  # seconds a move, where the queue does not tell
+    MARGIN = 0.025
+
+    def __init__(self, player_id):
+        super().__init__(player_id)
+        self.link = Link("isolation", rules={"preset": "11x9"})
+
+    def get_action(self, state):
+        """Puts a legal action at once and better ones as they are found; the last in time counts."""
+        actions = state.actions()
+        if not actions:
+            return
+        safe = self.safe(state, actions)
+        put = safe[0]
+        self.queue.put(put)
+        end = getattr(self.queue, "_TimedQueue__stop_time", None)  # of time.perf_counter
+        left = self.LIMIT if end is None else end - time.perf_counter()
+        own = state.locs[state.player()]
+        wanted = {cell_text(int(action) + (own or 0)): action for action in safe}
+        only = {} if len(safe) == len(actions) else {"searchmoves": list(wanted)}
+        position = {"start": board(state)}
+        deadline = time.monotonic() + left
+        for action in self.link.moves(position, wanted.get, deadline, self.MARGIN, **only):
+            if action != put:
+                put = action
+                self.queue.put(put)
+
+    def safe(self, state, actions):
+        """The actions that win at once, else those that do not lose at once, else all.
+
+        This referee ends the game when either side is stuck, and takes one whose only liberty is the
+        cell 0 for stuck, which plyd's rules do not know.
+        """
+        if state.ply_count < 2:
+            return actions
+        wins, holds = [], []
+        for action in actions:
+            after = state.result(action)
+            if not after.terminal_test():
+                holds.append(action)
+            elif after.utility(state.player()) > 0:
+                wins.append(action)
+        return wins or holds or actions
+
+
+def board(state):
+    """The position as plyd's text; the referee counts its cells from the bottom right."""
+    rows = []
+    for row in range(HEIGHT):
+        cells = ""
+        for column in range(WIDTH):
+            index = (HEIGHT - 1 - row) * STRIDE + WIDTH - 1 - column
+            if index in state.locs:
+                cells += "12"[state.locs.index(index)]
+            else:
+                cells += "." if state.board >> index & 1 else "x"
+        rows.append(cells)
+    return "/".join(rows) + f" {state.player() + 1}"
+
+
+def cell_text(index):
+    """The name of the cell of that index, such as `a9` for the bottom left."""
+    row, column = HEIGHT - 1 - index // STRIDE, WIDTH - 1 - index % STRIDE
+    return f"{'abcdefghijk'[column]}{row + 1}"
+
+
+# ---- link to plyd: the same lines in every adapter, see examples/referees/link.py ----
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Link:
+    """A connection to the one plyd process of this program and of the processes that it forks.
+
+    Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
+    A process that was forked makes a connection of its own when it asks for its first move. plyd ends
+    with the program that started it, however that ends, `kill -9` included: its keeper is a shell
+    that waits for the end of a pipe, whose other end is here only.
+
+    Nothing here raises: without an engine there are no moves, and a warning on stderr.
+    """
+
+    KEEPER = """
+        "$0" serve --unix "$1" >/dev/null 2>&1 &
+        read -r _
+        kill -9 $! 2>/dev/null
+        rm -f "$1"
+        rmdir "${1%/*}"
+    """
+    keeper, path, listened, warned = None, None, False, False
+    failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
+
+    def __init__(self, game, rules=None, options=None):
+        self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
+        self.owner, self.socket, self.unread, self.searches = None, None, b"", 0
+        try:
+            self.connect(time.monotonic() + 10)
+        except Exception as error:  # whatever it is, a game must not be lost by it
+            Link.failures = Link.failures if Link.listened else Link.patience
+            self.warn(error)
+
+    def __getstate__(self):  # for referees that send a player to a new process, or copy it
+        return {**self.__dict__, "socket": None, "path": Link.path}
+
+    def __setstate__(self, state):
+        path = state.pop("path")
+        if Link.path is None:
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
+        self.__dict__.update(state)
+
+    def moves(self, position, read, deadline, margin, **fields):
+        """Yields better and better moves for `position` until the search ends.
+
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
+        """
+        for attempt in range(2):
+            try:
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        Link.failures = 0
+                        yield move
+                return
+            except Exception as error:  # whatever it is, a game must not be lost by it
+                self.close()
+                Link.failures += 1
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
+                if attempt or time.monotonic() > deadline - margin:
+                    self.warn(error)
+                    return
+
+    def search(self, position, deadline, margin, fields):
+        if self.owner != os.getpid() or self.socket is None:
+            self.connect(deadline - margin)
+        self.searches += 1
+        name = f"g{self.searches}"
+        left = int((deadline - margin - time.monotonic()) * 1000)
+        clock = {"kind": "per_move", "ms": left}
+        request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
+        self.send({**request, **fields})
+        last, ended = None, False
+        try:
+            while True:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
+                    return
+                if message is None or message.get("id") != name:
+                    continue
+                ended = message["type"] != "info"
+                if message["type"] == "error":
+                    self.warn(message["message"])
+                    return
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
+                if ended:
+                    return
+        finally:
+            if not ended and self.socket is not None:
+                self.send({"id": f"{name}.stop", "cmd": "stop", "target": name, "discard": True})
+
+    def send(self, *requests):
+        self.socket.settimeout(1)
+        self.socket.sendall(b"".join(json.dumps(r).encode() + b"\n" for r in requests))
+
+    def receive(self, deadline):
+        """The next message, or None when `deadline` comes first."""
+        while b"\n" not in self.unread:
+            self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                part = self.socket.recv(1 << 16)
+            except socket.timeout:
+                return None
+            if not part:
+                raise OSError("plyd closed the connection")
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line)
+
+    def connect(self, deadline):
+        """Connects this process, and starts plyd where it does not run (any more)."""
+        self.close()
+        if Link.failures >= Link.patience:
+            raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
+        while self.socket is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                Link.start()
+                connection.connect(Link.path)
+                self.owner, self.socket, self.unread = os.getpid(), connection, b""
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise
+                if Link.listened and isinstance(error, ConnectionRefusedError):
+                    Link.stop()
+                time.sleep(0.002)
+        Link.listened = True
+        hello = {"id": "hello", "cmd": "hello", "protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
+        self.send(hello, {"id": "new", "cmd": "newgame", **self.opening})
+        while True:
+            message = self.receive(deadline)
+            if message is None:
+                raise OSError("plyd does not answer")
+            if message["type"] == "error":
+                raise ValueError(message["message"])
+            if message.get("id") == "new":
+                return
+
+    def close(self):
+        if self.socket is not None and self.owner == os.getpid():
+            self.socket.close()
+        self.socket = None
+
+    def warn(self, reason):
+        if not Link.warned:
+            print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
+        Link.warned = True
+
+    @classmethod
+    def start(cls):
+        if cls.path is not None:
+            return
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
+        if program is None:
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
+        cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
+        cls.keeper = subprocess.Popen(
+            ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
+            stdin=subprocess.PIPE, start_new_session=True,
+        )
+
+    @classmethod
+    def stop(cls):
+        """Ends plyd, where this process started it; in a forked process, only forgets it."""
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper.wait()
+        cls.keeper = cls.path = None
+
+    @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
+    def leave(cls):
+        """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper = None
+
+
+os.register_at_fork(after_in_child=Link.leave)
+atexit.register(Link.stop)
+# ---- end of the link ----

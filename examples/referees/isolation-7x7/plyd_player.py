@@ -1,0 +1,255 @@
+"""plyd as a player of Knight Isolation on 7x7, for both versions of the published referee.
+
+Put this file beside `tournament.py`, import `PlydPlayer` there and add `Agent(PlydPlayer(), "plyd")`.
+plyd must be on the PATH, or PLYD_BIN must name it. Standard library only.
+"""
+
+
+class PlydPlayer:
+    """A player object; each game may have two of them, and each may play any number of games."""
+
+    MARGIN = 0.025  # kept off the referee's clock, in seconds: it reads it after we have returned
+    STUCK = (-1, -1)
+
+    def __init__(self):
+        self.link = Link("isolation")
+
+    def get_move(self, game, *arguments):
+        """The first version passes `legal_moves, time_left`, the second `time_left` alone."""
+        deadline = time.monotonic() + arguments[-1]() / 1000
+        legal = arguments[0] if len(arguments) == 2 else game.get_legal_moves()
+        if not legal:
+            return self.STUCK
+        best, position = tuple(legal[0]), {"start": board(game)}
+
+        def read(text):
+            cell = int(text[1:]) - 1, ord(text[0]) - ord("a")
+            return cell if cell in legal else None
+
+        for best in self.link.moves(position, read, deadline, self.MARGIN):
+            pass  # each is better than the one before
+        return best
+
+
+def board(game):
+    """The position as plyd's text: rows from the top, the tokens, and who moves."""
+    first = game.active_player
+    players = (first, game.inactive_player)
+    if game.move_count % 2 == 1:
+        players = players[::-1]
+    cells = [["x"] * game.width for _ in range(game.height)]
+    for row, column in game.get_blank_spaces():
+        cells[row][column] = "."
+    for token, player in zip("12", players):
+        place = game.get_player_location(player)
+        if place is not None:
+            cells[place[0]][place[1]] = token
+    rows = "/".join("".join(row) for row in cells)
+    return f"{rows} {game.move_count % 2 + 1}"
+
+
+# ---- link to plyd: the same lines in every adapter, see examples/referees/link.py ----
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Link:
+    """A connection to the one plyd process of this program and of the processes that it forks.
+
+    Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
+    A process that was forked makes a connection of its own when it asks for its first move. plyd ends
+    with the program that started it, however that ends, `kill -9` included: its keeper is a shell
+    that waits for the end of a pipe, whose other end is here only.
+
+    Nothing here raises: without an engine there are no moves, and a warning on stderr.
+    """
+
+    KEEPER = """
+        "$0" serve --unix "$1" >/dev/null 2>&1 &
+        read -r _
+        kill -9 $! 2>/dev/null
+        rm -f "$1"
+        rmdir "${1%/*}"
+    """
+    keeper, path, listened, warned = None, None, False, False
+    failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
+
+    def __init__(self, game, rules=None, options=None):
+        self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
+        self.owner, self.socket, self.unread, self.searches = None, None, b"", 0
+        try:
+            self.connect(time.monotonic() + 10)
+        except Exception as error:  # whatever it is, a game must not be lost by it
+            Link.failures = Link.failures if Link.listened else Link.patience
+            self.warn(error)
+
+    def __getstate__(self):  # for referees that send a player to a new process, or copy it
+        return {**self.__dict__, "socket": None, "path": Link.path}
+
+    def __setstate__(self, state):
+        path = state.pop("path")
+        if Link.path is None:
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
+        self.__dict__.update(state)
+
+    def moves(self, position, read, deadline, margin, **fields):
+        """Yields better and better moves for `position` until the search ends.
+
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
+        """
+        for attempt in range(2):
+            try:
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        Link.failures = 0
+                        yield move
+                return
+            except Exception as error:  # whatever it is, a game must not be lost by it
+                self.close()
+                Link.failures += 1
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
+                if attempt or time.monotonic() > deadline - margin:
+                    self.warn(error)
+                    return
+
+    def search(self, position, deadline, margin, fields):
+        if self.owner != os.getpid() or self.socket is None:
+            self.connect(deadline - margin)
+        self.searches += 1
+        name = f"g{self.searches}"
+        left = int((deadline - margin - time.monotonic()) * 1000)
+        clock = {"kind": "per_move", "ms": left}
+        request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
+        self.send({**request, **fields})
+        last, ended = None, False
+        try:
+            while True:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
+                    return
+                if message is None or message.get("id") != name:
+                    continue
+                ended = message["type"] != "info"
+                if message["type"] == "error":
+                    self.warn(message["message"])
+                    return
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
+                if ended:
+                    return
+        finally:
+            if not ended and self.socket is not None:
+                self.send({"id": f"{name}.stop", "cmd": "stop", "target": name, "discard": True})
+
+    def send(self, *requests):
+        self.socket.settimeout(1)
+        self.socket.sendall(b"".join(json.dumps(r).encode() + b"\n" for r in requests))
+
+    def receive(self, deadline):
+        """The next message, or None when `deadline` comes first."""
+        while b"\n" not in self.unread:
+            self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                part = self.socket.recv(1 << 16)
+            except socket.timeout:
+                return None
+            if not part:
+                raise OSError("plyd closed the connection")
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line)
+
+    def connect(self, deadline):
+        """Connects this process, and starts plyd where it does not run (any more)."""
+        self.close()
+        if Link.failures >= Link.patience:
+            raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
+        while self.socket is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                Link.start()
+                connection.connect(Link.path)
+                self.owner, self.socket, self.unread = os.getpid(), connection, b""
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise
+                if Link.listened and isinstance(error, ConnectionRefusedError):
+                    Link.stop()
+                time.sleep(0.002)
+        Link.listened = True
+        hello = {"id": "hello", "cmd": "hello", "protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
+        self.send(hello, {"id": "new", "cmd": "newgame", **self.opening})
+        while True:
+            message = self.receive(deadline)
+            if message is None:
+                raise OSError("plyd does not answer")
+            if message["type"] == "error":
+                raise ValueError(message["message"])
+            if message.get("id") == "new":
+                return
+
+    def close(self):
+        if self.socket is not None and self.owner == os.getpid():
+            self.socket.close()
+        self.socket = None
+
+    def warn(self, reason):
+        if not Link.warned:
+            print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
+        Link.warned = True
+
+    @classmethod
+    def start(cls):
+        if cls.path is not None:
+            return
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
+        if program is None:
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
+        cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
+        cls.keeper = subprocess.Popen(
+            ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
+            stdin=subprocess.PIPE, start_new_session=True,
+        )
+
+    @classmethod
+    def stop(cls):
+        """Ends plyd, where this process started it; in a forked process, only forgets it."""
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper.wait()
+        cls.keeper = cls.path = None
+
+    @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
+    def leave(cls):
+        """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper = None
+
+
+os.register_at_fork(after_in_child=Link.leave)
+atexit.register(Link.stop)
+# ---- end of the link ----

@@ -1,0 +1,438 @@
+"""plyd as a player of the L Game: a class for programs that call players, and a text program.
+
+As a class: put this file beside `play.py`, and where `setGameMode` lists the players add
+`3: plyd_player.PlydPlayer`. The program calls `instructionHandler(state, display)` or `getMove`.
+
+As text: `python3 plyd_player.py` reads the opponent's moves and writes its own, a line each: `x y d`,
+or `x y d x1 y1 x2 y2` to move a token as well. Before the first move a line may give the start, as
+`L1 L2 T1 T2`. With `--first` it moves first; `--start "L1 L2 T1 T2"` gives the start as well.
+
+plyd must be on the PATH, or PLYD_BIN must name it. Standard library only.
+"""
+
+import collections
+
+TURN = 1.0  # seconds a move; no referee of this game has a clock
+MARGIN = 0.05
+TRIES = 5  # bad lines in a row that end the text program, as in the referees
+START = "3 1 W 2 4 E 1 1 4 4"
+LONG = {"N": "EW", "S": "EW", "E": "SN", "W": "SN"}  # where the long bar can lie, by the short one
+STEP = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
+OPTIONS = {"opponent_model": True}
+
+Move = collections.namedtuple("Move", "piece taken put", defaults=(None, None))
+
+
+class PlydPlayer:
+    """A player object for the course program whose states have pieces, tokens and a transformation.
+
+    The program turns its states about to have fewer of them; undone, they show one game, whose moves
+    tell plyd which positions the opponent has already answered.
+    """
+
+    def __init__(self, id=0, *_):
+        self.id = id
+        self.link = Link("l-game", options=OPTIONS)
+        self.game_reset()
+
+    def game_reset(self):
+        self.start, self.played, self.left = None, [], None
+
+    def instructionHandler(self, state, display=False):
+        """Answers ('move', action), the only instruction that a program gives."""
+        return "move", self.getMove(state, display)
+
+    def getMove(self, state, display=False):
+        """The action in the coordinates of `state`, or None where there is none."""
+        flags = [bool(flag) for flag in state.transform]
+        pieces = [turn_piece((p.x, p.y, p.d), flags, inward=False) for p in state.L_pieces]
+        tokens = [turn((t.x, t.y), flags, inward=False) for t in state.token_pieces]
+        board = Board(pieces, tokens, state.player)
+        self.follow(board)
+        move = choose(self.link, board, self.start, self.played)
+        if move is None:
+            return None
+        self.played.append(write_move(move))
+        self.left = board.play(move)
+        piece = turn_piece(move.piece, flags, inward=True)
+        taken, put = (
+            turn(cell, flags, inward=True) if cell else (0, 0) for cell in (move.taken, move.put)
+        )
+        return type(state.getLegalMoves()[0])(state.player, piece, taken, put)
+
+    def follow(self, board):
+        """Adds the opponent's move to the game; another game than the one so far begins anew."""
+        if self.left is not None:
+            gone = [token for token in self.left.tokens if token not in board.tokens]
+            come = [token for token in board.tokens if token not in self.left.tokens]
+            move = Move(board.pieces[self.left.mover], *gone[:1], *come[:1])
+            if move in set(self.left.moves()) and self.left.play(move) == board:
+                self.played.append(write_move(move))
+                return
+        self.start, self.played = board.text(), []
+
+
+class Board:
+    """Both Ls as (x, y, short direction), both tokens, and the mover, 0 or 1."""
+
+    def __init__(self, pieces, tokens, mover):
+        self.pieces, self.tokens, self.mover = pieces, sorted(tokens), mover
+
+    @classmethod
+    def read(cls, text, mover=0):
+        """Reads `L1 L2 T1 T2`, ten words; raises ValueError for anything else."""
+        words = text.upper().split()
+        if len(words) != 10:
+            raise ValueError("a start has ten words")
+        numbers = [int(word) for word in words[:2] + words[3:5] + words[6:]]
+        pieces = [(*numbers[:2], words[2]), (*numbers[2:4], words[5])]
+        board = cls(pieces, [tuple(numbers[4:6]), tuple(numbers[6:])], mover)
+        taken = [cells(piece) for piece in pieces] + [{token} for token in board.tokens]
+        if any(not inside(part) for part in taken) or len(set().union(*taken)) != 10:
+            raise ValueError("no position of the L Game")
+        return board
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+    def text(self):
+        """The position as plyd's text."""
+        tokens = " ".join(f"{x} {y}" for x, y in self.tokens)
+        own, other = (" ".join(map(str, piece)) for piece in self.pieces)
+        return f"{own} {tokens} {other} {self.mover + 1}"
+
+    def moves(self):
+        """The legal moves, those that move no token first."""
+        other = cells(self.pieces[1 - self.mover]) | set(self.tokens)
+        places = [
+            piece
+            for piece in ((x, y, d) for x in range(1, 5) for y in range(1, 5) for d in LONG)
+            if inside(cells(piece)) and not cells(piece) & other and piece != self.pieces[self.mover]
+        ]
+        yield from map(Move, places)
+        for piece in places:
+            full = cells(piece) | other
+            for taken in self.tokens:
+                for put in ((x, y) for x in range(1, 5) for y in range(1, 5)):
+                    if put not in full:
+                        yield Move(piece, taken, put)
+
+    def play(self, move):
+        pieces, tokens = list(self.pieces), list(self.tokens)
+        pieces[self.mover] = move.piece
+        if move.taken:
+            tokens[tokens.index(move.taken)] = move.put
+        return Board(pieces, tokens, 1 - self.mover)
+
+
+def cells(piece):
+    """The four cells of an L: where its bars meet, the short end, and the long bar where it fits."""
+    x, y, short = piece
+    if short not in LONG:
+        return set()
+    first = LONG[short][(x if short in "NS" else y) > 2]
+    (sx, sy), (lx, ly) = STEP[short], STEP[first]
+    return {(x, y), (x + sx, y + sy), (x + lx, y + ly), (x + 2 * lx, y + 2 * ly)}
+
+
+def turn(cell, flags, inward, span=5):
+    """A cell in the coordinates that a program has turned (`inward`) or back in the board's own.
+
+    `flags`: whether it mirrored x, mirrored y, and then swapped the two; `span` 0 is for directions.
+    """
+    x, y = cell
+    if flags[2] and not inward:
+        x, y = y, x
+    x, y = span - x if flags[0] else x, span - y if flags[1] else y
+    return (y, x) if flags[2] and inward else (x, y)
+
+
+def turn_piece(piece, flags, inward):
+    short = turn(STEP[piece[2]], flags, inward, span=0)
+    return (*turn(piece[:2], flags, inward), next(d for d in STEP if STEP[d] == short))
+
+
+def inside(part):
+    return bool(part) and all(1 <= x <= 4 and 1 <= y <= 4 for x, y in part)
+
+
+def read_move(text):
+    """Reads `x y d` or `x y d x1 y1 x2 y2`; raises ValueError for anything else."""
+    words = text.upper().split()
+    if len(words) not in (3, 7):
+        raise ValueError("a move has three or seven words")
+    numbers = [int(word) for word in words[:2] + words[3:]]
+    piece = (*numbers[:2], words[2])
+    return Move(piece) if len(words) == 3 else Move(piece, tuple(numbers[2:4]), tuple(numbers[4:]))
+
+
+def write_move(move):
+    return " ".join(map(str, (*move.piece, *(move.taken or ()), *(move.put or ()))))
+
+
+def choose(link, board, start, played):
+    """The best legal move of the board, which `played` has led to from `start`; None: no move."""
+    legal = list(board.moves())
+    if not legal:
+        return None
+    best = next(board.moves())
+    position = {"start": start, "moves": list(played)}
+    texts = {write_move(move): move for move in legal}
+    for best in link.moves(position, texts.get, time.monotonic() + TURN, MARGIN):
+        pass  # each is better than the one before
+    return best
+
+
+def main(arguments):
+    """Plays one game on the standard streams; exits with 1 after too many bad lines."""
+    board = Board.read(START)
+    if "--start" in arguments:
+        board = Board.read(arguments[arguments.index("--start") + 1])
+    link = Link("l-game", options=OPTIONS)
+    start, played, bad, ours = board.text(), [], 0, "--first" in arguments
+
+    def answer():
+        nonlocal board
+        move = choose(link, board, start, played)
+        if move is not None:
+            print(write_move(move), flush=True)
+            board = board.play(move)
+            played.append(write_move(move))
+        return move is not None and any(True for _ in board.moves())
+
+    if ours and not answer():
+        return 0
+    for line in sys.stdin:
+        if not line.strip():
+            continue
+        try:
+            if not played and len(line.split()) == 10:
+                board = Board.read(line)
+                start = board.text()
+                continue
+            move = read_move(line)
+            if move not in set(board.moves()):
+                raise ValueError("not a legal move")
+        except ValueError as error:
+            bad += 1
+            print(f"{line.strip()}: {error}", file=sys.stderr)
+            if bad == TRIES:
+                return 1
+            continue
+        bad = 0
+        board = board.play(move)
+        played.append(write_move(move))
+        if not answer():
+            return 0
+    return 0
+
+
+# ---- link to plyd: the same lines in every adapter, see examples/referees/link.py ----
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Link:
+    """A connection to the one plyd process of this program and of the processes that it forks.
+
+    Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
+    A process that was forked makes a connection of its own when it asks for its first move. plyd ends
+    with the program that started it, however that ends, `kill -9` included: its keeper is a shell
+    that waits for the end of a pipe, whose other end is here only.
+
+    Nothing here raises: without an engine there are no moves, and a warning on stderr.
+    """
+
+    KEEPER = """
+        "$0" serve --unix "$1" >/dev/null 2>&1 &
+        read -r _
+        kill -9 $! 2>/dev/null
+        rm -f "$1"
+        rmdir "${1%/*}"
+    """
+    keeper, path, listened, warned = None, None, False, False
+    failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
+
+    def __init__(self, game, rules=None, options=None):
+        self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
+        self.owner, self.socket, self.unread, self.searches = None, None, b"", 0
+        try:
+            self.connect(time.monotonic() + 10)
+        except Exception as error:  # whatever it is, a game must not be lost by it
+            Link.failures = Link.failures if Link.listened else Link.patience
+            self.warn(error)
+
+    def __getstate__(self):  # for referees that send a player to a new process, or copy it
+        return {**self.__dict__, "socket": None, "path": Link.path}
+
+    def __setstate__(self, state):
+        path = state.pop("path")
+        if Link.path is None:
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
+        self.__dict__.update(state)
+
+    def moves(self, position, read, deadline, margin, **fields):
+        """Yields better and better moves for `position` until the search ends.
+
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
+        """
+        for attempt in range(2):
+            try:
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        Link.failures = 0
+                        yield move
+                return
+            except Exception as error:  # whatever it is, a game must not be lost by it
+                self.close()
+                Link.failures += 1
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
+                if attempt or time.monotonic() > deadline - margin:
+                    self.warn(error)
+                    return
+
+    def search(self, position, deadline, margin, fields):
+        if self.owner != os.getpid() or self.socket is None:
+            self.connect(deadline - margin)
+        self.searches += 1
+        name = f"g{self.searches}"
+        left = int((deadline - margin - time.monotonic()) * 1000)
+        clock = {"kind": "per_move", "ms": left}
+        request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
+        self.send({**request, **fields})
+        last, ended = None, False
+        try:
+            while True:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
+                    return
+                if message is None or message.get("id") != name:
+                    continue
+                ended = message["type"] != "info"
+                if message["type"] == "error":
+                    self.warn(message["message"])
+                    return
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
+                if ended:
+                    return
+        finally:
+            if not ended and self.socket is not None:
+                self.send({"id": f"{name}.stop", "cmd": "stop", "target": name, "discard": True})
+
+    def send(self, *requests):
+        self.socket.settimeout(1)
+        self.socket.sendall(b"".join(json.dumps(r).encode() + b"\n" for r in requests))
+
+    def receive(self, deadline):
+        """The next message, or None when `deadline` comes first."""
+        while b"\n" not in self.unread:
+            self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                part = self.socket.recv(1 << 16)
+            except socket.timeout:
+                return None
+            if not part:
+                raise OSError("plyd closed the connection")
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line)
+
+    def connect(self, deadline):
+        """Connects this process, and starts plyd where it does not run (any more)."""
+        self.close()
+        if Link.failures >= Link.patience:
+            raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
+        while self.socket is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                Link.start()
+                connection.connect(Link.path)
+                self.owner, self.socket, self.unread = os.getpid(), connection, b""
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise
+                if Link.listened and isinstance(error, ConnectionRefusedError):
+                    Link.stop()
+                time.sleep(0.002)
+        Link.listened = True
+        hello = {"id": "hello", "cmd": "hello", "protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
+        self.send(hello, {"id": "new", "cmd": "newgame", **self.opening})
+        while True:
+            message = self.receive(deadline)
+            if message is None:
+                raise OSError("plyd does not answer")
+            if message["type"] == "error":
+                raise ValueError(message["message"])
+            if message.get("id") == "new":
+                return
+
+    def close(self):
+        if self.socket is not None and self.owner == os.getpid():
+            self.socket.close()
+        self.socket = None
+
+    def warn(self, reason):
+        if not Link.warned:
+            print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
+        Link.warned = True
+
+    @classmethod
+    def start(cls):
+        if cls.path is not None:
+            return
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
+        if program is None:
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
+        cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
+        cls.keeper = subprocess.Popen(
+            ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
+            stdin=subprocess.PIPE, start_new_session=True,
+        )
+
+    @classmethod
+    def stop(cls):
+        """Ends plyd, where this process started it; in a forked process, only forgets it."""
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper.wait()
+        cls.keeper = cls.path = None
+
+    @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
+    def leave(cls):
+        """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper = None
+
+
+os.register_at_fork(after_in_child=Link.leave)
+atexit.register(Link.stop)
+# ---- end of the link ----
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

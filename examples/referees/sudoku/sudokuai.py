@@ -1,0 +1,311 @@
+"""plyd as a player of Competitive Sudoku, for the course framework in its versions 8 to 14.
+
+Put this file into a folder `plyd_player` (with an empty `__init__.py`) beside `simulate_game.py`, and run
+`python simulate_game.py --first=plyd_player --second=greedy_player --time=1` (v14: `--playmode=rows`).
+plyd must be on the PATH, or PLYD_BIN must name it. Standard library only.
+"""
+
+import competitive_sudoku.sudokuai
+from competitive_sudoku.sudoku import Move
+
+
+class SudokuAI(competitive_sudoku.sudokuai.SudokuAI):
+    """Each move runs in a forked process that is killed at a time unknown: plyd is started here."""
+
+    LONGEST = 600.0  # seconds; the search goes on until the process is killed
+
+    def __init__(self):
+        super().__init__()
+        self.link = Link("sudoku")
+
+    def compute_best_move(self, game_state):
+        """Proposes a legal move at once and each better one as it is found; the last one counts."""
+        state = State(game_state)
+        proposed = next(state.moves(), None)
+        if proposed is None:
+            return
+        self.propose_move(state.move(*proposed))
+        deadline = time.monotonic() + self.LONGEST
+        anytime = {"clock": {"kind": "anytime"}}
+        for found in self.link.moves({"start": state.text()}, state.read, deadline, 0, **anytime):
+            if found != proposed:
+                proposed = found
+                self.propose_move(state.move(*proposed))
+
+
+class State:
+    """A game state of any version: from 14 on a cell is a tuple and the mover an attribute."""
+
+    def __init__(self, state):
+        self.state, self.board = state, state.board
+        self.pairs = not callable(state.current_player)
+        self.mover = state.current_player if self.pairs else state.current_player()
+        size = self.size = state.board.N
+        self.cells = [(row, column) for row in range(size) for column in range(size)]
+        self.taboo = {self.triple(move) for move in state.taboo_moves}
+        squares = state.player_squares() if hasattr(state, "player_squares") else None
+        self.playable = set(self.cells if squares is None else map(tuple, squares))
+
+    def triple(self, move):
+        return (*move.square, move.value) if self.pairs else (move.i, move.j, move.value)
+
+    def move(self, row, column, value):
+        return Move((row, column), value) if self.pairs else Move(row, column, value)
+
+    def value(self, row, column):
+        return self.board.squares[row * self.size + column]
+
+    def takes(self, row, column, value):
+        """Whether the move does not lose at once; it may be one that turns out to be taboo."""
+        if (row, column) not in self.playable or (row, column, value) in self.taboo:
+            return False
+        if self.value(row, column) or not 1 <= value <= self.size:
+            return False
+        m, n = self.board.m, self.board.n
+        return not any(
+            self.value(r, c) == value
+            and (r == row or c == column or (r // m == row // m and c // n == column // n))
+            for r, c in self.cells
+        )
+
+    def moves(self):
+        """All moves that do not lose at once."""
+        return (
+            (row, column, value)
+            for row, column in self.cells
+            for value in range(1, self.size + 1)
+            if self.takes(row, column, value)
+        )
+
+    def read(self, text):
+        """The move of that text, or None if it would lose at once."""
+        row, column, value = map(int, text.split(","))
+        return (row, column, value) if self.takes(row, column, value) else None
+
+    def text(self):
+        """The position as plyd's text."""
+        state, board = self.state, self.board
+        fields = [f"{board.m} {board.n} " + " ".join(self.word(*cell) for cell in self.cells)]
+        fields.append(f"scores {int(state.scores[0])} {int(state.scores[1])}")
+        if self.taboo:
+            fields.append("taboo " + " ".join(f"{r},{c},{v}" for r, c, v in sorted(self.taboo)))
+        fields.append(f"mover {self.mover}")
+        for player in "12":
+            allowed = getattr(state, f"allowed_squares{player}", None)
+            if allowed is not None:
+                fields.append(f"allowed{player} " + " ".join(f"{r},{c}" for r, c in allowed))
+        return " ; ".join(fields)
+
+    def word(self, row, column):
+        value = self.value(row, column)
+        for player, sign in (("1", "+"), ("2", "-")):
+            if (row, column) in (getattr(self.state, f"occupied_squares{player}", None) or ()):
+                return f"{value}{sign}"
+        return str(value) if value else "."
+
+
+# ---- link to plyd: the same lines in every adapter, see examples/referees/link.py ----
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Link:
+    """A connection to the one plyd process of this program and of the processes that it forks.
+
+    Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
+    A process that was forked makes a connection of its own when it asks for its first move. plyd ends
+    with the program that started it, however that ends, `kill -9` included: its keeper is a shell
+    that waits for the end of a pipe, whose other end is here only.
+
+    Nothing here raises: without an engine there are no moves, and a warning on stderr.
+    """
+
+    KEEPER = """
+        "$0" serve --unix "$1" >/dev/null 2>&1 &
+        read -r _
+        kill -9 $! 2>/dev/null
+        rm -f "$1"
+        rmdir "${1%/*}"
+    """
+    keeper, path, listened, warned = None, None, False, False
+    failures, patience = 0, 4  # in a row; past them there is no engine
+    parent = None  # of a forked process, as long as that lives
+
+    def __init__(self, game, rules=None, options=None):
+        self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
+        self.owner, self.socket, self.unread, self.searches = None, None, b"", 0
+        try:
+            self.connect(time.monotonic() + 10)
+        except Exception as error:  # whatever it is, a game must not be lost by it
+            Link.failures = Link.failures if Link.listened else Link.patience
+            self.warn(error)
+
+    def __getstate__(self):  # for referees that send a player to a new process, or copy it
+        return {**self.__dict__, "socket": None, "path": Link.path}
+
+    def __setstate__(self, state):
+        path = state.pop("path")
+        if Link.path is None:
+            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
+        self.__dict__.update(state)
+
+    def moves(self, position, read, deadline, margin, **fields):
+        """Yields better and better moves for `position` until the search ends.
+
+        `read` makes the referee's move of a text, or None of one that it would not take. `deadline`
+        (of `time.monotonic`) is when the last move must have been used, and `margin` what plyd keeps
+        off it, in seconds. Other `fields` go into the `go` as they are.
+        """
+        for attempt in range(2):
+            try:
+                for text in self.search(position, deadline, margin, fields):
+                    move = read(text)
+                    if move is not None:
+                        Link.failures = 0
+                        yield move
+                return
+            except Exception as error:  # whatever it is, a game must not be lost by it
+                self.close()
+                Link.failures += 1
+                Link.stop()  # the next attempt, or the next move, has an engine of its own
+                if attempt or time.monotonic() > deadline - margin:
+                    self.warn(error)
+                    return
+
+    def search(self, position, deadline, margin, fields):
+        if self.owner != os.getpid() or self.socket is None:
+            self.connect(deadline - margin)
+        self.searches += 1
+        name = f"g{self.searches}"
+        left = int((deadline - margin - time.monotonic()) * 1000)
+        clock = {"kind": "per_move", "ms": left}
+        request = {"id": name, "cmd": "go", "session": "s", "position": position, "clock": clock}
+        self.send({**request, **fields})
+        last, ended = None, False
+        try:
+            while True:
+                until = deadline - margin / 2
+                message = self.receive(min(until, time.monotonic() + 1))
+                if message is None and (time.monotonic() >= until or Link.orphaned()):
+                    return
+                if message is None or message.get("id") != name:
+                    continue
+                ended = message["type"] != "info"
+                if message["type"] == "error":
+                    self.warn(message["message"])
+                    return
+                if message.get("move") not in (None, last):
+                    last = message["move"]
+                    yield last
+                if ended:
+                    return
+        finally:
+            if not ended and self.socket is not None:
+                self.send({"id": f"{name}.stop", "cmd": "stop", "target": name, "discard": True})
+
+    def send(self, *requests):
+        self.socket.settimeout(1)
+        self.socket.sendall(b"".join(json.dumps(r).encode() + b"\n" for r in requests))
+
+    def receive(self, deadline):
+        """The next message, or None when `deadline` comes first."""
+        while b"\n" not in self.unread:
+            self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                part = self.socket.recv(1 << 16)
+            except socket.timeout:
+                return None
+            if not part:
+                raise OSError("plyd closed the connection")
+            self.unread += part
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line)
+
+    def connect(self, deadline):
+        """Connects this process, and starts plyd where it does not run (any more)."""
+        self.close()
+        if Link.failures >= Link.patience:
+            raise OSError("plyd does not run")
+        if Link.orphaned():
+            raise OSError("the referee is gone")
+        while self.socket is None:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                Link.start()
+                connection.connect(Link.path)
+                self.owner, self.socket, self.unread = os.getpid(), connection, b""
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise
+                if Link.listened and isinstance(error, ConnectionRefusedError):
+                    Link.stop()
+                time.sleep(0.002)
+        Link.listened = True
+        hello = {"id": "hello", "cmd": "hello", "protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
+        self.send(hello, {"id": "new", "cmd": "newgame", **self.opening})
+        while True:
+            message = self.receive(deadline)
+            if message is None:
+                raise OSError("plyd does not answer")
+            if message["type"] == "error":
+                raise ValueError(message["message"])
+            if message.get("id") == "new":
+                return
+
+    def close(self):
+        if self.socket is not None and self.owner == os.getpid():
+            self.socket.close()
+        self.socket = None
+
+    def warn(self, reason):
+        if not Link.warned:
+            print(f"plyd adapter: {reason}; playing without an engine", file=sys.stderr)
+        Link.warned = True
+
+    @classmethod
+    def start(cls):
+        if cls.path is not None:
+            return
+        program = shutil.which(os.environ.get("PLYD_BIN") or "plyd")
+        if program is None:
+            raise OSError("no plyd on the PATH, and PLYD_BIN names none")
+        cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
+        cls.keeper = subprocess.Popen(
+            ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
+            stdin=subprocess.PIPE, start_new_session=True,
+        )
+
+    @classmethod
+    def stop(cls):
+        """Ends plyd, where this process started it; in a forked process, only forgets it."""
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper.wait()
+        cls.keeper = cls.path = None
+
+    @classmethod
+    def orphaned(cls):
+        """Whether this process was forked by one that is gone: no engine may outlive the referee."""
+        return cls.parent is not None and os.getppid() != cls.parent
+
+    @classmethod
+    def leave(cls):
+        """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
+        cls.parent = os.getppid()
+        if cls.keeper is not None:
+            cls.keeper.stdin.close()
+            cls.keeper = None
+
+
+os.register_at_fork(after_in_child=Link.leave)
+atexit.register(Link.stop)
+# ---- end of the link ----

@@ -1,0 +1,101 @@
+"""What the tests of the examples share: the engine, referees in directories of their own, leftovers."""
+
+import functools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent
+REFEREES = EXAMPLES / "tests" / "referees"
+PATIENCE = 120
+"""How long any one program may take, in seconds: a hang fails, slowness does not."""
+
+
+@functools.cache
+def engine():
+    """The program to test: PLYD_BIN, `plyd` on the PATH, or the newest build of this repository."""
+    if named := os.environ.get("PLYD_BIN") or shutil.which("plyd"):
+        return named
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or EXAMPLES.parent / "target")
+    built = [p for p in target.glob("*/plyd") if os.access(p, os.X_OK) and p.is_file()]
+    if not built:
+        raise RuntimeError("no plyd: set PLYD_BIN, put it on the PATH, or run `cargo build`")
+    return str(max(built, key=lambda path: path.stat().st_mtime))
+
+
+@functools.cache
+def games():
+    """The games that the engine plays."""
+    request = '{"id":"1","cmd":"describe","what":"games"}\n'
+    done = subprocess.run([engine()], input=request, capture_output=True, text=True, timeout=PATIENCE)
+    return [game["name"] for game in json.loads(done.stdout)["body"]]
+
+
+def needs(game):
+    """Skips a test where the engine does not play the game (yet)."""
+    return unittest.skipUnless(game in games(), f"{engine()} does not play {game}")
+
+
+class RefereeTest(unittest.TestCase):
+    """A test that drops an adapter into a directory and runs a stand-in referee there."""
+
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="referee-"))
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+
+    def drop(self, adapter, to):
+        """Copies an adapter to where its README says."""
+        place = self.home / to
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(EXAMPLES / "referees" / adapter, place)
+
+    def start(self, referee, *arguments, program=None, **streams):
+        """Starts a referee; the engine's socket will be below `self.home`."""
+        script = referee if isinstance(referee, list) else [str(REFEREES / referee)]
+        (self.home / "t").mkdir(exist_ok=True)
+        environment = {**os.environ, "PLYD_BIN": program or engine(), "TMPDIR": str(self.home / "t")}
+        return subprocess.Popen(
+            [sys.executable, *script, *map(str, arguments)],
+            cwd=self.home, env=environment, text=True,
+            stdin=streams.get("stdin"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def run_referee(self, referee, *arguments, program=None):
+        """Runs a referee to its end; returns its reports and what it wrote on stderr."""
+        process = self.start(referee, *arguments, program=program)
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, 0, err)
+        self.assert_nothing_left()
+        return [json.loads(line) for line in out.splitlines()], err
+
+    def kill_referee(self, referee, *arguments):
+        """Runs a referee until its first line and kills it with `kill -9`."""
+        process = self.start(referee, *arguments)
+        with process:
+            self.assertNotEqual(process.stdout.readline(), "")
+            self.assertNotEqual(self.left(), [], "the engine was there before")
+            process.send_signal(signal.SIGKILL)
+        self.assert_nothing_left()
+
+    def left(self):
+        """The engines and keepers that serve below this test's directory."""
+        command = ["ps", "-A", "-o", "pid=,args="]
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return [line for line in listed.splitlines() if f"{self.home}/t/plyd-" in line]
+
+    def assert_nothing_left(self):
+        """Waits until no engine and no socket is left."""
+        until = time.monotonic() + PATIENCE
+        while self.left() or list((self.home / "t").glob("plyd-*")):
+            self.assertLess(time.monotonic(), until, self.left())
+            time.sleep(0.01)  # between two looks

@@ -1,0 +1,140 @@
+"""The part that the adapters share: its copies, and what it does when the engine fails."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support import EXAMPLES, RefereeTest, engine, needs
+
+FIRST, LAST = "# ---- link to plyd", "# ---- end of the link"
+ENGINES = {
+    "ends at once": "import sys; sys.exit(3)",
+    "talks nonsense": "serve(lambda peer: peer.sendall(b'HTTP/1.1 400\\r\\n' * 9))",
+    "says another thing": "serve(lambda peer: peer.sendall(b'[1]\\n{}\\n7\\n'))",
+    "hangs up": "serve(lambda peer: peer.close())",
+}
+SERVE = """
+import socket, sys
+def serve(answer):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(sys.argv[-1])
+    listener.listen()
+    peers = []
+    while True:
+        peers.append(listener.accept()[0])
+        answer(peers[-1])
+"""
+
+
+def part(text):
+    """What stands between the two lines that mark the link."""
+    return text.partition(FIRST)[2].partition(LAST)[0]
+
+
+class Copies(unittest.TestCase):
+    def test_all_adapters_have_the_same_link(self):
+        own = part((EXAMPLES / "referees" / "link.py").read_text())
+        adapters = sorted((EXAMPLES / "referees").glob("*/*.py"))
+        self.assertGreaterEqual(len(adapters), 6)
+        for adapter in adapters:
+            with self.subTest(adapter=adapter.name):
+                self.assertEqual(part(adapter.read_text()), own, "run `python3 link.py`")
+
+
+class Failures(RefereeTest):
+    """A referee of 7x7 with engines that are none: it sees legal moves and one warning."""
+
+    def setUp(self):
+        super().setUp()
+        self.drop("isolation-7x7/plyd_player.py", "plyd_player.py")
+        # The wait for an engine that never comes up is meant for slow machines.
+        player = self.home / "plyd_player.py"
+        player.write_text(player.read_text().replace("time.monotonic() + 10", "time.monotonic() + 1"))
+
+    def test_engines_that_are_none_cost_no_game(self):
+        for name, body in ENGINES.items():
+            with self.subTest(engine=name):
+                program = self.home / "engine"
+                program.write_text(f"#!{sys.executable}\n{SERVE}\n{body}\n")
+                program.chmod(0o755)
+                reports, warning = self.run_referee(
+                    "isolation_7x7.py", "v1", 2, 300, "random", program=str(program)
+                )
+                self.assertTrue(all(report["stuck"] for report in reports), reports)
+                self.assertEqual(warning.count("playing without an engine"), 1, warning)
+
+
+@needs("isolation")
+class Life(unittest.TestCase):
+    """The link in a process of its own, as its methods are for one program."""
+
+    def run_program(self, body):
+        home = tempfile.mkdtemp(prefix="link-")
+        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        program = f"import sys; sys.path.insert(0, {str(EXAMPLES / 'referees')!r})\n{PRELUDE}\n{body}"
+        environment = {**os.environ, "PLYD_BIN": engine(), "TMPDIR": home}
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_starts_the_engine_again_when_it_was_killed(self):
+        out = self.run_program(
+            "print(bool(ask(link)))\n"
+            "first = engines()\n"
+            "os.kill(first[0], signal.SIGKILL)\n"
+            "print(bool(ask(link)), len(engines()), engines() != first)\n"
+        )
+        self.assertEqual(out.split(), ["True", "True", "1", "True"])
+
+    def test_one_engine_serves_all_links_and_forked_processes(self):
+        out = self.run_program(
+            "other = Link('l-game')\n"
+            "print(bool(ask(link)), bool(ask(other)), len(engines()), flush=True)\n"
+            "if (child := os.fork()) == 0:\n"
+            "    print(bool(ask(link)), len(engines()), flush=True)\n"
+            "    os._exit(0)\n"
+            "os.waitpid(child, 0)\n"
+            "print(bool(ask(link)), len(engines()))\n"
+        )
+        self.assertEqual(out.split(), ["True", "True", "1", "True", "1", "True", "1"])
+
+    def test_survives_a_copy_and_a_journey_to_another_process(self):
+        out = self.run_program(
+            "import copy, pickle\n"
+            "print(bool(ask(copy.deepcopy(link))), bool(ask(pickle.loads(pickle.dumps(link)))), len(engines()))\n"
+        )
+        self.assertEqual(out.split(), ["True", "True", "1"])
+
+    def test_a_search_that_is_left_in_the_middle_is_no_hindrance(self):
+        out = self.run_program(
+            "for _ in range(3):\n"
+            "    moves = link.moves({}, str, time.monotonic() + 60, 0, clock={'kind': 'none'})\n"
+            "    print(bool(next(moves)))\n"
+            "    moves.close()\n"
+            "print(bool(ask(link)))\n"
+        )
+        self.assertEqual(out.split(), ["True"] * 4)
+
+
+PRELUDE = """
+import os, signal, subprocess, tempfile, time
+from link import Link
+
+link = Link("isolation", {"preset": "11x9"})
+
+def ask(link):
+    return list(link.moves({}, str, time.monotonic() + 10, 0.01, limit={"nodes": 500}))
+
+def engines():
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,args="], capture_output=True, text=True).stdout
+    words = [line.split() for line in listed.splitlines() if tempfile.gettempdir() in line]
+    return [int(line[0]) for line in words if line[2] == "serve"]
+"""
+
+
+if __name__ == "__main__":
+    unittest.main()
