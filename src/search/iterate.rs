@@ -17,7 +17,7 @@ use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
-const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
+pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
 /// The nodes that a search visits alone: to start a thread costs as much time as thousands, at each iteration.
@@ -156,25 +156,13 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             if whole > 0 && roots.pace.is_over(&control.deadlines(), clock::now_ns()) {
                 return Some(End::Clock);
             }
-            let depth = whole + if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { 1 } else { 2 };
-            self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
-            let mut pulse = Pulse::first(stint);
-            pulse.depth = whole;
-            pulse.hash_ppm = self.table.used_ppm();
+            let depth = next_depth(whole, limit);
             roots.pace.begin(clock::now_ns());
-            let threads = if stint.nodes < ALONE { 1 } else { stint.threads };
-            let mut iteration = Iteration { game, root, multipv, depth, exact: self.exact, publish };
-            let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, threads);
-            if !pulse.is_over() {
-                roots.depth = depth;
-            }
-            pulse.depth = roots.depth;
-            pulse.show();
-            stint.take(&pulse);
+            let reached = self.deepen(game, root, roots, depth, stint, publish);
             if control.stopped() {
                 return Some(End::Stopped);
             }
-            match pulse.reached() {
+            match reached {
                 Some(Reached::Nodes) => return Some(End::Limit),
                 Some(Reached::Clock) => return Some(End::Clock),
                 Some(Reached::Stint) => return None,
@@ -189,6 +177,41 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             roots.best = Some(first.mv);
         }
     }
+}
+
+impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
+    /// Searches the root moves to one depth; gives the limit that ended it before, if one did.
+    pub(super) fn deepen(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        roots: &mut Roots<G::Move>,
+        depth: u32,
+        stint: &mut Stint<'_>,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> Option<Reached> {
+        let control = stint.control;
+        self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+        let mut pulse = Pulse::first(stint);
+        pulse.depth = roots.depth;
+        pulse.hash_ppm = self.table.used_ppm();
+        let threads = if stint.nodes < ALONE { 1 } else { stint.threads };
+        let mut iteration =
+            Iteration { game, root, multipv: roots.multipv, depth, exact: self.exact, publish };
+        let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, threads);
+        if !pulse.is_over() {
+            roots.depth = depth;
+        }
+        pulse.depth = roots.depth;
+        pulse.show();
+        stint.take(&pulse);
+        pulse.reached()
+    }
+}
+
+/// The depth of the iteration after one of depth `whole`, which is below `limit`.
+pub(super) const fn next_depth(whole: u32, limit: u32) -> u32 {
+    if whole < STRIDE_FROM || (limit - whole) % 2 == 1 { whole + 1 } else { whole + 2 }
 }
 
 /// One iteration: what all its threads search.

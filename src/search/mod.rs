@@ -8,6 +8,7 @@ pub mod alone;
 pub mod alpha_beta;
 mod chance;
 pub mod clock;
+pub mod ensemble;
 mod horizon;
 pub mod iterate;
 mod known;

@@ -1,12 +1,14 @@
 //! IJK: a two-player 2048 with letters, upper case against lower case.
 //!
 //! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`], [`notation`],
-//! [`eval`] (the default evaluation), [`seed_eval`] (the published ones), `solution` (tiny boards, solved whole). The game
+//! [`eval`] (the default evaluation), [`seed_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny
+//! boards, solved whole). The game
 //! with chance and the one without are two types of one rule book; this file opens the right one for the registry.
 
 pub mod board;
 #[cfg(test)]
 mod counts;
+pub mod drawn;
 pub mod eval;
 pub mod notation;
 #[cfg(test)]
@@ -28,6 +30,8 @@ use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
 use crate::options::Options;
 use crate::score::Score;
 use crate::search::Searcher;
+use crate::search::ensemble::Ensemble;
+use crate::search::iterate::Iterate;
 use crate::search::plain::{Plain, Pruning};
 use crate::search::players::{self as common, COMMON};
 
@@ -47,7 +51,11 @@ pub static ENTRY: Entry = Entry {
         PUBLISHED[1],
     ],
     players: &[
-        COMMON[0],
+        Named {
+            name: "default",
+            about: "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several games in which the \
+                    tiles are drawn beforehand, averaged.",
+        },
         COMMON[1],
         COMMON[2],
         COMMON[3],
@@ -55,6 +63,10 @@ pub static ENTRY: Entry = Entry {
         Named {
             name: EXPECTIMINIMAX,
             about: "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
+        },
+        Named {
+            name: DEEPENING,
+            about: "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 pruning.",
         },
         Named {
             name: SEED,
@@ -79,6 +91,8 @@ pub static ENTRY: Entry = Entry {
 
 /// The name of expectiminimax.
 const EXPECTIMINIMAX: &str = "expectiminimax";
+/// The name of the search of the game itself.
+const DEEPENING: &str = "deepening";
 /// The name of the published player.
 const SEED: &str = "seed";
 
@@ -109,12 +123,18 @@ fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenErro
 fn open_game<const CHANCE: bool>(
     game: Ijk<CHANCE>,
     layout: Option<&Layout>,
-) -> Result<Arc<dyn AnyRoot>, OpenError> {
+) -> Result<Arc<dyn AnyRoot>, OpenError>
+where
+    Ijk<CHANCE>: Strongest,
+{
     let start = layout.map_or_else(|| Ok(game.start()), |layout| layout.position(&game))?;
     Ok(engine::open(game, start))
 }
 
-impl<const CHANCE: bool> Playable for Ijk<CHANCE> {
+impl<const CHANCE: bool> Playable for Ijk<CHANCE>
+where
+    Self: Strongest,
+{
     fn entry() -> &'static Entry {
         &ENTRY
     }
@@ -137,16 +157,40 @@ impl<const CHANCE: bool> Playable for Ijk<CHANCE> {
     }
 }
 
+/// A game that has a strongest player: not the same with chance and without.
+trait Strongest: Sized {
+    /// The strongest player with an evaluation.
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
+    where
+        Self: Game;
+}
+
+impl Strongest for Ijk<false> {
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+        Box::new(Iterate::new(self, evaluator, options))
+    }
+}
+
+impl Strongest for Ijk<true> {
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+        Box::new(Ensemble::new(self, evaluator, options))
+    }
+}
+
 /// The player that the options name, with an evaluation.
 fn player<const CHANCE: bool, E: Evaluator<Ijk<CHANCE>>>(
     game: &Ijk<CHANCE>,
     evaluator: E,
     options: &Options,
-) -> Box<dyn Searcher<Ijk<CHANCE>>> {
+) -> Box<dyn Searcher<Ijk<CHANCE>>>
+where
+    Ijk<CHANCE>: Strongest,
+{
     match options.player.as_str() {
+        "default" => game.strongest(evaluator, options),
+        DEEPENING => Box::new(Iterate::new(game, evaluator, options)),
         EXPECTIMINIMAX => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2)),
-        _ => {
-            common::build(game, evaluator, options).expect("the entry lists the common players and two more")
-        }
+        _ => common::build(game, evaluator, options)
+            .expect("the entry lists the common players and three more"),
     }
 }

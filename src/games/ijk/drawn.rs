@@ -1,0 +1,201 @@
+//! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average over draws.
+
+use super::rules::{Ijk, Move, Position};
+use crate::game::{Context, Evaluator, Game, Turn};
+use crate::score::Score;
+use crate::search::ensemble::Draw;
+use crate::zobrist::mix;
+
+/// The game of chance with one draw of all its tiles: where a tile goes depends on the board alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drawn {
+    game: Ijk<true>,
+    /// The number of the draw, spread.
+    key: u64,
+}
+
+impl Drawn {
+    /// The cell where the awaited tile of a position goes.
+    #[inline]
+    fn cell(&self, pos: &Position) -> u8 {
+        let mut empty = self.game.empty(pos);
+        let draw = mix(pos.board().hash() ^ self.key) >> 32;
+        let skipped = (draw * u64::from(empty.count_ones())) >> 32;
+        for _ in 0..skipped {
+            empty &= empty - 1;
+        }
+        empty.trailing_zeros() as u8
+    }
+}
+
+impl Draw for Ijk<true> {
+    type Drawn = Drawn;
+
+    fn drawn(&self, number: u64) -> Drawn {
+        Drawn { game: *self, key: mix(number) }
+    }
+
+    fn outcome(&self, drawn: &Drawn, pos: &Position) -> Move {
+        Move::tile(drawn.cell(pos))
+    }
+}
+
+impl Game for Drawn {
+    type Position = Position;
+    type Move = Move;
+    type Undo = Position;
+
+    #[inline]
+    fn side(&self, pos: &Position) -> crate::game::Side {
+        self.game.side(pos)
+    }
+
+    #[inline]
+    fn turn(&self, pos: &Position) -> Turn {
+        self.game.turn(pos)
+    }
+
+    #[inline]
+    fn moves(&self, pos: &Position, out: &mut Vec<Move>) {
+        self.game.moves(pos, out);
+    }
+
+    #[inline]
+    fn is_legal(&self, pos: &Position, mv: Move) -> bool {
+        self.game.is_legal(pos, mv)
+    }
+
+    #[inline]
+    fn play(&self, pos: &mut Position, mv: Move) -> Position {
+        let before = self.game.play(pos, mv);
+        if pos.awaits() {
+            let cell = self.cell(pos);
+            self.game.play(pos, Move::tile(cell));
+        }
+        before
+    }
+
+    #[inline]
+    fn undo(&self, pos: &mut Position, mv: Move, before: Position) {
+        self.game.undo(pos, mv, before);
+    }
+
+    #[inline]
+    fn hash(&self, pos: &Position) -> u64 {
+        self.game.hash(pos) ^ self.key
+    }
+
+    #[inline]
+    fn hash_after(&self, pos: &Position, mv: Move) -> u64 {
+        let mut next = *pos;
+        self.play(&mut next, mv);
+        self.hash(&next)
+    }
+
+    #[inline]
+    fn index(&self, mv: Move) -> usize {
+        self.game.index(mv)
+    }
+
+    #[inline]
+    fn index_len(&self) -> usize {
+        self.game.index_len()
+    }
+}
+
+/// Every evaluation of the game values its drawn games alike.
+impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for E {
+    const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
+    const SELECTIVE: bool = E::SELECTIVE;
+
+    #[inline]
+    fn evaluate(&self, drawn: &Drawn, pos: &Position, ctx: &Context<Move>) -> Score {
+        Evaluator::<Ijk<true>>::evaluate(self, &drawn.game, pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        Evaluator::<Ijk<true>>::range(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::eval::Lead;
+    use super::super::notation::Layout;
+    use super::super::variant::Variant;
+    use super::*;
+    use crate::game::{Root, Rules};
+    use crate::options::Options;
+    use crate::search::ensemble::Ensemble;
+    use crate::search::{Asked, Control, End, Found, Searcher};
+
+    fn game(size: i64) -> Ijk<true> {
+        let rules = Rules::new(vec![("size", crate::game::Setting::Int(size)), ("mode", "nondet".into())]);
+        Ijk::new(Variant::choose(&rules, None).unwrap())
+    }
+
+    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
+        let options = Options {
+            player: "default".to_owned(),
+            depth: None,
+            eval: "lead".to_owned(),
+            threads: 1,
+            hash_mb: 1,
+            seed: 3,
+            level: 10,
+            variety: 0,
+            deterministic: true,
+            own: Vec::new(),
+        };
+        let pos = Layout::parse(text).unwrap().position(game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        let mut ensemble = Ensemble::new(game, Lead, &options);
+        ensemble.search(game, &Root::new(pos), &Asked { moves, multipv }, &control, &mut |_| ())
+    }
+
+    #[test]
+    fn tiles_of_a_draw_go_anywhere_and_always_to_the_same_cell() {
+        let game = game(4);
+        let pos = Layout::parse("Ab../..../..../...A + ~").unwrap().position(&game).unwrap();
+        let mut counts = [0; 64];
+        for number in 0..1300 {
+            let drawn = game.drawn(number);
+            let cell = drawn.cell(&pos);
+            assert_eq!(cell, game.drawn(number).cell(&pos));
+            counts[usize::from(cell)] += 1;
+        }
+        assert_eq!(counts.iter().filter(|&&count| count > 60).count(), 13, "{counts:?}");
+        assert_eq!(counts.iter().sum::<u32>(), 1300);
+    }
+
+    #[test]
+    fn lines_are_legal_with_their_chance_plies() {
+        let game = game(4);
+        let text = "AbcD/b.aA/c..d/A... +";
+        let (found, _) = answer(&game, text, 4, 50_000);
+        assert_eq!(found.lines.len(), 4);
+        for line in &found.lines {
+            let mut pos = Layout::parse(text).unwrap().position(&game).unwrap();
+            for &mv in &line.pv {
+                assert!(game.is_legal(&pos, mv), "{:?}", line.pv);
+                game.play(&mut pos, mv);
+            }
+            assert!(line.pv.len() > 4, "{:?}", line.pv);
+        }
+        assert_eq!(answer(&game, text, 4, 50_000).0, found, "equal questions get equal answers");
+    }
+
+    #[test]
+    fn what_holds_against_every_outcome_is_proven_and_nothing_else() {
+        let game = game(4);
+        // A K is two slides away for upper case, and lower case has nothing near.
+        let (found, end) = answer(&game, "JJ../..../..../..a. +", 1, 200_000);
+        let (value, _) = found.lines[0].value.unwrap();
+        assert!(end == End::Proven && value.is_decided() && value.score.is_win(), "{value:?}");
+        let (found, _) = answer(&game, "EdCb/c.../B.../a... +", 1, 50_000);
+        assert!(!found.lines[0].value.unwrap().0.is_decided());
+    }
+}
