@@ -2,19 +2,24 @@
 //!
 //! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), [`witness`] (one
 //! that is at hand), [`presets`] (which game is asked for), [`rules`], [`solutions`] (which moves are taboo),
-//! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`eval`]. This file opens the game for the registry.
+//! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`filling`] (the game as the search sees it), [`eval`],
+//! [`player`], [`naive`] and [`seed`] (players that know no solutions). This file opens the game for the registry.
 
 pub mod bits;
 #[cfg(test)]
 mod boards;
 pub mod eval;
+pub mod filling;
 pub mod grid;
 pub mod layout;
+pub mod naive;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+pub mod player;
 pub mod presets;
 pub mod rules;
+pub mod seed;
 pub mod solutions;
 pub mod solver;
 pub mod state_text;
@@ -22,25 +27,59 @@ pub mod witness;
 
 use std::sync::Arc;
 
-use self::eval::Points;
+use self::eval::{FewerFilled, Parity, Points};
 use self::layout::Layout;
+use self::naive::Unknowing;
+use self::player::Racer;
 use self::presets::Choice;
 use self::rules::{FULL, Position, STUCK, Sudoku};
+use self::seed::{MoveOrder, SeedPlayer};
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::score::Score;
 use crate::search::Searcher;
-use crate::search::players::{self as common, COMMON};
+use crate::search::one_ply::Greedy;
+use crate::search::players::{self, COMMON};
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
     name: "sudoku",
     about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",
     rules: presets::RULES,
-    options: &[],
-    evaluators: &[Named { name: "score", about: "The mover's points less the opponent's." }],
-    players: &COMMON,
+    options: &[Spec {
+        name: AVOID_TWO_FREE,
+        kind: Kind::Bool { default: false },
+        about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
+    }],
+    evaluators: &[
+        Named {
+            name: "parity",
+            about: "Points, and 3 for whom the parity of cells and passes favours; reach where cells are bound.",
+        },
+        Named { name: "score", about: "The mover's points less the opponent's." },
+        Named {
+            name: "fewer-filled",
+            about: "Points, and a tenth of the mean emptiness of all regions where the root's side is to move.",
+        },
+    ],
+    players: &[
+        Named {
+            name: "default",
+            about: "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
+        },
+        COMMON[1],
+        Named {
+            name: "greedy",
+            about: "The largest gain; ties drawn from the seed. It knows no taboo moves.",
+        },
+        COMMON[3],
+        COMMON[4],
+        Named {
+            name: SEED,
+            about: "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
+        },
+    ],
     endings: &[
         Named { name: FULL, about: "Every cell has a value; more points win." },
         Named { name: STUCK, about: "Neither player has a cell left to play; more points win." },
@@ -54,11 +93,22 @@ pub static ENTRY: Entry = Entry {
     open,
 };
 
-/// Positions of the framework's boards.
-const BENCH: &[Bench] = &[bench(include_str!("boards/random-2x3.txt"), 4)];
+/// The name of the published player.
+const SEED: &str = "seed";
+/// The option of the published player's order of moves.
+const AVOID_TWO_FREE: &str = "avoid_two_free";
+
+/// The framework's boards from nearly full to empty.
+const BENCH: &[Bench] = &[
+    bench(include_str!("boards/random-2x3.txt"), 12),
+    bench(include_str!("boards/random-3x3.txt"), 5),
+    bench(include_str!("boards/hard-3x3.txt"), 4),
+    bench(include_str!("boards/random-4x4.txt"), 3),
+    bench(include_str!("boards/empty-3x3.txt"), 4),
+];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "score") }
+    Bench { position, depth, player: ("default", "parity") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
@@ -78,11 +128,38 @@ impl Playable for Sudoku {
     }
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(common::build(self, Points, options).expect("the entry lists the common players"))
+        let eval = options.eval.as_str();
+        Ok(match (options.player.as_str(), eval) {
+            // What the published bonus tells is told by points where the race is searched.
+            ("default", "parity") => Box::new(Racer::new(Parity, options)),
+            ("default", _) => Box::new(Racer::new(Points, options)),
+            ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
+            (SEED, "fewer-filled") => Box::new(Unknowing::new(seed_player(FewerFilled, options))),
+            (SEED, _) => Box::new(Unknowing::new(seed_player(Points, options))),
+            (_, "score") => common(self, Points, options),
+            (_, "fewer-filled") => common(self, FewerFilled, options),
+            _ => common(self, Parity, options),
+        })
     }
 
-    fn evaluate(&self, pos: &Position, _evaluator: &str) -> Score {
+    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
         let context = Context { root: self.side(pos), last: None };
-        Points.evaluate(self, pos, &context)
+        match evaluator {
+            "score" => Evaluator::<Self>::evaluate(&Points, self, pos, &context),
+            "fewer-filled" => Evaluator::<Self>::evaluate(&FewerFilled, self, pos, &context),
+            _ => Evaluator::<Self>::evaluate(&Parity, self, pos, &context),
+        }
     }
+}
+
+/// The published player with its order of moves on or off.
+fn seed_player<E>(evaluator: E, options: &Options) -> SeedPlayer<E> {
+    let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
+    let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
+    SeedPlayer::new(evaluator, order, options.seed, options.depth)
+}
+
+/// A player that every game has, under the rules themselves.
+fn common<E: Evaluator<Sudoku>>(game: &Sudoku, evaluator: E, options: &Options) -> Box<dyn Searcher<Sudoku>> {
+    players::build(game, evaluator, options).expect("the entry lists the common players and one more")
 }

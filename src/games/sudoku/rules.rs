@@ -359,6 +359,15 @@ impl Sudoku {
         }
     }
 
+    /// Plays a legal move as one that fills its cell; the witness is left as it is.
+    pub(super) fn play_as_fill(&self, pos: &mut Position, mv: Fill) -> Undo {
+        let mover = pos.mover;
+        let effect = self.fill(pos, mv);
+        pos.history.push(mv);
+        self.pass_to(pos, mover.other());
+        Undo { mover, effect, witness: None }
+    }
+
     /// Fills a cell for the mover; the turn is not passed yet.
     fn fill(&self, pos: &mut Position, mv: Fill) -> Effect {
         let cell = usize::from(mv.cell);
@@ -480,15 +489,13 @@ impl Game for Sudoku {
                 None => is_taboo = true,
             }
         }
-        let effect = if is_taboo {
-            self.toggle_taboo(pos, mv);
-            Effect::Taboo
-        } else {
-            self.fill(pos, mv)
-        };
+        if !is_taboo {
+            return Undo { witness: old, ..self.play_as_fill(pos, mv) };
+        }
+        self.toggle_taboo(pos, mv);
         pos.history.push(mv);
         self.pass_to(pos, mover.other());
-        Undo { mover, effect, witness: old }
+        Undo { mover, effect: Effect::Taboo, witness: None }
     }
 
     fn undo(&self, pos: &mut Position, mv: Fill, undo: Undo) {

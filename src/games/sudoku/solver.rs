@@ -37,10 +37,10 @@ impl Solver {
     #[must_use]
     pub fn new(grid: &Grid) -> Self {
         Self(match grid.side() {
-            ..=8 => Sized::Eight(Tables::new(grid)),
-            ..=10 => Sized::Ten(Tables::new(grid)),
-            ..=12 => Sized::Twelve(Tables::new(grid)),
-            ..=16 => Sized::Sixteen(Tables::new(grid)),
+            0..=8 => Sized::Eight(Tables::new(grid)),
+            9..=10 => Sized::Ten(Tables::new(grid)),
+            11..=12 => Sized::Twelve(Tables::new(grid)),
+            13..=16 => Sized::Sixteen(Tables::new(grid)),
             _ => Sized::TwentyFive(Tables::new(grid)),
         })
     }
@@ -306,9 +306,9 @@ impl<const C: usize, const V: usize> Tables<C, V> {
                 }
             }
             let mut quiet = true;
-            for value in 0..self.side {
+            for (value, seen) in seen.iter_mut().enumerate().take(self.side) {
                 // Nothing is new about a value whose cells are those that were looked at last.
-                if seen[value] == state.open[value] {
+                if *seen == state.open[value] {
                     continue;
                 }
                 for &region in &self.regions {
@@ -322,7 +322,7 @@ impl<const C: usize, const V: usize> Tables<C, V> {
                         _ => {}
                     }
                 }
-                seen[value] = state.open[value];
+                *seen = state.open[value];
             }
             if quiet {
                 return true;

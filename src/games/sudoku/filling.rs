@@ -1,0 +1,511 @@
+//! The race to fill cells: what is left of the game when its solutions are known.
+//!
+//! Points depend on which cells are full, and whether a move fills its cell or passes depends on which solutions are left.
+//! So a position is a few sets of bits: the empty cells, the moves that are legal and not declared, and up to 64 solutions
+//! of the puzzle, one bit each. A move that none of the solutions left has is taboo. No node needs a solver.
+//!
+//! **Exact** where all solutions are known and all passes are listed. Of passes that stay legal exactly as long as each
+//! other two cancel: whoever gains by one is answered by the other, and nothing has changed. So of each such class
+//! one is kept if their number is odd, and none if it is even.
+//!
+//! **An outline** otherwise: one solution is taken for the only one, and one pass is listed.
+
+use std::sync::Arc;
+
+use super::bits::Bits;
+use super::rules::{FULL, Fill, POINTS, Position, STUCK, Sudoku};
+use super::solutions::Solutions;
+use crate::game::{Game, Outcome, Side, Turn};
+use crate::zobrist::mix;
+
+/// Solutions that a position can tell apart.
+pub const SOLUTIONS: usize = u64::BITS as usize;
+
+/// How much of the rules a race keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// Every move, each with its exact value.
+    EveryMove,
+    /// Every move that may be better than all others: passes that cancel are left out.
+    EveryChoice,
+    /// One solution and one pass.
+    Outline,
+}
+
+/// The race on at most 64 `C` cells with at most 64 `W` moves.
+#[derive(Clone)]
+pub struct Filling<const C: usize, const W: usize> {
+    data: Arc<Data<C, W>>,
+}
+
+struct Data<const C: usize, const W: usize> {
+    pairs: Vec<Pair<W>>,
+    cells: Vec<Cell<C>>,
+    regions: Vec<Bits<C>>,
+    /// For each solution, the classes of passes that stay legal as long as each other once it is the only one left.
+    classes: Vec<Vec<Bits<W>>>,
+    is_exact: bool,
+    is_bound: bool,
+    /// Whether all legal moves are among the pairs, so that their number tells the number of passes.
+    is_counted: bool,
+}
+
+/// A cell and a value.
+struct Pair<const W: usize> {
+    mv: Fill,
+    cell: usize,
+    /// The solutions that have the value in the cell.
+    solutions: u64,
+    /// The pairs that are legal no more once this one fills its cell.
+    kills: Bits<W>,
+}
+
+struct Cell<const C: usize> {
+    regions: [u8; 3],
+    near: Bits<C>,
+}
+
+/// A state of the race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race<const C: usize, const W: usize> {
+    empty: Bits<C>,
+    /// The cells that each player may play once they are empty.
+    reached: [Bits<C>; 2],
+    /// The pairs that are legal and not declared.
+    legal: Bits<W>,
+    solutions: u64,
+    /// The first player's points less the second's.
+    margin: i32,
+    mover: Side,
+}
+
+/// The number of a pair: a move of the race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number(u16);
+
+impl<const C: usize, const W: usize> Race<C, W> {
+    /// The empty cells.
+    #[inline]
+    #[must_use]
+    pub fn empty_cells(&self) -> Bits<C> {
+        self.empty
+    }
+
+    /// The side to move.
+    #[inline]
+    #[must_use]
+    pub fn mover(&self) -> Side {
+        self.mover
+    }
+
+    /// The number of empty cells.
+    #[inline]
+    #[must_use]
+    pub fn empty(&self) -> usize {
+        self.empty.len()
+    }
+
+    /// The empty cells that a player may play.
+    #[inline]
+    #[must_use]
+    pub fn playable(&self, side: Side) -> Bits<C> {
+        self.reached[side.index()] & self.empty
+    }
+}
+
+impl<const C: usize, const W: usize> Filling<C, W> {
+    /// The race of a position with these solutions, and where it stands; none where it does not fit.
+    ///
+    /// It is exact if all solutions are given, their number fits, and `rules` asks for it.
+    #[must_use]
+    pub fn of(
+        game: &Sudoku,
+        pos: &Position,
+        solutions: &Solutions,
+        rules: Extent,
+    ) -> Option<(Self, Race<C, W>)> {
+        let grid = game.grid();
+        let places: Vec<usize> = (0..grid.cells()).filter(|&cell| pos.square(cell).value == 0).collect();
+        if places.len() > Bits::<C>::CAPACITY {
+            return None;
+        }
+        let is_exact = rules != Extent::Outline && solutions.are_all && solutions.found.len() <= SOLUTIONS;
+        let known = if is_exact { &solutions.found[..] } else { &solutions.found[..1] };
+        let having = |cell: usize, value: u8, of: &[Vec<u8>]| {
+            of.iter()
+                .enumerate()
+                .filter(|(_, found)| found[cell] == value)
+                .fold(0, |set, (i, _)| set | 1_u64 << i)
+        };
+        let mut moves: Vec<(usize, Fill, u64, bool)> = Vec::new();
+        for (at, &cell) in places.iter().enumerate() {
+            let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
+            for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
+                let is_taboo = solutions.are_all && solutions.found.iter().all(|found| found[cell] != value);
+                moves.push((at, Fill { cell: cell as u16, value }, having(cell, value, known), is_taboo));
+            }
+        }
+        // What fills comes first, then what is taboo already, then what may become taboo.
+        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions == 0, !is_taboo));
+        let fills = moves.iter().filter(|mv| mv.2 != 0).count();
+        let is_counted = solutions.are_all && moves.len() <= Bits::<W>::CAPACITY;
+        if !is_counted {
+            moves.truncate(fills);
+        }
+        if moves.len() > Bits::<W>::CAPACITY || (is_exact && !is_counted) {
+            return None;
+        }
+        let excludes = |mv: Fill, other: Fill| {
+            let share = || {
+                let (own, others) = (grid.regions_of(mv.cell.into()), grid.regions_of(other.cell.into()));
+                own.iter().any(|region| others.contains(region))
+            };
+            mv.cell == other.cell || (mv.value == other.value && share())
+        };
+        let numbered = || moves.iter().enumerate();
+        let pairs: Vec<Pair<W>> = moves
+            .iter()
+            .map(|&(cell, mv, solutions, _)| Pair {
+                mv,
+                cell,
+                solutions,
+                kills: numbered()
+                    .filter(|(_, other)| excludes(mv, other.1))
+                    .fold(Bits::EMPTY, |kills, (number, _)| kills | Bits::single(number)),
+            })
+            .collect();
+        let at = |cell: u16| places.binary_search(&cell.into()).ok();
+        let set = |cells: &[u16]| {
+            cells.iter().filter_map(|&cell| at(cell)).fold(Bits::EMPTY, |set, cell| set | Bits::single(cell))
+        };
+        let cells = places.iter().map(|&cell| Cell {
+            regions: grid.regions_of(cell).map(|region| region as u8),
+            near: set(grid.near(cell)),
+        });
+        let legal = Bits::below(pairs.len());
+        let reached = Side::ALL.map(|side| {
+            let cells = places.iter().enumerate().filter(|&(_, &cell)| pos.is_playable(cell, side));
+            cells.fold(Bits::EMPTY, |set, (at, _)| set | Bits::single(at))
+        });
+        let is_bound = game.is_bound();
+        // A pass can be answered only by who may play its twin.
+        let cancels = !is_bound && rules != Extent::EveryMove;
+        let data = Data {
+            cells: cells.collect(),
+            regions: grid.regions().iter().map(|region| set(region)).collect(),
+            classes: (0..known.len())
+                .map(|i| if cancels { classes(&pairs, 1 << i) } else { Vec::new() })
+                .collect(),
+            pairs,
+            is_exact,
+            is_bound,
+            is_counted,
+        };
+        let [first, second] = pos.scores();
+        let mut race = Race {
+            empty: Bits::below(places.len()),
+            reached,
+            legal,
+            solutions: if known.len() == SOLUTIONS { u64::MAX } else { (1 << known.len()) - 1 },
+            margin: first - second,
+            mover: pos.mover(),
+        };
+        let filling = Self { data: Arc::new(data) };
+        filling.cancel(&mut race);
+        Some((filling, race))
+    }
+
+    /// Whether what is proven of the race is proven of the game.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.data.is_exact
+    }
+
+    /// Whether players are bound to cells of their own.
+    #[inline]
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.data.is_bound
+    }
+
+    /// The game's move.
+    #[must_use]
+    pub fn fill(&self, number: Number) -> Fill {
+        self.data.pairs[usize::from(number.0)].mv
+    }
+
+    /// Whether a move fills its cell.
+    #[inline]
+    #[must_use]
+    pub fn is_fill(&self, race: &Race<C, W>, number: Number) -> bool {
+        self.data.pairs[usize::from(number.0)].solutions & race.solutions != 0
+    }
+
+    /// How many passes are left once a single solution is; none where that is not counted.
+    #[inline]
+    #[must_use]
+    pub fn passes(&self, race: &Race<C, W>) -> Option<usize> {
+        self.data.is_counted.then(|| race.legal.len() - race.empty.len())
+    }
+
+    /// The cells beside a cell.
+    #[inline]
+    #[must_use]
+    pub fn near(&self, cell: usize) -> Bits<C> {
+        self.data.cells[cell].near
+    }
+
+    /// Leaves out passes that cancel each other, once one solution is left.
+    fn cancel(&self, race: &mut Race<C, W>) {
+        if race.solutions.is_power_of_two() {
+            for &class in &self.data.classes[race.solutions.trailing_zeros() as usize] {
+                let twins = race.legal & class;
+                if let Some(first) = twins.first()
+                    && twins.only().is_none()
+                {
+                    race.legal &= !class;
+                    if twins.len() % 2 == 1 {
+                        race.legal.insert(first);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a side the mover, or the other one if that side has no cell to play and the other has.
+    #[inline]
+    fn pass_to(&self, race: &mut Race<C, W>, side: Side) {
+        let skipped =
+            self.data.is_bound && race.playable(side).is_empty() && !race.playable(side.other()).is_empty();
+        race.mover = if skipped { side.other() } else { side };
+    }
+
+    /// The regions of a cell with so many empty cells.
+    #[inline]
+    fn regions_missing(&self, race: &Race<C, W>, cell: usize, missing: usize) -> usize {
+        let regions = self.data.cells[cell].regions.map(|region| self.data.regions[usize::from(region)]);
+        regions.into_iter().filter(|&region| (race.empty & region).len() == missing).count()
+    }
+}
+
+/// The classes, of two members or more, of pairs without the solution that the same fills of the solution kill.
+fn classes<const W: usize>(pairs: &[Pair<W>], solution: u64) -> Vec<Bits<W>> {
+    let is_fill = |pair: &Pair<W>| pair.solutions & solution != 0;
+    let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
+    let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
+    // To kill is mutual.
+    let mut killed: Vec<(Bits<W>, Bits<W>)> = Vec::new();
+    for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
+        let killers = pair.kills & fills;
+        match killed.iter_mut().find(|class| class.0 == killers) {
+            Some((_, class)) => class.insert(number),
+            None => killed.push((killers, Bits::single(number))),
+        }
+    }
+    killed.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
+}
+
+impl<const C: usize, const W: usize> PartialEq for Filling<C, W> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.data, &other.data)
+    }
+}
+
+impl<const C: usize, const W: usize> Game for Filling<C, W> {
+    type Position = Race<C, W>;
+    type Move = Number;
+    type Undo = Race<C, W>;
+    const SCORED: bool = true;
+
+    #[inline]
+    fn side(&self, race: &Race<C, W>) -> Side {
+        race.mover
+    }
+
+    #[inline]
+    fn turn(&self, race: &Race<C, W>) -> Turn {
+        if !race.playable(race.mover).is_empty() {
+            return Turn::Move;
+        }
+        let winner = match race.margin {
+            1.. => Some(Side::First),
+            0 => None,
+            _ => Some(Side::Second),
+        };
+        let by = if race.empty.is_empty() { FULL } else { STUCK };
+        Turn::Over(Outcome { winner, by, scores: Some([race.margin, 0]) })
+    }
+
+    #[inline]
+    fn moves(&self, race: &Race<C, W>, out: &mut Vec<Number>) {
+        let playable = race.playable(race.mover);
+        for number in race.legal.iter() {
+            let pair = &self.data.pairs[number];
+            if self.data.is_bound && !playable.has(pair.cell) {
+                continue;
+            }
+            out.push(Number(number as u16));
+            if !self.data.is_exact && pair.solutions == 0 {
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    fn is_legal(&self, race: &Race<C, W>, mv: Number) -> bool {
+        let number = usize::from(mv.0);
+        race.legal.has(number) && race.playable(race.mover).has(self.data.pairs[number].cell)
+    }
+
+    #[inline]
+    fn play(&self, race: &mut Race<C, W>, mv: Number) -> Race<C, W> {
+        let before = *race;
+        let pair = &self.data.pairs[usize::from(mv.0)];
+        let left = pair.solutions & race.solutions;
+        if left == 0 {
+            race.legal.remove(mv.0.into());
+        } else {
+            let points = POINTS[self.regions_missing(race, pair.cell, 1)];
+            race.margin += if race.mover == Side::First { points } else { -points };
+            race.empty.remove(pair.cell);
+            race.legal &= !pair.kills;
+            if self.data.is_bound {
+                let reached = &mut race.reached[before.mover.index()];
+                *reached |= self.data.cells[pair.cell].near;
+            }
+            if left != race.solutions {
+                race.solutions = left;
+                self.cancel(race);
+            }
+        }
+        self.pass_to(race, before.mover.other());
+        before
+    }
+
+    #[inline]
+    fn undo(&self, race: &mut Race<C, W>, _mv: Number, before: Race<C, W>) {
+        *race = before;
+    }
+
+    #[inline]
+    fn hash(&self, race: &Race<C, W>) -> u64 {
+        let seed = race.solutions.rotate_left(1) ^ race.mover as u64;
+        let fold = |hash: u64, word: &u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mut hash = race.legal.words().iter().chain(race.empty.words()).fold(mix(seed), fold);
+        if self.data.is_bound {
+            hash = race
+                .reached
+                .iter()
+                .flat_map(|reached| *reached.words())
+                .fold(hash, |hash, word| fold(hash, &word));
+        }
+        mix(hash)
+    }
+
+    fn hash_after(&self, race: &Race<C, W>, mv: Number) -> u64 {
+        let mut next = *race;
+        self.play(&mut next, mv);
+        self.hash(&next)
+    }
+
+    #[inline]
+    fn index(&self, mv: Number) -> usize {
+        mv.0.into()
+    }
+
+    fn index_len(&self) -> usize {
+        Bits::<W>::CAPACITY
+    }
+
+    #[inline]
+    fn settled(&self, race: &Race<C, W>) -> i32 {
+        1000 * if race.mover == Side::First { race.margin } else { -race.margin }
+    }
+
+    /// Points first, then what gives none away; passes where they change the parity in the mover's favour.
+    #[inline]
+    fn order(&self, race: &Race<C, W>, mv: Number) -> i32 {
+        let pair = &self.data.pairs[usize::from(mv.0)];
+        if self.is_fill(race, mv) {
+            let points = POINTS[self.regions_missing(race, pair.cell, 1)];
+            return 8 * points - 4 * self.regions_missing(race, pair.cell, 2) as i32;
+        }
+        let is_odd = |count: usize| count % 2 == 1;
+        if !is_odd(race.empty()) && self.passes(race).is_some_and(is_odd) { 4 } else { -6 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::Layout;
+    use super::super::oracle::{Oracle, solved};
+    use super::super::presets::{Choice, Preset};
+    use super::*;
+    use crate::game::Rules;
+    use crate::zobrist::SplitMix64;
+
+    /// What the mover gains more than the other, by trying everything.
+    fn solve(filling: &Filling<1, 4>, race: &mut Race<1, 4>) -> i32 {
+        if filling.turn(race) != Turn::Move {
+            return filling.settled(race) / 1000;
+        }
+        let mut moves = Vec::new();
+        filling.moves(race, &mut moves);
+        let side = race.mover;
+        let after = |mv| {
+            let before = filling.play(race, mv);
+            let value = solve(filling, race);
+            let value = if race.mover == side { value } else { -value };
+            filling.undo(race, mv, before);
+            value
+        };
+        moves.into_iter().map(after).max().expect("a race that goes on has a move")
+    }
+
+    /// Endings with few empty cells under the full rules, where passes that cancel are left out, against an oracle that
+    /// knows of none.
+    #[test]
+    fn exact_races_are_worth_what_the_rules_say() {
+        let (mut several, mut with_passes, mut seen) = (0, 0, 0);
+        for seed in 0..260 {
+            let mut random = SplitMix64::new(seed);
+            let (m, n) = [(2, 2), (2, 3), (3, 3), (2, 2)][seed as usize % 4];
+            let preset = [Preset::Classic, Preset::Classic, Preset::Border, Preset::Classic, Preset::Random]
+                [seed as usize % 5];
+            let mut values = solved(m, n, &mut random);
+            let empty = 3 + random.below(if preset == Preset::Classic { 6 } else { 4 });
+            for _ in 0..empty {
+                // Close together, so that solutions differ.
+                let cell = random.below(values.len()) / 2 * 2;
+                values[cell] = 0;
+                values[cell ^ 1] = if random.below(3) == 0 { 0 } else { values[cell ^ 1] };
+            }
+            let empty = values.iter().filter(|&&value| value == 0).count();
+            let words: Vec<String> = values.iter().map(u8::to_string).collect();
+            let layout = Layout::parse(&format!("{m} {n} {}", words.join(" "))).unwrap();
+            let rules = Rules::new(vec![("preset", preset.name().into())]);
+            let game = Sudoku::new(Choice::new(&rules, Some(&layout.told())).unwrap());
+            let pos = layout.position(&game).unwrap();
+            let mut moves = Vec::new();
+            game.moves(&pos, &mut moves);
+            if empty > 8 || moves.len() > empty + 7 || matches!(game.turn(&pos), Turn::Over(_)) {
+                continue;
+            }
+            let all = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
+            let (filling, mut race) = Filling::<1, 4>::of(&game, &pos, &all, Extent::EveryChoice).unwrap();
+            assert!(filling.is_exact());
+            let places =
+                |cells: &Vec<u16>| cells.iter().map(|&cell| game.grid().place(cell.into())).collect();
+            let mut oracle = Oracle::new(m, n, &values);
+            if let Some([first, second]) = &game.choice().allowed {
+                oracle = oracle.bound(places(first), places(second));
+            }
+            oracle.mover = pos.mover().index();
+            assert_eq!(solve(&filling, &mut race), oracle.solve(), "{preset:?} {m} {n} {}", words.join(" "));
+            seen += 1;
+            several += usize::from(all.found.len() > 1);
+            with_passes += usize::from(moves.len() > empty);
+        }
+        assert!(seen > 150 && several > 20 && with_passes > 80, "{seen} {several} {with_passes}");
+    }
+}
