@@ -36,7 +36,7 @@ pub static ENTRY: Entry = Entry {
         name: "race",
         about: "The cells that the mover reaches first less those that the opponent reaches first.",
     }],
-    players: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4]],
+    players: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4], COMMON[5]],
     endings: &[Named {
         name: APART,
         about: "The players are apart; each scores the cells that it can reach.",
