@@ -137,13 +137,26 @@ pub struct Context<M> {
     pub last: Option<M>,
 }
 
+/// Behind which moves a search looks less deep, unless one of them then turns out better than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// The moves of a node that are tried first, and in full.
+    pub first: usize,
+    /// The smallest depth of a node behind whose other moves a search looks less deep.
+    pub from: i32,
+    /// How many plies less deep.
+    pub plies: i32,
+}
+
 /// A static evaluation of positions that are not over.
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
     const ROOT_DEPENDENT: bool = false;
-    /// Whether a search may look less deep behind moves that it expects nothing of, because that wins games. What
-    /// it claims to be proven is proven all the same.
-    const SELECTIVE: bool = false;
+    /// How much less deep a search may look behind moves that it expects nothing of, where that wins games. What it
+    /// claims to be proven is proven all the same.
+    const REDUCTIONS: Option<Reductions> = None;
+    /// An advantage, in thousandths, with which most games are won: what a tree search makes likelihoods of.
+    const DECISIVE: i32 = 3000;
 
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
-use plyd::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
+use plyd::game::{Context, Evaluator, Game, Outcome, Reductions, Root, Side, Turn};
 use plyd::games::isolation::eval::Race;
 use plyd::games::isolation::notation::Layout;
 use plyd::games::isolation::rules::{Isolation, Target};
@@ -134,7 +134,7 @@ impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for
 struct SelectiveNoise;
 
 impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for SelectiveNoise {
-    const SELECTIVE: bool = true;
+    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 2, from: 6, plies: 2 });
 
     fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, ctx: &Context<u8>) -> Score {
         Noise.evaluate(game, pos, ctx)
@@ -381,6 +381,67 @@ fn a_selective_search_claims_nothing_false() {
     assert!(claims > 1000, "{claims} claims");
 }
 
+/// What a tree search claims to be proven of random games, and how many of them it proves whole.
+fn grow<const C: bool, const S: bool>(threads: usize) -> (usize, usize) {
+    let (mut claims, mut proven) = (0, 0);
+    for seed in 0..100 {
+        let game = Tree::<C, S> { seed: mix(seed + 400), width: 3 + seed % 60, plies: 3 + (seed % 8) as u32 };
+        let mut legal = Vec::new();
+        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        let options = Options { threads, deterministic: threads == 1, ..options("tree") };
+        for depth in [1, 3, 6] {
+            let (found, end) = search(&game, &options, &legal, 1, depth);
+            if found.lines[0].value.is_some() {
+                claims += check_proofs(&game, &found, &legal);
+            }
+            if end == End::Proven {
+                check(&game, &found, &legal, depth, end);
+                proven += 1;
+            }
+        }
+    }
+    (claims, proven)
+}
+
+#[test]
+fn a_tree_search_claims_nothing_false_and_proves_small_games() {
+    for (name, (claims, proven)) in [
+        ("win or loss", grow::<false, false>(1)),
+        ("margins", grow::<false, true>(1)),
+        ("chance", grow::<true, false>(1)),
+        ("three threads", grow::<false, false>(3)),
+    ] {
+        assert!(claims > 100 && proven > 50, "{name}: {claims} claims, {proven} proven");
+    }
+}
+
+#[test]
+fn a_tree_is_grown_on_after_a_move() {
+    let game = Isolation::<u64>::new(7, 7);
+    let options = Options { deterministic: false, hash_mb: 16, ..options("tree") };
+    let search = |player: &mut dyn Searcher<_>, root: &Root<Isolation<u64>>, nodes| {
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        let (found, _) = player.search(&game, root, &Asked { multipv: 1, moves }, &control, &mut |_| ());
+        (found, control.stats().depth)
+    };
+    let player = || players::build(&game, Race::new(&game), &options).unwrap();
+    let (mut cold, mut warm) = (0, 0);
+    for text in KNIGHTS {
+        let mut root = Root::new(Layout::parse(text).unwrap().position(&game));
+        let mut kept = player();
+        let (found, _) = search(&mut *kept, &root, 20_000);
+        for &mv in &found.lines[0].pv[..2] {
+            root.play(&game, mv);
+        }
+        warm += search(&mut *kept, &root, 100).1;
+        cold += search(&mut *player(), &root, 100).1;
+    }
+    assert!(warm > cold, "depth {warm} after another search, {cold} without");
+}
+
 #[test]
 fn threads_prove_the_same_results() {
     let mut options = options("default");
@@ -480,7 +541,7 @@ fn three_lines_cost_less_than_three_searches() {
 #[test]
 fn a_stopped_search_still_has_an_answer() {
     let game = Tree::<false, false> { seed: 5, width: 100_000, plies: 40 };
-    for player in ["default", "random", "greedy", "minimax", "alphabeta"] {
+    for player in ["default", "random", "greedy", "minimax", "alphabeta", "tree"] {
         let root = Root::new(Node { state: 3, ply: 0, lead: 0 });
         let control = Control::default();
         control.stop();

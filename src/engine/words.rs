@@ -5,6 +5,7 @@ use plyd_protocol as wire;
 use crate::game::{Drawing, Game, Outcome, Setting, Side};
 use crate::score::{Score, Value};
 use crate::search::Bound;
+use crate::search::thread::{is_lost, is_won};
 
 pub(super) fn player(side: Side) -> wire::Player {
     match side {
@@ -43,8 +44,8 @@ pub(super) fn score<G: Game>(value: Value, bound: Bound) -> wire::Score {
     };
     let Value { score, .. } = value;
     let raw = score.raw().clamp(-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
-    let is_won_or_lost = G::WIN_BONUS > 0 && raw.abs() > G::WIN_BONUS;
-    let points = if is_won_or_lost { raw - raw.signum() * G::WIN_BONUS } else { raw };
+    let is_won_or_lost = is_won::<G>(score) || is_lost::<G>(score);
+    let points = if G::SCORED && is_won_or_lost { raw - raw.signum() * G::WIN_BONUS } else { raw };
     let eval = Some(i64::from(points));
     let none = wire::Proof { outcome: wire::ProofOutcome::Draw, plies: None, plies_max: None, margin: None };
     let result = match score.cmp(&Score::DRAW) {

@@ -27,7 +27,7 @@ impl<B: Bits> Flood<B> {
         let (mut edge_1, mut edge_2) = (first, second);
         let mut free = open & !(edge_1 | edge_2);
         let (mut first, mut second) = (first, second);
-        while !(edge_1 | edge_2).is_empty() {
+        while !(edge_1 | edge_2).is_empty() && !free.is_empty() {
             edge_1 = board.step(edge_1) & free;
             edge_2 = board.step(edge_2) & free;
             free &= !(edge_1 | edge_2);

@@ -16,16 +16,10 @@ use crate::score::{Score, Value};
 use crate::search::Bound;
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::table::{Entry, Table};
-use crate::search::thread::{Pulse, final_value};
+use crate::search::thread::{Pulse, final_value, is_lost, is_won};
 
 /// Positions up to this size, in bytes, are copied before a move rather than restored after it.
 const COPIED: usize = 64;
-
-/// A selective search looks [`REDUCTION`] plies less deep behind the moves after the first two of a node, from a
-/// depth on, unless one of them then turns out better than it should.
-const LATE: usize = 2;
-const REDUCTION: i32 = 2;
-const REDUCED_FROM: i32 = 6;
 
 /// One thread's search of one iteration.
 pub struct Search<'a, G: Game, E> {
@@ -54,6 +48,12 @@ pub struct Place<M> {
     pub distance: u32,
     /// The ply that led here.
     pub last: Option<M>,
+}
+
+/// Whether a score says that the game is won or lost.
+#[inline]
+fn is_over<G: Game>(score: Score) -> bool {
+    is_won::<G>(score) || is_lost::<G>(score)
 }
 
 impl<M> Place<M> {
@@ -186,13 +186,13 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             }
             let value = self.after(pos, mv, |search, next| {
                 let mut value = Value::default();
-                let is_late =
-                    E::SELECTIVE && at - base >= LATE && depth >= REDUCED_FROM && floor.distance().is_none();
-                if is_late {
-                    let reduced = Place { depth: depth - REDUCTION, ..*place };
+                let reductions = E::REDUCTIONS
+                    .filter(|late| at - base >= late.first && depth >= late.from && !is_over::<G>(floor));
+                if let Some(late) = reductions {
+                    let reduced = Place { depth: depth - late.plies, ..*place };
                     value = search.child(next, side, &reduced, mv, floor, floor.above());
                 }
-                if at > base && (!is_late || value.score > floor) {
+                if at > base && (reductions.is_none() || value.score > floor) {
                     value = search.child(next, side, place, mv, floor, floor.above());
                 }
                 if at == base || (open && value.score > floor && value.score < beta) {

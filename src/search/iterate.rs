@@ -13,7 +13,7 @@ use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::pace::Pace;
 use crate::search::table::Table;
-use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_settled};
+use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_lost, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
@@ -171,7 +171,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             if is_answered::<G>(&roots.moves, multipv, self.exact) {
                 return Some(End::Proven);
             }
-            let (first, is_forced) = (&roots.moves[0], is_forced(&roots.moves));
+            let (first, is_forced) = (&roots.moves[0], is_forced::<G>(&roots.moves));
             let is_same = roots.best == Some(first.mv);
             roots.pace.learn(is_same, first.value.score, is_forced, clock::now_ns());
             roots.best = Some(first.mv);
@@ -382,8 +382,8 @@ fn is_ceiling<M>(roots: &[RootMove<M>], rank: usize) -> bool {
 }
 
 /// Whether every move but the best is proven lost.
-fn is_forced<M>(roots: &[RootMove<M>]) -> bool {
-    roots[1..].iter().all(|other| other.value.score.is_loss() && other.value.at_most)
+fn is_forced<G: Game>(roots: &[RootMove<G::Move>]) -> bool {
+    roots[1..].iter().all(|other| is_lost::<G>(other.value.score) && other.value.at_most)
 }
 
 /// Whether more search could change nothing: every line is settled, with its distance if that is asked for, and no

@@ -22,6 +22,7 @@ pub mod proving;
 pub mod strength;
 pub mod table;
 pub mod thread;
+pub mod tree;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 

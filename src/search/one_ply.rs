@@ -65,46 +65,52 @@ impl<E> Greedy<E> {
     pub fn new(evaluator: E, seed: u64) -> Self {
         Self { evaluator, seed }
     }
+}
 
-    /// The value after `mv`, from the view of the side that plays it; chance outcomes are averaged.
-    fn rate<G: Game>(&self, game: &G, pos: &mut G::Position, mv: G::Move) -> Value
-    where
-        E: Evaluator<G>,
-    {
-        let side = game.side(pos);
-        let undo = game.play(pos, mv);
-        let value = self.value(game, pos, side, mv);
-        game.undo(pos, mv, undo);
-        value
-    }
+/// The value after `mv`, from the view of the side that plays it, without search; chance outcomes are averaged.
+pub(super) fn at_sight<G: Game, E: Evaluator<G>>(
+    game: &G,
+    evaluator: &E,
+    pos: &mut G::Position,
+    mv: G::Move,
+    root: Side,
+) -> Value {
+    let side = game.side(pos);
+    let undo = game.play(pos, mv);
+    let value = outlook(game, evaluator, pos, Some(mv), root);
+    let value = if game.side(pos) == side { value } else { -value };
+    game.undo(pos, mv, undo);
+    value
+}
 
-    fn value<G: Game>(&self, game: &G, pos: &mut G::Position, side: Side, last: G::Move) -> Value
-    where
-        E: Evaluator<G>,
-    {
-        let value = match game.turn(pos) {
-            Turn::Over(outcome) => final_value::<G>(&outcome, game.side(pos), 1),
-            Turn::Move => {
-                let context = Context { root: side, last: Some(last) };
-                Value::guess(self.evaluator.evaluate(game, pos, &context))
+/// The value of a position from the view of its own side, without search; chance outcomes are averaged.
+pub(super) fn outlook<G: Game, E: Evaluator<G>>(
+    game: &G,
+    evaluator: &E,
+    pos: &mut G::Position,
+    last: Option<G::Move>,
+    root: Side,
+) -> Value {
+    match game.turn(pos) {
+        Turn::Over(outcome) => final_value::<G>(&outcome, game.side(pos), 1),
+        Turn::Move => Value::guess(evaluator.evaluate(game, pos, &Context { root, last })),
+        Turn::Chance => {
+            let side = game.side(pos);
+            let mut outcomes = Vec::new();
+            game.outcomes(pos, &mut outcomes);
+            let (mut sum, mut total) = (0, 0);
+            let (low, high) = evaluator.range();
+            let (low, high) = (i64::from(low), i64::from(high));
+            for (outcome, weight) in outcomes {
+                let undo = game.play(pos, outcome);
+                let value = outlook(game, evaluator, pos, last, root);
+                let value = if game.side(pos) == side { value } else { -value };
+                game.undo(pos, outcome, undo);
+                sum += worth(value.score, low, high) * i64::from(weight);
+                total += i64::from(weight);
             }
-            Turn::Chance => {
-                let mut outcomes = Vec::new();
-                game.outcomes(pos, &mut outcomes);
-                let (mut sum, mut total) = (0, 0);
-                let (low, high) = self.evaluator.range();
-                let (low, high) = (i64::from(low), i64::from(high));
-                for (outcome, weight) in outcomes {
-                    let undo = game.play(pos, outcome);
-                    let score = self.value(game, pos, side, last).score;
-                    game.undo(pos, outcome, undo);
-                    sum += worth(score, low, high) * i64::from(weight);
-                    total += i64::from(weight);
-                }
-                return Value::guess(Score::eval(average(sum, total)));
-            }
-        };
-        if game.side(pos) == side { value } else { -value }
+            Value::guess(Score::eval(average(sum, total)))
+        }
     }
 }
 
@@ -118,9 +124,12 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
         publish: &mut dyn FnMut(&Found<G::Move>),
     ) -> (Found<G::Move>, End) {
         let mut random = choices(game, root, self.seed);
-        let mut pos = root.pos.clone();
-        let mut rated: Vec<(Value, u64, G::Move)> =
-            asked.moves.iter().map(|&mv| (self.rate(game, &mut pos, mv), random.next(), mv)).collect();
+        let (mut pos, side) = (root.pos.clone(), game.side(&root.pos));
+        let mut rated: Vec<(Value, u64, G::Move)> = asked
+            .moves
+            .iter()
+            .map(|&mv| (at_sight(game, &self.evaluator, &mut pos, mv, side), random.next(), mv))
+            .collect();
         rated.sort_by_key(|&(value, draw, _)| (-value.score.raw(), draw));
         let lines = rated.iter().take(asked.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.

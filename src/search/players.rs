@@ -1,4 +1,4 @@
-//! Players that every game has by name: `default`, `random`, `greedy`, `minimax`, `alphabeta`.
+//! Players that every game has by name: `default`, `random`, `greedy`, `minimax`, `alphabeta`, `tree`.
 
 use crate::game::{Evaluator, Game, Named};
 use crate::options::Options;
@@ -6,9 +6,10 @@ use crate::search::Searcher;
 use crate::search::iterate::Iterate;
 use crate::search::one_ply::{Greedy, Random};
 use crate::search::plain::{Plain, Pruning};
+use crate::search::tree::Tree;
 
 /// The players that [`build`] makes; a game lists them beside its own.
-pub const COMMON: [Named; 5] = [
+pub const COMMON: [Named; 6] = [
     Named { name: "default", about: "The strongest player: iterative deepening (PVS) with a table." },
     Named { name: "random", about: "Any legal move, each as likely, drawn from the seed." },
     Named {
@@ -22,6 +23,10 @@ pub const COMMON: [Named; 5] = [
     Named {
         name: "alphabeta",
         about: "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
+    },
+    Named {
+        name: "tree",
+        about: "A tree search (PUCT) whose values and likelihoods come from the evaluation; each depth is four times the visits of the last.",
     },
 ];
 
@@ -37,6 +42,7 @@ pub fn build<G: Game, E: Evaluator<G>>(
         "greedy" => Box::new(Greedy::new(evaluator, options.seed)),
         "minimax" => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 3)),
         "alphabeta" => Box::new(Plain::new(evaluator, Pruning::AlphaBeta, options.depth, 5)),
+        "tree" => Box::new(Tree::new(evaluator, options)),
         _ => return None,
     })
 }

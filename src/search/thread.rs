@@ -233,6 +233,20 @@ pub fn final_value<G: Game>(outcome: &Outcome, side: Side, distance: u32) -> Val
     })
 }
 
+/// Whether a score says that the game is won: by a win with a distance, or by [`Game::WIN_BONUS`].
+#[inline]
+#[must_use]
+pub fn is_won<G: Game>(score: Score) -> bool {
+    score.is_win() || (G::WIN_BONUS > 0 && score.raw() > G::WIN_BONUS)
+}
+
+/// Whether a score says that the game is lost.
+#[inline]
+#[must_use]
+pub fn is_lost<G: Game>(score: Score) -> bool {
+    is_won::<G>(-score)
+}
+
 /// Whether a proven value settles everything that the game's rules optimise: the margin in games that score,
 /// who wins elsewhere.
 #[must_use]

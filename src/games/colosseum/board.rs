@@ -75,6 +75,7 @@ impl<B: Bits> Open<B> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Board<B> {
     size: u32,
+    full: B,
     /// The cells of the first row and of the first column.
     top: B,
     left: B,
@@ -89,7 +90,12 @@ impl<B: Bits> Board<B> {
             let cells = (0..size * size).filter(|&cell| keep(cell));
             cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))
         };
-        Self { size: size as u32, top: set_of(&|cell| cell < size), left: set_of(&|cell| cell % size == 0) }
+        Self {
+            size: size as u32,
+            full: set_of(&|_| true),
+            top: set_of(&|cell| cell < size),
+            left: set_of(&|cell| cell % size == 0),
+        }
     }
 
     /// The number of rows, and of columns.
@@ -107,9 +113,10 @@ impl<B: Bits> Board<B> {
     }
 
     /// All cells.
+    #[inline]
     #[must_use]
     pub fn full(&self) -> B {
-        (0..self.cells() as u8).fold(B::EMPTY, |set, cell| set | B::single(cell))
+        self.full
     }
 
     /// How many steps a player may walk.

@@ -1,17 +1,14 @@
 //! The plain evaluation: the race for cells.
 
 use super::rules::{Colosseum, Position, Walk};
-use crate::game::{Context, Evaluator};
+use crate::game::{Context, Evaluator, Reductions};
 use crate::games::bits::Bits;
-use crate::games::flood::Flood;
 use crate::score::Score;
 
 /// Thousandths in a cell.
 pub(super) const UNIT: i32 = 1000;
 
-/// The cells that the mover reaches first less those that the opponent reaches first, both walking a step at a time.
-///
-/// Cells that both reach in the same step count for neither. Players do not bar each other.
+/// The mover's lead in cells: see [`Colosseum::lead`].
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
     cells: i32,
@@ -26,12 +23,13 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Race {
+    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 6, from: 3, plies: 1 });
+    const DECISIVE: i32 = 10 * UNIT;
+
     #[inline]
     fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
-        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| B::single(pos.player(side)));
-        let flood = Flood::new(&game.board().paths(pos.open()), !B::EMPTY, own, opp);
-        // The cells that both reached are in both sets.
-        Score::eval((flood.first.len() as i32 - flood.second.len() as i32) * UNIT)
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.player(side));
+        Score::eval(game.lead(pos.open(), own, opp) * UNIT)
     }
 
     fn range(&self) -> (i32, i32) {

@@ -1,7 +1,7 @@
 //! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
 //!
-//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions), [`notation`] and
-//! [`eval`] (evaluations). This file opens the game for the registry: it chooses the machine words that hold the board,
+//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions), [`notation`],
+//! [`eval`] and [`seed_eval`] (evaluations), [`players`]. This file opens the game for the registry: it chooses the machine words that hold the board,
 //! and nothing of it knows the protocol.
 
 pub mod board;
@@ -9,14 +9,18 @@ pub mod eval;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+pub mod players;
 pub mod rules;
+pub mod seed_eval;
 pub mod setup;
 
 use std::sync::Arc;
 
 use self::eval::Race;
 use self::notation::Layout;
+use self::players::SeedPlayer;
 use self::rules::{APART, Colosseum, Position};
+use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::setup::Setup;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
@@ -32,11 +36,28 @@ pub static ENTRY: Entry = Entry {
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
     options: &[],
-    evaluators: &[Named {
-        name: "race",
-        about: "The cells that the mover reaches first less those that the opponent reaches first.",
-    }],
-    players: &[COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4]],
+    evaluators: &[
+        Named {
+            name: "race",
+            about: "The cells that the mover reaches first less those that the opponent reaches first.",
+        },
+        PUBLISHED[0],
+        PUBLISHED[1],
+        PUBLISHED[2],
+        PUBLISHED[3],
+    ],
+    players: &[
+        COMMON[0],
+        COMMON[1],
+        COMMON[2],
+        COMMON[3],
+        COMMON[4],
+        COMMON[5],
+        Named {
+            name: SEED,
+            about: "The published player: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
+        },
+    ],
     endings: &[Named {
         name: APART,
         about: "The players are apart; each scores the cells that it can reach.",
@@ -49,6 +70,9 @@ pub static ENTRY: Entry = Entry {
     solve: None,
     open,
 };
+
+/// The name of the published player.
+const SEED: &str = "seed";
 
 /// Starts, and positions from random games.
 const BENCH: &[Bench] = &[
@@ -90,11 +114,111 @@ impl<B: Bits> Playable for Colosseum<B> {
     }
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(common::build(self, Race::new(self), options).expect("the entry lists the common players"))
+        Ok(match Published::new(self, &options.eval) {
+            Some(published) => player(self, published, options),
+            None => player(self, Race::new(self), options),
+        })
     }
 
-    fn evaluate(&self, pos: &Position<B>, _evaluator: &str) -> Score {
+    fn evaluate(&self, pos: &Position<B>, evaluator: &str) -> Score {
         let context = Context { root: self.side(pos), last: None };
-        Race::new(self).evaluate(self, pos, &context)
+        match Published::new(self, evaluator) {
+            Some(published) => published.evaluate(self, pos, &context),
+            None => Race::new(self).evaluate(self, pos, &context),
+        }
+    }
+}
+
+/// The player that the options name, with an evaluation.
+fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
+    game: &Colosseum<B>,
+    evaluator: E,
+    options: &Options,
+) -> Box<dyn Searcher<Colosseum<B>>> {
+    match options.player.as_str() {
+        SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
+        _ => {
+            common::build(game, evaluator, options).expect("the entry lists the common players and one more")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Side;
+    use crate::search::Control;
+
+    fn options(player: &str) -> Options {
+        Options {
+            player: player.to_owned(),
+            depth: None,
+            eval: "race".to_owned(),
+            threads: 1,
+            hash_mb: 1,
+            seed: 0,
+            level: 10,
+            variety: 0,
+            deterministic: true,
+            own: Vec::new(),
+        }
+    }
+
+    /// The answer of a player: the move, and what it claims to be proven.
+    fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<plyd_protocol::Proof>) {
+        let root = open(&Rules::default(), Some(text)).unwrap();
+        let mut engine = root.engine(&options(player)).unwrap();
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        let candidates = root.candidates(&[], &[]).unwrap();
+        let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+        (lines[0].mv.clone(), lines[0].score.as_ref().and_then(|score| score.proof.clone()))
+    }
+
+    #[test]
+    fn searches_win_at_once_and_prove_it() {
+        for (text, mv, margin) in
+            [("6 0,2 0,0 00R 1", "10u", 34), ("12 8,0 8,1 82R,71D,70D,80D,81D 2", "81l", 142)]
+        {
+            for player in ["default", "tree"] {
+                let (played, proof) = answer(player, text, 30_000);
+                let proof = proof.unwrap();
+                assert_eq!(
+                    (played.as_str(), proof.outcome),
+                    (mv, plyd_protocol::ProofOutcome::Win),
+                    "{player}"
+                );
+                assert!(proof.margin.is_none_or(|told| told == margin), "{player}: {proof:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn starts_and_rules_set_the_size_and_seeds_the_start() {
+        let text = |given: Vec<(&'static str, crate::game::Setting)>, start: Option<&str>| {
+            open(&Rules::new(given), start).map(|root| root.text())
+        };
+        assert!(text(vec![], None).unwrap().starts_with("8 "));
+        for size in 5..=12 {
+            let given = |seed: &str| vec![("size", crate::game::Setting::Int(size)), ("seed", seed.into())];
+            let one = text(given("1"), None).unwrap();
+            assert_eq!(text(given("1"), None).as_ref(), Ok(&one));
+            assert!(one.starts_with(&format!("{size} ")) && text(given("2"), None).unwrap() != one);
+            assert_eq!(text(vec![], Some(&one)), Ok(one));
+        }
+    }
+
+    #[test]
+    fn evaluations_are_had_by_name() {
+        let layout = Layout::parse("6 2,2 3,3 22R 1").unwrap();
+        let setup = Setup::choose(&Rules::default(), Some(6)).unwrap();
+        let game = Colosseum::<u64>::new(setup);
+        let pos = layout.position(&game);
+        let context = Context { root: Side::First, last: None };
+        assert_eq!(game.evaluate(&pos, "race"), Race::new(&game).evaluate(&game, &pos, &context));
+        for named in PUBLISHED {
+            let published = Published::new(&game, named.name).unwrap();
+            assert_eq!(game.evaluate(&pos, named.name), published.evaluate(&game, &pos, &context));
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::board::{Board, Open, Side as CellSide, Wall};
 use super::setup::Setup;
 use crate::game::{Game, Outcome, Side, Turn};
 use crate::games::bits::Bits;
-use crate::games::flood::Step;
+use crate::games::flood::{Flood, Step};
 use crate::zobrist;
 
 /// The ending of every game: the players are apart.
@@ -129,6 +129,17 @@ impl<B: Bits> Colosseum<B> {
         cells
     }
 
+    /// The cells that `own` reaches first less those that `opp` reaches first, both walking a step at a time; cells that
+    /// both reach in the same step count for neither.
+    #[inline]
+    #[must_use]
+    pub fn lead(&self, open: &Open<B>, own: u8, opp: u8) -> i32 {
+        let (own, opp) = (B::single(own), B::single(opp));
+        let flood = Flood::new(&self.board.paths(open), self.board.full(), own, opp);
+        // The cells that both reached are in both sets.
+        flood.first.len() as i32 - flood.second.len() as i32
+    }
+
     /// The place of the wall of a legal move.
     #[inline]
     fn wall(&self, mv: Walk) -> Wall {
@@ -174,7 +185,6 @@ impl<B: Bits> Game for Colosseum<B> {
     type Undo = Position<B>;
     const SCORED: bool = true;
     const WIN_BONUS: i32 = 1_000_000;
-    const TABLE_DEPTH: i32 = 2;
 
     #[inline]
     fn side(&self, pos: &Position<B>) -> Side {
@@ -249,6 +259,14 @@ impl<B: Bits> Game for Colosseum<B> {
     #[inline]
     fn index_len(&self) -> usize {
         self.board.cells() * CellSide::ALL.len()
+    }
+
+    /// The lead after the move: in a tree as bushy as this one a good order is worth an evaluation of each move.
+    #[inline]
+    fn order(&self, pos: &Position<B>, mv: Walk) -> i32 {
+        let mut open = pos.open;
+        open.toggle(self.wall(mv));
+        self.lead(&open, mv.to, pos.player(pos.side.other()))
     }
 
     fn images(&self, pos: &Position<B>) -> Vec<Position<B>> {

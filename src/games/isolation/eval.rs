@@ -2,11 +2,13 @@
 //! fair: they know no root player. One unit is a cell or a move.
 
 use super::rules::{Isolation, Position, Target};
-use crate::game::{Context, Evaluator};
+use crate::game::{Context, Evaluator, Reductions};
 use crate::games::bits::Bits;
 use crate::games::flood::Flood;
 use crate::score::Score;
 
+/// The reductions with which the evaluations win games.
+pub const REDUCTIONS: Reductions = Reductions { first: 2, from: 6, plies: 2 };
 /// Thousandths in a unit.
 pub(super) const UNIT: i32 = 1000;
 
@@ -30,7 +32,7 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Race {
-    const SELECTIVE: bool = true;
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
 
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {

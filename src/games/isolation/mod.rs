@@ -86,6 +86,7 @@ pub static ENTRY: Entry = Entry {
         COMMON[2],
         COMMON[3],
         COMMON[4],
+        COMMON[5],
         Named { name: SOLVER, about: "The solver alone: a proven answer or none; it knows no depth." },
         Named {
             name: SEED,

@@ -5,10 +5,10 @@
 //! games that the worths were chosen by; docs/search.md tells what else was tried.
 
 use super::board::UNPLACED;
-use super::eval::UNIT;
+use super::eval::{REDUCTIONS, UNIT};
 use super::paths;
 use super::rules::{Isolation, Position, Target};
-use crate::game::{Context, Evaluator};
+use crate::game::{Context, Evaluator, Reductions};
 use crate::games::bits::Bits;
 use crate::games::flood::Flood;
 use crate::score::Score;
@@ -33,7 +33,7 @@ impl Territory {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Territory {
-    const SELECTIVE: bool = true;
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
 
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {

@@ -80,8 +80,8 @@ pub static ENTRY: Entry = Entry {
 };
 
 /// The common players, the default one replaced by perfect play, and the published agent's.
-static PLAYERS: [Named; 7] = {
-    let [_, random, greedy, minimax, alphabeta] = players::COMMON;
+static PLAYERS: [Named; 8] = {
+    let [_, random, greedy, minimax, alphabeta, tree] = players::COMMON;
     let default = Named {
         name: "default",
         about: "Perfect play from a table; among drawing moves the one after which opponents most likely err. \
@@ -94,7 +94,7 @@ static PLAYERS: [Named; 7] = {
     };
     let suggest =
         Named { name: "suggest", about: "The first move that the evaluator `state` likes best at depth 1." };
-    [default, random, greedy, minimax, alphabeta, seed, suggest]
+    [default, random, greedy, minimax, alphabeta, tree, seed, suggest]
 };
 
 /// The game under the rules that were given.

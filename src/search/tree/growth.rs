@@ -1,0 +1,375 @@
+//! How a search tree grows: from the root to a position not seen before, and back with what that is worth.
+//!
+//! At each node the branch is chosen that looks best, plus a bonus that grows with its likelihood and with the time
+//! since it was tried (PUCT: Rosin, "Multi-armed bandits with episode context", 2011; Silver et al., "Mastering the game
+//! of Go without human knowledge", 2017). Likelihoods and values come from the static evaluation; nothing is played out
+//! at random. What is proven goes up beside the averages (Winands et al., "Monte-Carlo tree search solver", 2008).
+
+use crate::game::{Evaluator, Game, Side, Turn};
+use crate::score::{Score, Value};
+use crate::search::one_ply::{at_sight, outlook};
+use crate::search::thread::{Pulse, final_value, is_lost, is_won};
+use crate::search::tree::depth_of;
+use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
+
+/// The weight of likelihoods beside values.
+const EXPLORE: f64 = 1.5;
+/// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the best.
+const TEMPERATURE: f64 = 0.4;
+/// How finely branches are told apart: so many parts of an advantage that decides a game.
+const STEPS: i32 = 256;
+
+/// One thread that grows a tree.
+pub(super) struct Growth<'a, G: Game, E> {
+    pub(super) game: &'a G,
+    pub(super) evaluator: &'a E,
+    pub(super) store: &'a Store<G::Move>,
+    pub(super) root: Side,
+    pub(super) pulse: Pulse<'a>,
+    pub(super) buffers: Buffers<G>,
+}
+
+/// What a thread keeps from visit to visit, so that it does not allocate.
+pub(super) struct Buffers<G: Game> {
+    path: Vec<(NodeId, f64)>,
+    moves: Vec<G::Move>,
+    rated: Vec<(G::Move, Value)>,
+}
+
+impl<G: Game> Default for Buffers<G> {
+    fn default() -> Self {
+        Self { path: Vec::with_capacity(64), moves: Vec::with_capacity(512), rated: Vec::with_capacity(512) }
+    }
+}
+
+/// Where a visit goes on from a node.
+enum Step {
+    /// To a position that was visited before.
+    Again(NodeId),
+    /// To the next branch, by its number.
+    Next(usize),
+    /// Nowhere: all that can be reached is decided.
+    Nowhere,
+}
+
+impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
+    /// One visit of the tree below a position; false when the pulse ends it or nothing is left to find out.
+    pub(super) fn visit(&mut self, root: &G::Position) -> bool {
+        let (game, store) = (self.game, self.store);
+        let mut pos = root.clone();
+        let mut id = NodeId::ROOT;
+        let mut last = None;
+        self.buffers.path.clear();
+        self.buffers.path.push((id, 0.0));
+        store.node(id).enter(0.0);
+        let value = loop {
+            let node = store.node(id);
+            let Some(branches) = node.branches() else {
+                match self.look(id, &mut pos, last) {
+                    Some(value) => break Some(value),
+                    None => break None,
+                }
+            };
+            let (number, child) = match self.choose(id, branches) {
+                Step::Again(child) => (store.node(child).branch(), Some(child)),
+                Step::Next(number) => (number, None),
+                Step::Nowhere => break (id != NodeId::ROOT).then(|| decided_worth::<G, E>(node)),
+            };
+            let branch = branches.all[number];
+            let side = game.side(&pos);
+            game.play(&mut pos, branch.mv);
+            last = Some(branch.mv);
+            let is_same_side = game.side(&pos) == side;
+            let Some(child) = child.or_else(|| self.open(id, number, is_same_side)) else {
+                // Another thread was quicker, or there is no memory: what it looks like at sight must do.
+                self.pulse.tick();
+                break Some(worth_at_sight::<G, E>(branches, branch));
+            };
+            let entered = if is_same_side { -1.0 } else { 1.0 };
+            store.node(child).enter(entered);
+            self.buffers.path.push((child, entered));
+            id = child;
+        };
+        self.back_up(value.unwrap_or(0.0));
+        self.pulse.seldepth = self.pulse.seldepth.max(self.buffers.path.len() as u32 - 1);
+        value.is_some() && !self.pulse.is_over()
+    }
+
+    /// Shows how far the search has come.
+    pub(super) fn show(&mut self) {
+        self.pulse.depth = depth_of(self.store.node(NodeId::ROOT).visits());
+        self.pulse.hash_ppm = self.store.used_ppm();
+        self.pulse.show();
+    }
+
+    /// Gives the next branch of a node a node of its own.
+    fn open(&self, id: NodeId, number: usize, is_same_side: bool) -> Option<NodeId> {
+        let may = !self.store.is_full() && self.store.node(id).claim(number);
+        let child = if may { self.store.add(number, is_same_side) } else { None }?;
+        self.store.link(id, child);
+        Some(child)
+    }
+
+    /// The branch to try next.
+    fn choose(&self, id: NodeId, branches: &Branches<G::Move>) -> Step {
+        if branches.is_chance {
+            return self.choose_outcome(id, branches);
+        }
+        let node = self.store.node(id);
+        let next = node.opened();
+        let explore = EXPLORE * f64::from(node.visits()).sqrt() / f64::from(branches.sum);
+        let mut best = f64::NEG_INFINITY;
+        let mut step = Step::Nowhere;
+        if let Some(&branch) = branches.all.get(next) {
+            best = worth_at_sight::<G, E>(branches, branch) + explore * f64::from(likelihood(branch.behind));
+            step = Step::Next(next);
+        }
+        for (child, node) in self.store.children(id) {
+            if is_decided::<G>(node.bounds()) {
+                continue;
+            }
+            let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
+            let likely = f64::from(likelihood(branches.all[node.branch()].behind));
+            let worth = mean + explore * likely / f64::from(1 + node.visits());
+            if worth > best {
+                best = worth;
+                step = Step::Again(child);
+            }
+        }
+        step
+    }
+
+    /// The outcome that was tried too seldom for its weight.
+    fn choose_outcome(&self, id: NodeId, branches: &Branches<G::Move>) -> Step {
+        let node = self.store.node(id);
+        let mut least = f64::INFINITY;
+        let mut step = Step::Nowhere;
+        let next = node.opened();
+        if let Some(branch) = branches.all.get(next) {
+            least = 1.0 / f64::from(branch.behind.max(1));
+            step = Step::Next(next);
+        }
+        for (child, node) in self.store.children(id) {
+            let weight = f64::from(branches.all[node.branch()].behind.max(1));
+            let share = f64::from(1 + node.visits()) / weight;
+            if share < least {
+                least = share;
+                step = Step::Again(child);
+            }
+        }
+        step
+    }
+
+    /// Looks at a new position: its branches, and what it is worth from the view of its side; none if the pulse ended.
+    fn look(&mut self, id: NodeId, pos: &mut G::Position, last: Option<G::Move>) -> Option<f64> {
+        let game = self.game;
+        let node = self.store.node(id);
+        let settled = match game.turn(pos) {
+            Turn::Over(outcome) => Some(final_value::<G>(&outcome, game.side(pos), 0)),
+            Turn::Chance => return self.look_at_outcomes(id, pos, last),
+            Turn::Move => game.probe(pos).filter(|value| is_decided::<G>(bounds(*value))),
+        };
+        if let Some(value) = settled {
+            self.pulse.tick();
+            node.settle(value);
+            return Some(worth::<G, E>(value.score));
+        }
+        self.buffers.moves.clear();
+        game.moves(pos, &mut self.buffers.moves);
+        self.rate(pos)?;
+        let best = self.keep_what_matters(node);
+        self.branch_out(id, best);
+        Some(worth::<G, E>(best))
+    }
+
+    /// Looks at some moves of the root, all of which are kept.
+    pub(super) fn look_at_root(&mut self, pos: &G::Position, moves: &[G::Move]) {
+        self.buffers.moves.clear();
+        self.buffers.moves.extend_from_slice(moves);
+        // Without a value for each of them the order of the game must do.
+        if self.rate(&mut pos.clone()).is_none() {
+            let unknown = |&mv| (mv, Value::guess(Score::DRAW));
+            self.buffers.rated.clear();
+            self.buffers.rated.extend(moves.iter().map(unknown));
+            self.buffers.rated.sort_by_key(|rated| -self.game.order(pos, rated.0));
+        }
+        let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
+        self.branch_out(NodeId::ROOT, best);
+    }
+
+    /// Rates the moves in the buffer by what they look like at sight, the best first; none if the pulse ended.
+    fn rate(&mut self, pos: &mut G::Position) -> Option<()> {
+        let Buffers { moves, rated, .. } = &mut self.buffers;
+        rated.clear();
+        for &mv in moves.iter() {
+            if self.pulse.tick() {
+                return None;
+            }
+            rated.push((mv, at_sight(self.game, self.evaluator, pos, mv, self.root)));
+        }
+        rated.sort_by_key(|rated| -rated.1.score.raw());
+        Some(())
+    }
+
+    /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once, and moves
+    /// that lose at once beside others. Gives the best value at sight.
+    fn keep_what_matters(&mut self, node: &Node<G::Move>) -> Score {
+        let rated = &mut self.buffers.rated;
+        let (_, best) = rated[0];
+        if best.at_least && is_won::<G>(best.score) {
+            rated.truncate(1);
+            node.narrow(best.score, Score::INFINITE);
+        } else if best.at_most && is_lost::<G>(best.score) {
+            rated.truncate(1);
+            node.narrow(best.score, best.score);
+        } else {
+            let losing = rated.partition_point(|(_, value)| !is_lost::<G>(value.score));
+            if let Some((_, value)) = rated.get(losing) {
+                node.narrow(value.score, Score::INFINITE);
+            }
+            rated.truncate(losing);
+        }
+        best.score
+    }
+
+    /// Keeps the rated moves as the branches of a node.
+    fn branch_out(&mut self, id: NodeId, best: Score) {
+        let behind = |score: Score| {
+            (best.raw().saturating_sub(score.raw()) / step::<G, E>()).clamp(0, i32::from(u16::MAX)) as u16
+        };
+        let branch = |&(mv, value): &(G::Move, Value)| Branch { mv, behind: behind(value.score) };
+        let all: Box<[_]> = self.buffers.rated.iter().map(branch).collect();
+        let sum = all.iter().map(|branch| likelihood(branch.behind)).sum();
+        let (floor, _) = self.store.node(id).bounds();
+        self.store.branch_out(id, Branches { all, best, sum, floor, is_chance: false });
+    }
+
+    /// Looks at a chance node: its outcomes, and their average at sight.
+    fn look_at_outcomes(&mut self, id: NodeId, pos: &mut G::Position, last: Option<G::Move>) -> Option<f64> {
+        let game = self.game;
+        if self.pulse.tick() {
+            return None;
+        }
+        let value = outlook(game, self.evaluator, pos, last, self.root);
+        let mut outcomes = Vec::new();
+        game.outcomes(pos, &mut outcomes);
+        outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.1));
+        let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
+        let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
+        let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
+        let floor = -Score::INFINITE;
+        self.store.branch_out(id, Branches { all, best: value.score, sum: 1.0, floor, is_chance: true });
+        Some(worth::<G, E>(value.score))
+    }
+
+    /// Tells the nodes on the path what the last of them is worth, from the view of its side.
+    fn back_up(&mut self, value: f64) {
+        let mut value = value;
+        let mut changed = true;
+        for at in (0..self.buffers.path.len()).rev() {
+            let (id, entered) = self.buffers.path[at];
+            let node = self.store.node(id);
+            // The last node's own bounds were set when it was looked at.
+            if changed && at + 1 < self.buffers.path.len() {
+                changed = self.tighten(id);
+            }
+            if is_decided::<G>(node.bounds()) {
+                value = decided_worth::<G, E>(node);
+            }
+            node.leave(entered, value);
+            if !node.is_same_side() {
+                value = -value;
+            }
+        }
+    }
+
+    /// Draws from the children what is proven of a node; whether that is more than before.
+    fn tighten(&self, id: NodeId) -> bool {
+        let node = self.store.node(id);
+        let Some(branches) = node.branches() else { return false };
+        let before = node.bounds();
+        let (mut count, mut least) = (0, Score::INFINITE);
+        let (mut lower, mut upper) = (branches.floor, branches.floor);
+        for (_, child) in self.store.children(id) {
+            let (child_lower, child_upper) = seen(child, branches.is_chance);
+            least = least.min(child_lower);
+            lower = lower.max(child_lower);
+            upper = upper.max(child_upper);
+            count += 1;
+        }
+        let is_whole = count == branches.all.len();
+        if branches.is_chance {
+            lower = if is_whole { least } else { -Score::INFINITE };
+        }
+        node.narrow(lower, if is_whole { upper } else { Score::INFINITE });
+        node.bounds() != before
+    }
+}
+
+/// What a branch looks like at sight, from the view of its node's side.
+fn worth_at_sight<G: Game, E: Evaluator<G>>(branches: &Branches<G::Move>, branch: Branch<G::Move>) -> f64 {
+    worth::<G, E>(Score::eval(branches.best.raw() - i32::from(branch.behind) * step::<G, E>()))
+}
+
+/// What a node is worth of which the outcome is proven.
+fn decided_worth<G: Game, E: Evaluator<G>>(node: &Node<G::Move>) -> f64 {
+    let (lower, upper) = node.bounds();
+    worth::<G, E>(if is_lost::<G>(upper) { upper } else { lower })
+}
+
+/// The advantage by which branches are told apart.
+fn step<G: Game, E: Evaluator<G>>() -> i32 {
+    (E::DECISIVE / STEPS).max(1)
+}
+
+/// What is proven of a child, from the view of its parent's side.
+pub(super) fn seen<M>(child: &Node<M>, is_after_chance: bool) -> (Score, Score) {
+    let (lower, upper) = child.bounds();
+    let moves = u32::from(!is_after_chance);
+    let (lower, upper) = (lower.earlier(moves), upper.earlier(moves));
+    if child.is_same_side() { (lower, upper) } else { (-upper, -lower) }
+}
+
+/// Whether the outcome is proven, and in games that score the margin, unless it is enough to win.
+pub(super) fn is_decided<G: Game>((lower, upper): (Score, Score)) -> bool {
+    lower >= upper || is_won::<G>(lower) || is_lost::<G>(upper)
+}
+
+fn bounds(value: Value) -> (Score, Score) {
+    let lower = if value.at_least { value.score } else { -Score::INFINITE };
+    (lower, if value.at_most { value.score } else { Score::INFINITE })
+}
+
+/// A score on the scale from -1, lost, to 1, won: close to the hyperbolic tangent, and the same on every machine.
+pub(super) fn worth<G: Game, E: Evaluator<G>>(score: Score) -> f64 {
+    if is_won::<G>(score) {
+        return 1.0;
+    }
+    if is_lost::<G>(score) {
+        return -1.0;
+    }
+    let x = f64::from(score.raw()) / f64::from(E::DECISIVE);
+    let x = x.clamp(-3.0, 3.0);
+    0.999 * x * (27.0 + x * x) / (27.0 + 9.0 * x * x)
+}
+
+/// The score that is worth so much: the inverse of [`worth`] for evaluations.
+pub(super) fn score_of<G: Game, E: Evaluator<G>>(value: f64) -> Score {
+    let most = 3 * E::DECISIVE;
+    let (mut low, mut high) = (-most, most);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if worth::<G, E>(Score::eval(middle)) < value {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Score::eval(low)
+}
+
+/// How likely a branch is that looks so much worse than the best, which counts 1: close to an exponential.
+fn likelihood(behind: u16) -> f32 {
+    let x = (f64::from(behind) / (f64::from(STEPS) * TEMPERATURE)) as f32;
+    1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x / 24.0))))
+}

@@ -1,0 +1,172 @@
+//! What a tree tells about the moves of its root: lines, best first.
+
+use std::marker::PhantomData;
+
+use crate::game::{Evaluator, Game};
+use crate::score::{Score, Value};
+use crate::search::thread::{is_lost, is_settled, is_won};
+use crate::search::tree::growth::{is_decided, score_of, seen, worth};
+use crate::search::tree::store::{Node, NodeId, Store};
+use crate::search::{Bound, Found, Line};
+
+/// The longest line that is told.
+const LONGEST: usize = 64;
+
+/// The lines of a tree, as they change.
+pub(super) struct Lines<'a, G: Game, E> {
+    store: &'a Store<G::Move>,
+    multipv: usize,
+    /// The branch that was best when last asked.
+    best: Option<usize>,
+    /// The branch that was best at the last look.
+    looked: Option<usize>,
+    evaluator: PhantomData<E>,
+}
+
+/// How good a branch is, so that the larger is the better one.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+struct Rank {
+    /// 2: won; 1: not decided, or drawn; 0: lost.
+    class: u8,
+    /// The score of what is decided, the visits of what is not.
+    weight: f64,
+    mean: f64,
+}
+
+impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
+    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize) -> Self {
+        Self { store, multipv, best: None, looked: None, evaluator: PhantomData }
+    }
+
+    /// Whether another branch is best than when last asked.
+    pub(super) fn is_new_best(&mut self) -> bool {
+        let best = self.best_child(NodeId::ROOT).map(|(_, node)| node.branch());
+        std::mem::replace(&mut self.best, best) != best
+    }
+
+    /// Whether the best branch is that of the last look, what it is worth, and whether all others are lost.
+    pub(super) fn progress(&mut self) -> (bool, Score, bool) {
+        let Some((_, best)) = self.best_child(NodeId::ROOT) else { return (false, Score::DRAW, false) };
+        let is_same = self.looked.replace(best.branch()) == Some(best.branch());
+        let lost =
+            self.store.children(NodeId::ROOT).filter(|(_, node)| is_lost::<G>(seen(node, false).1)).count();
+        let all = self.store.node(NodeId::ROOT).branches().map_or(0, |branches| branches.all.len());
+        (is_same, self.value(best).score, lost + 1 >= all)
+    }
+
+    /// Whether the lines asked for are proven with what the rules optimise, and no other move can displace one.
+    pub(super) fn are_settled(&self) -> bool {
+        let found = self.found();
+        let all_won = !G::SCORED && found.lines.iter().all(|line| is_settled_win::<G>(line.value));
+        let ceiling = found
+            .lines
+            .iter()
+            .all(|line| line.value.is_some_and(|(value, _)| is_settled::<G>(value) && value.at_most));
+        found.lines.len() == self.multipv && (all_won || ceiling)
+    }
+
+    /// The lines, best first.
+    pub(super) fn found(&self) -> Found<G::Move> {
+        let root = self.store.node(NodeId::ROOT);
+        let branches = &root.branches().expect("the root was looked at").all;
+        let mut children: Vec<(NodeId, &Node<G::Move>)> = self.store.children(NodeId::ROOT).collect();
+        let bar = self.bar(NodeId::ROOT);
+        let rank = |node: &Node<G::Move>| self.rank(node, false, bar);
+        children.sort_by(|a, b| {
+            rank(b.1)
+                .partial_cmp(&rank(a.1))
+                .expect("ranks are numbers")
+                .then(a.1.branch().cmp(&b.1.branch()))
+        });
+        let mut ceiling = if children.len() == branches.len() { -Score::INFINITE } else { Score::INFINITE };
+        let mut ceilings = vec![ceiling; children.len()];
+        for (at, (_, node)) in children.iter().enumerate().rev() {
+            ceilings[at] = ceiling;
+            ceiling = ceiling.max(seen(node, false).1);
+        }
+        let depth = super::depth_of(root.visits());
+        let tried = children.iter().zip(ceilings).map(|((id, node), ceiling)| {
+            let value = self.value(node);
+            let value = Value { at_most: value.at_most && ceiling <= value.score, ..value };
+            Line { pv: self.line(*id, branches[node.branch()].mv), depth, value: Some((value, Bound::Exact)) }
+        });
+        let rest = branches
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| children.iter().all(|(_, node)| node.branch() != *at));
+        let rest = rest.map(|(_, branch)| Line { pv: vec![branch.mv], depth: 0, value: None });
+        Found { lines: tried.chain(rest).take(self.multipv).collect() }
+    }
+
+    /// The value of a child of the root from the root's view.
+    fn value(&self, node: &Node<G::Move>) -> Value {
+        let (lower, upper) = seen(node, false);
+        if lower >= upper {
+            Value::proven(lower)
+        } else if is_won::<G>(lower) {
+            Value { score: lower, at_least: true, at_most: false }
+        } else if is_lost::<G>(upper) {
+            Value { score: upper, at_least: false, at_most: true }
+        } else {
+            let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
+            Value::guess(score_of::<G, E>(mean))
+        }
+    }
+
+    /// The moves from a child of the root on.
+    fn line(&self, child: NodeId, mv: G::Move) -> Vec<G::Move> {
+        let mut line = vec![mv];
+        let mut id = child;
+        while let (Some(branches), true) = (self.store.node(id).branches(), line.len() < LONGEST) {
+            let Some((next, node)) = self.best_child(id) else { break };
+            line.push(branches.all[node.branch()].mv);
+            id = next;
+        }
+        line
+    }
+
+    /// The best of the branches of a node that were tried.
+    fn best_child(&self, id: NodeId) -> Option<(NodeId, &'a Node<G::Move>)> {
+        let is_chance = self.store.node(id).branches()?.is_chance;
+        let bar = self.bar(id);
+        let mut best: Option<(Rank, NodeId, &Node<G::Move>)> = None;
+        for (child, node) in self.store.children(id) {
+            let rank = self.rank(node, is_chance, bar);
+            // Of equals the likelier.
+            if best.is_none_or(|(known, _, other)| {
+                rank > known || (rank == known && node.branch() < other.branch())
+            }) {
+                best = Some((rank, child, node));
+            }
+        }
+        best.map(|(_, child, node)| (child, node))
+    }
+
+    /// What the branch is worth that was tried most often, of those that are not decided.
+    fn bar(&self, id: NodeId) -> f64 {
+        let open = self.store.children(id).filter(|(_, node)| !is_decided::<G>(node.bounds()));
+        open.max_by_key(|(_, node)| node.visits()).map_or(f64::NEG_INFINITY, |(_, node)| {
+            if node.is_same_side() { node.mean() } else { -node.mean() }
+        })
+    }
+
+    fn rank(&self, node: &Node<G::Move>, is_chance: bool, bar: f64) -> Rank {
+        let (lower, upper) = seen(node, is_chance);
+        let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
+        if is_won::<G>(lower) {
+            Rank { class: 2, weight: f64::from(lower.raw()), mean }
+        } else if is_lost::<G>(upper) {
+            Rank { class: 0, weight: f64::from(upper.raw()), mean }
+        } else if lower >= upper {
+            // Before everything that looks worse, and behind everything else.
+            let value = worth::<G, E>(lower);
+            Rank { class: 1, weight: if value > bar { f64::INFINITY } else { -1.0 }, mean: value }
+        } else {
+            Rank { class: 1, weight: f64::from(node.visits()), mean }
+        }
+    }
+}
+
+fn is_settled_win<G: Game>(value: Option<(Value, Bound)>) -> bool {
+    value.is_some_and(|(value, _)| value.score.is_win() && is_settled::<G>(value))
+}

@@ -1,0 +1,311 @@
+//! The nodes of a search tree, shared by the threads that grow it, without locks.
+//!
+//! A node is a position that was visited. Its branches are the moves in the order in which they are tried; those
+//! tried so far have nodes of their own, which hang on a list. Nodes are never freed: a tree that is grown on after
+//! a move is copied first.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
+
+use crate::score::{Score, Value};
+
+/// Nodes that are allocated together.
+const CHUNK: usize = 1 << 10;
+/// The value of a node is counted in such parts of a won game.
+pub(super) const ONE: f64 = (1 << 20) as f64;
+
+/// The number of a node in its store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct NodeId(u32);
+
+impl NodeId {
+    /// The first node of every store.
+    pub(super) const ROOT: Self = Self(0);
+    const NONE: u32 = u32::MAX;
+}
+
+/// A move of a node, or a chance outcome.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Branch<M> {
+    pub(super) mv: M,
+    /// How much worse than the best branch it looks, in [`STEP`](super::growth::STEP)s; at a chance node the weight.
+    pub(super) behind: u16,
+}
+
+/// What is known of a position's moves at sight.
+#[derive(Debug)]
+pub(super) struct Branches<M> {
+    /// The likeliest first.
+    pub(super) all: Box<[Branch<M>]>,
+    /// What the best branch is worth at sight, from the view of the node's side.
+    pub(super) best: Score,
+    /// The sum of the likelihoods of all branches.
+    pub(super) sum: f32,
+    /// The best that is proven of moves that are left out, because they end the game and others are better.
+    pub(super) floor: Score,
+    /// Whether chance chooses.
+    pub(super) is_chance: bool,
+}
+
+/// A position that was visited.
+#[derive(Debug)]
+pub(super) struct Node<M> {
+    visits: AtomicU32,
+    /// The sum of the visits' values from the view of the node's side, in parts of [`ONE`].
+    total: AtomicI64,
+    lower: AtomicI32,
+    upper: AtomicI32,
+    branches: OnceLock<Branches<M>>,
+    /// How many branches were given nodes, or are about to be.
+    opened: AtomicU32,
+    /// The list of their nodes, the latest first.
+    child: AtomicU32,
+    sibling: AtomicU32,
+    /// Which branch of the parent leads here; and, in the lowest bit, whether the side stays the same.
+    branch: AtomicU32,
+}
+
+// Every field is meaningful alone and relaxed, but for the links: a node is written before it is linked (release), and
+// read after the link is (acquire).
+impl<M> Node<M> {
+    fn new() -> Self {
+        Self {
+            visits: AtomicU32::new(0),
+            total: AtomicI64::new(0),
+            lower: AtomicI32::new((-Score::INFINITE).raw()),
+            upper: AtomicI32::new(Score::INFINITE.raw()),
+            branches: OnceLock::new(),
+            opened: AtomicU32::new(0),
+            child: AtomicU32::new(NodeId::NONE),
+            sibling: AtomicU32::new(NodeId::NONE),
+            branch: AtomicU32::new(0),
+        }
+    }
+
+    #[inline]
+    pub(super) fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// The average of the visits' values, from -1 to 1.
+    #[inline]
+    pub(super) fn mean(&self) -> f64 {
+        self.total.load(Ordering::Relaxed) as f64 / (ONE * f64::from(self.visits().max(1)))
+    }
+
+    /// Counts a visit that is not over yet as lost for who chose it, so that other threads go elsewhere.
+    #[inline]
+    pub(super) fn enter(&self, value: f64) {
+        self.visits.fetch_add(1, Ordering::Relaxed);
+        self.total.fetch_add((value * ONE) as i64, Ordering::Relaxed);
+    }
+
+    /// Corrects what [`Node::enter`] counted.
+    #[inline]
+    pub(super) fn leave(&self, entered: f64, value: f64) {
+        self.total.fetch_add((value * ONE) as i64 - (entered * ONE) as i64, Ordering::Relaxed);
+    }
+
+    /// The smallest and the largest value that are not disproven.
+    #[inline]
+    pub(super) fn bounds(&self) -> (Score, Score) {
+        let load = |bound: &AtomicI32| Score::from_raw(bound.load(Ordering::Relaxed));
+        (load(&self.lower), load(&self.upper))
+    }
+
+    /// Keeps what is proven beside what was.
+    pub(super) fn narrow(&self, lower: Score, upper: Score) {
+        self.lower.fetch_max(lower.raw(), Ordering::Relaxed);
+        self.upper.fetch_min(upper.raw(), Ordering::Relaxed);
+    }
+
+    /// Keeps the value of a position that needs no moves to be known.
+    pub(super) fn settle(&self, value: Value) {
+        let lower = if value.at_least { value.score } else { -Score::INFINITE };
+        let upper = if value.at_most { value.score } else { Score::INFINITE };
+        self.narrow(lower, upper);
+    }
+
+    /// The moves, once they were looked at.
+    #[inline]
+    pub(super) fn branches(&self) -> Option<&Branches<M>> {
+        self.branches.get()
+    }
+
+    /// Keeps the moves, unless another thread already did.
+    pub(super) fn branch_out(&self, branches: Branches<M>) {
+        // What another thread found is the same.
+        let _ = self.branches.set(branches);
+    }
+
+    /// How many branches were tried, or are about to be.
+    #[inline]
+    pub(super) fn opened(&self) -> usize {
+        self.opened.load(Ordering::Relaxed) as usize
+    }
+
+    /// Claims the next branch to be tried; none where another thread was quicker.
+    pub(super) fn claim(&self, next: usize) -> bool {
+        let next = next as u32;
+        self.opened.compare_exchange(next, next + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The number of the branch of the parent that leads here.
+    #[inline]
+    pub(super) fn branch(&self) -> usize {
+        (self.branch.load(Ordering::Relaxed) >> 1) as usize
+    }
+
+    /// Whether the node is seen from the same side as its parent.
+    #[inline]
+    pub(super) fn is_same_side(&self) -> bool {
+        self.branch.load(Ordering::Relaxed) & 1 != 0
+    }
+
+    fn copy_counts(&self, other: &Self) {
+        for (own, other) in [(&self.visits, &other.visits), (&self.opened, &other.opened)] {
+            own.store(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.total.store(other.total.load(Ordering::Relaxed), Ordering::Relaxed);
+        let (lower, upper) = other.bounds();
+        self.narrow(lower, upper);
+    }
+}
+
+/// The nodes of one tree, within a limit of memory.
+#[derive(Debug)]
+pub(super) struct Store<M> {
+    chunks: Box<[OnceLock<Box<[Node<M>]>>]>,
+    used: AtomicUsize,
+    /// Bytes of branches.
+    bytes: AtomicUsize,
+    limit: usize,
+}
+
+impl<M: Copy> Store<M> {
+    /// An empty store of at most so many bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        let chunks = limit / (CHUNK * size_of::<Node<M>>()) + 2;
+        Self {
+            chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
+            used: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            limit,
+        }
+    }
+
+    /// A node, not linked to any; none where there is no room.
+    pub(super) fn add(&self, branch: usize, is_same_side: bool) -> Option<NodeId> {
+        let id = self.used.fetch_add(1, Ordering::Relaxed);
+        let chunk = self.chunks.get(id / CHUNK)?;
+        let node = &chunk.get_or_init(|| (0..CHUNK).map(|_| Node::new()).collect())[id % CHUNK];
+        node.branch.store((branch as u32) << 1 | u32::from(is_same_side), Ordering::Relaxed);
+        Some(NodeId(id as u32))
+    }
+
+    #[inline]
+    pub(super) fn node(&self, id: NodeId) -> &Node<M> {
+        let chunk = self.chunks[id.0 as usize / CHUNK].get();
+        &chunk.expect("a node has its number from the store")[id.0 as usize % CHUNK]
+    }
+
+    /// Hangs a node on its parent's list.
+    pub(super) fn link(&self, parent: NodeId, id: NodeId) {
+        let (parent, node) = (self.node(parent), self.node(id));
+        let mut first = parent.child.load(Ordering::Relaxed);
+        loop {
+            node.sibling.store(first, Ordering::Relaxed);
+            match parent.child.compare_exchange_weak(first, id.0, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// The nodes of the branches that were tried, the latest first.
+    #[inline]
+    pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = (NodeId, &Node<M>)> {
+        let mut next = self.node(id).child.load(Ordering::Acquire);
+        std::iter::from_fn(move || {
+            let id = (next != NodeId::NONE).then_some(NodeId(next))?;
+            let node = self.node(id);
+            // It was written before the node was linked, and is never written again.
+            next = node.sibling.load(Ordering::Relaxed);
+            Some((id, node))
+        })
+    }
+
+    /// Keeps a node's moves and counts their memory.
+    pub(super) fn branch_out(&self, id: NodeId, branches: Branches<M>) {
+        self.bytes.fetch_add(branches.all.len() * size_of::<Branch<M>>(), Ordering::Relaxed);
+        self.node(id).branch_out(branches);
+    }
+
+    /// Whether the memory that it may use is used up.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes() >= self.limit
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed) + self.used.load(Ordering::Relaxed) * size_of::<Node<M>>()
+    }
+
+    /// How full the store is, in parts per million.
+    pub(super) fn used_ppm(&self) -> u32 {
+        (self.bytes() as u64 * 1_000_000 / self.limit.max(1) as u64).min(1_000_000) as u32
+    }
+
+    /// The node behind a move, if the move was tried.
+    pub(super) fn child_by(&self, id: NodeId, mv: M) -> Option<NodeId>
+    where
+        M: PartialEq,
+    {
+        let branches = self.node(id).branches()?;
+        self.children(id).find(|(_, node)| branches.all[node.branch()].mv == mv).map(|(id, _)| id)
+    }
+
+    /// Takes over what an older tree knows below the root, whose branches were looked at anew.
+    pub(super) fn inherit(&self, old: &Self, from: NodeId)
+    where
+        M: PartialEq,
+    {
+        let root = self.node(NodeId::ROOT);
+        let Some((known, branches)) = old.node(from).branches().zip(root.branches()) else { return };
+        // The branches are tried in their order: what comes after one that was not tried is tried anew.
+        for (number, branch) in branches.all.iter().enumerate() {
+            let tried = old.children(from).find(|(_, node)| known.all[node.branch()].mv == branch.mv);
+            let Some((id, node)) = tried else { break };
+            let Some(copy) = self.add(number, node.is_same_side()) else { break };
+            root.claim(number);
+            self.link(NodeId::ROOT, copy);
+            self.graft(old, id, copy);
+            let node = self.node(copy);
+            root.visits.fetch_add(node.visits(), Ordering::Relaxed);
+            let total = node.total.load(Ordering::Relaxed);
+            root.total.fetch_add(if node.is_same_side() { total } else { -total }, Ordering::Relaxed);
+        }
+    }
+
+    /// Copies what hangs on a node of another store, and its counts, to a node of this one.
+    pub(super) fn graft(&self, other: &Self, from: NodeId, to: NodeId) {
+        let mut waiting = vec![(from, to)];
+        while let Some((from, to)) = waiting.pop() {
+            let (old, new) = (other.node(from), self.node(to));
+            new.copy_counts(old);
+            let Some(branches) = old.branches() else { continue };
+            let Branches { all, best, sum, floor, is_chance } = branches;
+            let (best, sum, floor, is_chance) = (*best, *sum, *floor, *is_chance);
+            self.branch_out(to, Branches { all: all.clone(), best, sum, floor, is_chance });
+            // The list is the latest first, and so is that of the copy.
+            let children: Vec<(NodeId, &Node<M>)> = other.children(from).collect();
+            for &(id, node) in children.iter().rev() {
+                let copy = self
+                    .add(node.branch(), node.is_same_side())
+                    .expect("the copy of a part is no larger than the whole");
+                self.link(to, copy);
+                waiting.push((id, copy));
+            }
+        }
+    }
+}
