@@ -1,7 +1,7 @@
 //! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average over draws.
 
 use super::rules::{Ijk, Move, Position};
-use crate::game::{Context, Evaluator, Game, Turn};
+use crate::game::{Context, Evaluator, Game, Reductions, Turn};
 use crate::score::Score;
 use crate::search::ensemble::Draw;
 use crate::zobrist::mix;
@@ -106,7 +106,8 @@ impl Game for Drawn {
 /// Every evaluation of the game values its drawn games alike.
 impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for E {
     const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
-    const SELECTIVE: bool = E::SELECTIVE;
+    const REDUCTIONS: Option<Reductions> = E::REDUCTIONS;
+    const DECISIVE: i32 = E::DECISIVE;
 
     #[inline]
     fn evaluate(&self, drawn: &Drawn, pos: &Position, ctx: &Context<Move>) -> Score {
