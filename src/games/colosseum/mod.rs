@@ -172,7 +172,7 @@ mod tests {
         control.set_limits(Some(nodes), None);
         let candidates = root.candidates(&[], &[]).unwrap();
         let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
-        (lines[0].mv.clone(), lines[0].score.as_ref().and_then(|score| score.proof.clone()))
+        (lines[0].mv.clone(), lines[0].score.as_ref().and_then(|score| score.proof))
     }
 
     #[test]

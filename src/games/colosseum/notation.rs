@@ -112,9 +112,9 @@ fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
     // No longer than the board has places: then a wall would occur twice.
     let mut walls = Vec::new();
     for wall in text.split(',') {
-        let (place, make): ([u8; 2], fn(u8) -> Wall) = match wall.as_bytes() {
-            &[row, column, b'R'] => ([row, column], Wall::Right),
-            &[row, column, b'D'] => ([row, column], Wall::Below),
+        let (place, make): ([u8; 2], fn(u8) -> Wall) = match *wall.as_bytes() {
+            [row, column, b'R'] => ([row, column], Wall::Right),
+            [row, column, b'D'] => ([row, column], Wall::Below),
             _ => return malformed("a wall is a row, a column, and `R` or `D`: `12R`"),
         };
         let [Some(row), Some(column)] = place.map(hexadecimal) else {

@@ -67,7 +67,7 @@ impl Oracle {
 
     /// Every legal move, by row, column and side.
     pub(super) fn legal_moves(&self) -> Vec<(Place, usize)> {
-        let steps = (self.size as u32 + 1) / 2;
+        let steps = (self.size as u32).div_ceil(2);
         let walk = self.within(self.places[self.active], steps, Some(self.places[1 - self.active]));
         let places: BTreeSet<Place> = walk.into_keys().collect();
         let sides = |place| (0..4).map(move |side| (place, side));

@@ -187,7 +187,7 @@ mod tests {
         for size in MIN_SIZE..=MAX_SIZE {
             for (start_walls, pairs) in [
                 (StartWalls::Fall2023, size / 2 - 1),
-                (StartWalls::Fall2022, (size + 1) / 2),
+                (StartWalls::Fall2022, size.div_ceil(2)),
                 (StartWalls::Pairs(0), 0),
                 (StartWalls::Pairs(7), 7),
             ] {

@@ -57,25 +57,19 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         }
     }
 
-    /// A tree for a new search, with what an earlier one knows of the position.
-    fn plant(&mut self, game: &G, root: &Root<G>) -> (Store<G::Move>, Option<(Store<G::Move>, NodeId)>) {
-        let store = Store::new(self.bytes);
-        let root_node = store.add(0, false).expect("there is room for a node");
-        debug_assert_eq!(root_node, NodeId::ROOT);
+    /// The tree of an earlier search in which the position was visited, and the node that it has there.
+    fn known(&mut self, game: &G, root: &Root<G>) -> Option<(Store<G::Move>, NodeId)> {
         let side = game.side(&root.pos) == Side::First;
-        let known = self.grown.take().filter(|grown| {
+        let grown = self.grown.take().filter(|grown| {
             grown.start == game.hash(&root.start)
                 && root.plies.starts_with(&grown.plies)
                 && (!E::ROOT_DEPENDENT || grown.is_first_side == side)
-        });
-        let known = known.and_then(|grown| {
-            let mut id = NodeId::ROOT;
-            for &mv in &root.plies[grown.plies.len()..] {
-                id = grown.store.child_by(id, mv)?;
-            }
-            Some((grown.store, id))
-        });
-        (store, known)
+        })?;
+        let mut id = NodeId::ROOT;
+        for &mv in &root.plies[grown.plies.len()..] {
+            id = grown.store.child_by(id, mv)?;
+        }
+        Some((grown.store, id))
     }
 }
 
@@ -91,7 +85,10 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
         if self.deterministic {
             self.grown = None;
         }
-        let (store, known) = self.plant(game, root);
+        let known = self.known(game, root);
+        let store = Store::new(self.bytes);
+        let first_node = store.add(0, false).expect("there is room for a node");
+        debug_assert_eq!(first_node, NodeId::ROOT);
         let shared = AtomicU64::new(0);
         let side = game.side(&root.pos);
         let mut buffers = std::mem::take(&mut self.buffers);

@@ -28,7 +28,8 @@ impl NodeId {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Branch<M> {
     pub(super) mv: M,
-    /// How much worse than the best branch it looks, in [`STEP`](super::growth::STEP)s; at a chance node the weight.
+    /// How much worse than the best branch it looks, in small parts of an advantage that decides a game; at a chance
+    /// node the weight.
     pub(super) behind: u16,
 }
 
@@ -172,10 +173,13 @@ impl<M> Node<M> {
     }
 }
 
+/// Nodes that were allocated together.
+type Chunk<M> = Box<[Node<M>]>;
+
 /// The nodes of one tree, within a limit of memory.
 #[derive(Debug)]
 pub(super) struct Store<M> {
-    chunks: Box<[OnceLock<Box<[Node<M>]>>]>,
+    chunks: Box<[OnceLock<Chunk<M>>]>,
     used: AtomicUsize,
     /// Bytes of branches.
     bytes: AtomicUsize,
