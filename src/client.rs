@@ -159,6 +159,10 @@ impl Client {
                 return Ok(received);
             }
             self.waiting.push_back(received);
+            // A server that always has another line to read would be waited for without end.
+            if Instant::now() >= deadline {
+                return Err(LineError::TimedOut.into());
+            }
         }
     }
 

@@ -60,8 +60,9 @@ fn a_test_ends_the_match_when_it_is_decided() {
     let sprt = &report["sprt"];
     assert_eq!(sprt["verdict"], "H1", "{sprt}");
     assert!(sprt["llr"].as_f64() >= sprt["upper"].as_f64(), "{sprt}");
+    assert_eq!(report["ended"], "decided");
     let games = report["summary"]["games"].as_u64().unwrap();
-    assert!((4..1000).contains(&games), "{games}");
+    assert!((4..1000).contains(&games) && games % 2 == 0, "no game after the decision: {games}");
 }
 
 /// A match that takes some seconds.
@@ -125,6 +126,9 @@ fn a_file_of_other_games_is_left_as_it_is() {
     for (more, word) in [
         (&["--seed", "7"][..], "another seed"),
         (&["--random-plies", "3"], "another opening"),
+        (&["--max-moves", "7"], "other terms"),
+        (&["--margin", "1s"], "other terms"),
+        (&["--adjudicate", "proof"], "other terms"),
         (&["--player", "random"], "instead of"),
         (&["--gauntlet", "--player", "random"], "instead of"),
     ] {
@@ -145,11 +149,14 @@ fn a_file_of_other_games_is_left_as_it_is() {
     let doubled = [&games[..], &games[..]].concat();
     std::fs::write(&file, &doubled).unwrap();
     assert!(String::from_utf8(play(&[]).stderr).unwrap().contains("there twice"));
-    // A longer match begins as the shorter one did.
-    std::fs::write(&file, &games).unwrap();
+    let rebuilt = String::from_utf8(games.clone()).unwrap().replace("\"build\":\"", "\"build\":\"0");
+    std::fs::write(&file, &rebuilt).unwrap();
+    assert!(String::from_utf8(play(&[]).stderr).unwrap().contains("another build"));
+    // A longer match begins as the shorter one did, also where an editor took the end of the last line.
+    std::fs::write(&file, &games[..games.len() - 1]).unwrap();
     let entrants = players(&[FAST, "greedy"]);
     let longer = report(&[&SMALL[..], &entrants, &["--games", "6", "--record", name]].concat());
-    assert_eq!(longer["summary"]["games"], 6);
+    assert_eq!((&longer["summary"]["games"], &longer["ended"]), (&json!(6), &json!("played")));
     assert!(std::fs::read(&file).unwrap().starts_with(&games));
 }
 

@@ -55,9 +55,12 @@ impl Archive {
             Errno::WOULDBLOCK => ArchiveError::Locked,
             error => ArchiveError::Io(error.into()),
         })?;
-        let whole = read(BufReader::new(&file), known)?;
-        if file.metadata()?.len() > whole {
-            file.set_len(whole)?;
+        let Whole { bytes, ended } = read(BufReader::new(&file), known)?;
+        if file.metadata()?.len() > bytes {
+            file.set_len(bytes)?;
+        }
+        if !ended {
+            (&file).write_all(b"\n")?;
         }
         Ok(Self { file })
     }
@@ -73,23 +76,36 @@ impl Archive {
     }
 }
 
-/// Gives each game to `known` and tells how many bytes the whole lines are.
+/// What of a file is whole games.
+#[derive(PartialEq, Eq, Debug)]
+struct Whole {
+    /// How many bytes.
+    bytes: u64,
+    /// Whether the last of them ends its line, as an editor may have left it without.
+    ended: bool,
+}
+
+/// Gives each game to `known`. Half a record at the end is left out.
 fn read(
     mut lines: impl BufRead,
     mut known: impl FnMut(PlayedGame) -> Result<(), String>,
-) -> Result<u64, ArchiveError> {
-    let mut whole = 0;
+) -> Result<Whole, ArchiveError> {
+    let mut whole = Whole { bytes: 0, ended: true };
     let mut bytes = Vec::new();
     for line in 1.. {
         bytes.clear();
         let read = lines.read_until(b'\n', &mut bytes)?;
-        let torn = bytes.last() != Some(&b'\n');
-        if read == 0 || torn && (bytes.starts_with(BEGINNING) || BEGINNING.starts_with(&bytes)) {
+        if read == 0 {
             break;
         }
+        let ended = bytes.last() == Some(&b'\n');
         let game = serde_json::from_slice(&bytes).map_err(|error| format!("no record of a game: {error}"));
+        let is_half = game.is_err() && !ended;
+        if is_half && (bytes.starts_with(BEGINNING) || BEGINNING.starts_with(&bytes)) {
+            break;
+        }
         game.and_then(&mut known).map_err(|message| ArchiveError::Line { line, message })?;
-        whole += read as u64;
+        whole = Whole { bytes: whole.bytes + read as u64, ended };
     }
     Ok(whole)
 }
@@ -100,7 +116,7 @@ mod tests {
 
     fn game(number: usize) -> String {
         format!(
-            r#"{{"record":1,"game":"l-game","rules":{{}},"start":"s","moves":[],"result":{{"winner":"p1","by":"crash"}},"number":{number},"seed":"7","players":[{{"index":0,"name":"a"}},{{"index":1,"name":"b"}}],"opening":0,"answers":[],"forfeit":{{"player":"p2","kind":"crash","message":"gone"}}}}"#
+            r#"{{"record":1,"game":"l-game","rules":{{}},"start":"s","moves":[],"result":{{"winner":"p1","by":"crash"}},"number":{number},"seed":"7","terms":{{"margin_us":0,"patience_us":1,"max_moves":5,"adjudication":"never"}},"players":[{{"index":0,"name":"a"}},{{"index":1,"name":"b","build":"1-2"}}],"opening":0,"answers":[],"forfeit":{{"player":"p2","kind":"crash","message":"gone"}}}}"#
         )
     }
 
@@ -110,7 +126,7 @@ mod tests {
             numbers.push(game.number);
             if game.number < 100 { Ok(()) } else { Err("too many".into()) }
         });
-        whole.map(|whole| (numbers, whole)).map_err(|error| error.to_string())
+        whole.map(|whole| (numbers, whole.bytes)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -123,12 +139,13 @@ mod tests {
     #[test]
     fn half_a_line_is_dropped_wherever_it_was_cut() {
         let (first, second) = (game(1) + "\n", game(2));
-        for cut in 0..=second.len() {
+        for cut in 0..second.len() {
             let text = format!("{first}{}", &second[..cut]);
             assert_eq!(numbers(text.as_bytes()), Ok((vec![1], first.len() as u64)), "{cut}");
         }
-        let whole = format!("{first}{second}\n");
-        assert_eq!(numbers(whole.as_bytes()), Ok((vec![1, 2], whole.len() as u64)));
+        for whole in [format!("{first}{second}"), format!("{first}{second}\n")] {
+            assert_eq!(numbers(whole.as_bytes()), Ok((vec![1, 2], whole.len() as u64)));
+        }
     }
 
     #[test]

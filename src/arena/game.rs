@@ -131,7 +131,10 @@ impl<'m> Referee<'m> {
                 (decided(Some(other(forfeit.player)), forfeit.fault.kind.name()), Some(forfeit))
             }
         };
-        let entrant = |index: usize| Entrant { index, name: self.contest.players[index].name.clone() };
+        let entrant = |index: usize| {
+            let super::Player { name, build, .. } = &self.contest.players[index];
+            Entrant { index, name: name.clone(), build: build.clone() }
+        };
         PlayedGame {
             record: Record {
                 record: Record::VERSION,
@@ -143,6 +146,7 @@ impl<'m> Referee<'m> {
             },
             number: number + 1,
             seed: self.contest.seed,
+            terms: self.contest.strictness,
             players: board.players.map(entrant),
             opening: opening.played().len(),
             answers: board.answers,

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// The referee's end of a keeper.
 #[derive(Debug)]
@@ -77,6 +77,8 @@ pub fn keep(input: impl BufRead) -> io::Result<()> {
     });
     for group in groups {
         let _ended_already = kill_process_group(group, Signal::KILL);
+        // The group has the number of the process that leads it, which may have left it.
+        let _ended_already = kill_process(group, Signal::KILL);
     }
     read
 }

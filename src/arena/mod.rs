@@ -19,13 +19,13 @@ pub mod statistics;
 mod summary;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use plyd_protocol::{Seed, Settings};
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{AnyRoot, Entry};
 
@@ -66,11 +66,13 @@ pub struct Match {
 }
 
 /// What the referee allows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Strictness {
     /// How much later than its clock an answer may arrive.
+    #[serde(rename = "margin_us", with = "micros")]
     pub margin: Duration,
     /// How long beyond its clock and the margin an answer is waited for; also the wait for any other answer.
+    #[serde(rename = "patience_us", with = "micros")]
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,
@@ -78,8 +80,24 @@ pub struct Strictness {
     pub adjudication: Adjudication,
 }
 
+/// Durations as whole microseconds.
+mod micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_micros)
+    }
+}
+
 /// When the referee decides a game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Adjudication {
     /// Never.
     #[default]
@@ -126,6 +144,9 @@ impl Match {
             if entrant.index != index || entrant.name != *name {
                 return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
             }
+            if entrant.build != self.players[index].build {
+                return Err(format!("game {number} was played by another build of `{name}`"));
+            }
         }
         let (record, opening) = (&game.record, &self.openings[fixture.round]);
         let same_opening = record.start == opening.start_text()
@@ -135,6 +156,7 @@ impl Match {
             () if record.game != self.game.name => "is of another game",
             () if record.rules != opening.rules() => "has other rules",
             () if game.seed != self.seed => "has another seed",
+            () if game.terms != self.strictness => "was refereed on other terms",
             () if !same_opening => "has another opening",
             () => return Ok(()),
         };
@@ -142,35 +164,41 @@ impl Match {
     }
 
     /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished` when it
-    /// ends; games that are played at once end in any order. No further game begins once `halt` is raised.
+    /// ends, before the same referee begins another; games that are played at once end in any order. No further game
+    /// begins once `halt` is raised.
     ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.
-    pub fn run<E>(
+    pub fn run<E: Send>(
         &self,
         played: &HashSet<usize>,
         halt: &AtomicBool,
-        mut finished: impl FnMut(PlayedGame) -> Result<(), E>,
+        finished: impl FnMut(PlayedGame) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
-        let (sender, games) = mpsc::channel();
+        let judged = Mutex::new((finished, Ok(())));
+        let judge = |game| {
+            let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
+            if result.is_ok() {
+                *result = finished(game);
+            }
+            result.is_ok()
+        };
         thread::scope(|scope| {
             for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
-                let (sender, next) = (sender.clone(), &next);
+                let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
                     let mut referee = Referee::new(self, place);
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
-                        if halt.load(Ordering::Relaxed) || sender.send(referee.play(fixture)).is_err() {
+                        if halt.load(Ordering::Relaxed) || !judge(referee.play(fixture)) {
                             return;
                         }
                     }
                 });
             }
-            drop(sender);
-            // Owned by the loop, so that an error closes the channel and the referees see it.
-            games.into_iter().try_for_each(&mut finished)
-        })
+        });
+        judged.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
 }

@@ -27,7 +27,7 @@ pub enum NoOpening {
 
 /// Draws `count` positions, each so many random moves from a start, each move as likely as the others. `start` gives the
 /// start of an opening by its index, drawn from the random numbers where starts are drawn. No game is over there and a
-/// player is to move; positions differ, as long as new ones are found in 64 draws.
+/// player is to move; positions differ, until 64 draws have found no new one.
 ///
 /// # Errors
 /// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
@@ -39,6 +39,8 @@ pub fn openings<E: ToString>(
 ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
     let mut random = SplitMix64::new(seed);
     let mut seen = HashSet::new();
+    // Once nothing new was found there is little hope for the next one.
+    let mut exhausted = false;
     (0..count)
         .map(|index| {
             let mut known = None;
@@ -49,8 +51,12 @@ pub fn openings<E: ToString>(
                         return Ok(opening);
                     }
                     known = Some(opening);
+                    if exhausted {
+                        break;
+                    }
                 }
             }
+            exhausted = true;
             known.ok_or(NoOpening::Over { plies })
         })
         .collect()

@@ -3,7 +3,7 @@
 use plyd_protocol::{Player, Record, Score, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Strictness};
 
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub struct PlayedGame {
     pub number: usize,
     /// The seed of the match.
     pub seed: Seed,
+    /// On what terms it was refereed.
+    pub terms: Strictness,
     /// Who played: p1, then p2.
     pub players: [Entrant; 2],
     /// How many of the plies are the opening, which nobody chose.
@@ -37,6 +39,9 @@ pub struct Entrant {
     pub index: usize,
     /// Its name.
     pub name: String,
+    /// What tells its program from another build of it, where it is a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 /// An answer of a player.

@@ -14,6 +14,8 @@ pub struct Player {
     pub name: String,
     /// Where it is found.
     pub address: Address,
+    /// What tells its program from another build of it; none where that cannot be told.
+    pub build: Option<String>,
     /// Its options, as `newgame` tells them.
     pub options: Settings,
     /// Its clock.

@@ -1,7 +1,8 @@
 //! What a match comes to: points by pairs, and how each player conducted itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use plyd_protocol::Record;
 use serde::Serialize;
 
 use super::statistics::Pairing;
@@ -24,6 +25,9 @@ pub struct Summary {
     pub meetings: Vec<Meeting>,
     /// How each player conducted itself.
     pub players: Vec<Conduct>,
+    /// The openings that were played, by start and moves.
+    #[serde(skip)]
+    openings: HashSet<String>,
     /// The half points of a meeting's first player in pairs of which one game is finished.
     #[serde(skip)]
     halves: HashMap<usize, usize>,
@@ -71,6 +75,7 @@ impl Summary {
             endings: BTreeMap::new(),
             meetings: schedule.pairings().iter().map(meeting).collect(),
             players: vec![Conduct::default(); players],
+            openings: HashSet::new(),
             halves: HashMap::new(),
         }
     }
@@ -79,6 +84,8 @@ impl Summary {
     pub fn add(&mut self, game: &PlayedGame) {
         self.games += 1;
         self.add_points(game);
+        let Record { start, moves, .. } = &game.record;
+        self.openings.insert(format!("{start};{}", moves[..game.opening].join(";")));
         let moves = game.answers.len();
         self.moves += moves as u64;
         self.shortest = Some(self.shortest.map_or(moves, |shortest| shortest.min(moves)));
@@ -123,6 +130,12 @@ impl Summary {
                 self.halves.insert(pair, half_points);
             }
         }
+    }
+
+    /// How many openings were played that differ.
+    #[must_use]
+    pub fn openings(&self) -> usize {
+        self.openings.len()
     }
 
     /// What each two players who meet made of it.

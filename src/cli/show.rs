@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arena::{Answered, Entrant, Forfeit};
+use crate::arena::{Answered, Contradiction, Entrant, Forfeit};
 use crate::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
 use crate::settings;
@@ -42,7 +42,7 @@ pub(super) struct Args {
     step: bool,
 }
 
-/// A record, and what a match adds to it.
+/// A record, and what a match adds to it. One without a number has that of its line.
 #[derive(Debug, Deserialize)]
 struct Game {
     #[serde(flatten)]
@@ -54,9 +54,14 @@ struct Game {
     #[serde(default)]
     answers: Vec<Answered>,
     forfeit: Option<Forfeit>,
+    #[serde(default)]
+    contradictions: Vec<Contradiction>,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    if args.step && args.file == Path::new("-") {
+        return Err(Failure::Usage("--step reads its steps from the standard input: give a file".into()));
+    }
     let games = read(&args.file)?;
     let game = match (args.game, &games[..]) {
         (None, [only]) => only,
@@ -96,9 +101,10 @@ fn read(path: &Path) -> Result<Vec<Game>, Failure> {
         if line.trim().is_empty() {
             continue;
         }
-        let game = serde_json::from_str(&line).map_err(|error| {
+        let mut game: Game = serde_json::from_str(&line).map_err(|error| {
             Failure::Usage(format!("{place}, line {number}: no record of a game: {error}"))
         })?;
+        game.number = game.number.or(Some(number));
         games.push(game);
     }
     if games.is_empty() { Err(Failure::Usage(format!("{place}: there is no game in it"))) } else { Ok(games) }
@@ -143,23 +149,27 @@ fn heading(game: &Game) -> String {
     if let Some(Forfeit { fault, .. }) = &game.forfeit {
         text += &format!("{fault}\n");
     }
+    for Contradiction { answer, message, .. } in &game.contradictions {
+        text += &format!("answer {}: {message}\n", answer + 1);
+    }
     text
 }
 
 /// The plies one by one, with what was told of those that were asked for.
 fn moves(game: &Game) -> Columns {
-    let mut table = Columns::new(["ply", "move", "by", "time", "score"]);
+    let mut table = Columns::new(["ply", "move", "by", "time", "left", "score"]);
     for (index, mv) in game.record.moves.iter().enumerate() {
         let mut row = vec![(index + 1).to_string(), mv.clone()];
         row.extend(match answer(game, index) {
-            Some(Answered { player, time_us, score, .. }) => {
+            Some(Answered { player, time_us, left_us, score, .. }) => {
                 let by = if *player == Player::P1 { "p1" } else { "p2" };
+                let time = |us: u64| words::time(Duration::from_micros(us));
                 let score = score.as_ref().map_or_else(String::new, words::score);
-                [by.to_owned(), words::time(Duration::from_micros(*time_us)), score]
+                [by.to_owned(), time(*time_us), left_us.map_or_else(String::new, time), score]
             }
             None => {
                 let by = if mv.starts_with('~') { "chance" } else { "opening" };
-                [by.to_owned(), String::new(), String::new()]
+                [by.to_owned(), String::new(), String::new(), String::new()]
             }
         });
         table.row(row);

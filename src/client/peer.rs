@@ -119,6 +119,8 @@ impl Process {
             return Ok(status);
         }
         let _nobody_is_left = kill_process_group(self.group(), Signal::KILL);
+        // A process may have left its group, and would then be waited for until it ends by itself.
+        let _ended_already = self.child.kill();
         let status = self.child.wait()?;
         self.status = Some(status);
         Ok(status)

@@ -111,7 +111,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         if let Some(left_ns) = self.left_ns(control) {
             stint.until_ns = clock::now_ns() + left_ns / FIRST_PART;
         }
-        let keeps = promised.is_some() && work.known.wins() >= asked.multipv;
+        let keeps = asked.multipv > 0 && work.known.wins() >= asked.multipv;
         let first = work.first(&mut self.search, &mut stint, keeps);
         (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
         work.known.learn(&work.roots.found());
@@ -181,7 +181,7 @@ impl<G: Game> Work<'_, G> {
         end
     }
 
-    /// The first stint of the search, of all moves. Where a promise is to be kept by moves that are known to win, they are
+    /// The first stint of the search, of all moves. Where moves are known to win, as after a promise, they are
     /// published before anything else and the search only takes their place with wins of its own: a thread that the
     /// system keeps from its core until the time is up answers what it published last. Their values are not told, for a
     /// proven one would end the search before it sees a shorter way.
@@ -202,7 +202,7 @@ impl<G: Game> Work<'_, G> {
             line.value.is_some_and(|(value, _)| value.is_decided() && value.score.is_win())
         };
         search.stretch(game, root, roots, stint, &mut |found| {
-            if found.lines.iter().all(wins) {
+            if !found.lines.is_empty() && found.lines.iter().all(wins) {
                 publish(found);
             }
         })
@@ -366,8 +366,14 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             known.learn(found);
             publish(&known.lines());
         };
-        *stint =
-            Stint { nodes: stint.nodes, shown: stint.shown, ..Stint::whole(stint.control, stint.shared) };
+        // An answer that is only late for a promise is not worth more than a try.
+        let until_nodes = if self.exact { UNLIMITED } else { stint.nodes + TRY_NODES };
+        *stint = Stint {
+            nodes: stint.nodes,
+            shown: stint.shown,
+            until_nodes,
+            ..Stint::whole(stint.control, stint.shared)
+        };
         self.search.stretch(game, root, &mut roots, stint, &mut tell)
     }
 }

@@ -49,7 +49,11 @@ pub fn crosstable(players: usize, pairings: &[Pairing]) -> Vec<Row> {
 impl Row {
     fn new(cells: Vec<Option<Cell>>) -> Self {
         let met = || cells.iter().flatten();
-        Self { points: met().map(|cell| cell.points).sum(), games: met().map(|cell| cell.games).sum(), cells }
+        Self {
+            points: met().fold(0.0, |sum, cell| sum + cell.points),
+            games: met().map(|cell| cell.games).sum(),
+            cells,
+        }
     }
 }
 

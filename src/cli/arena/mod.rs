@@ -64,7 +64,7 @@ pub(super) struct Args {
     #[arg(long)]
     gauntlet: bool,
     /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: Option<u32>,
     /// Openings: a file with a position's text or a game's record a line, played in their order and from the first again
     #[arg(long, value_name = "FILE")]

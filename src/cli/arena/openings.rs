@@ -1,5 +1,6 @@
 //! Where the games of a match begin: at the rules' start, at one position, or at those of a file.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,13 +23,13 @@ struct Game {
 }
 
 /// Reads a file of openings, one a line: a position's text, or a record of a game, played on as far as its `opening` says or
-/// else to its end. Empty lines and those that begin with `#` are left out.
+/// else to its end. Empty lines, those that begin with `#`, and openings that are there already are left out.
 pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
     };
     let text = std::fs::read_to_string(path).map_err(|error| fail("", &error))?;
-    let openings: Vec<_> = text
+    let mut openings: Vec<_> = text
         .lines()
         .zip(1..)
         .filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#'))
@@ -36,6 +37,9 @@ pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<
             opening(entry, rules, line).map_err(|message| fail(&format!(", line {number}"), &message))
         })
         .collect::<Result<_, _>>()?;
+    // A match's own records have each opening twice.
+    let mut seen = HashSet::new();
+    openings.retain(|opening: &Arc<dyn AnyRoot>| seen.insert(opening.text()));
     if openings.is_empty() { Err(fail("", &"there is no opening in it")) } else { Ok(openings) }
 }
 

@@ -1,13 +1,13 @@
 //! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd serve,player=default,nodes=5000` or
 //! `tcp=localhost:7117,tc=10s+0.1s`.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::arena::{Address, Player, Program, TimeControl};
 use crate::engine::Entry;
 use crate::options::COMMON;
 use crate::settings;
-use plyd_protocol::{Limit, Setting, Settings};
+use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use super::clock;
 use crate::cli::failure::Failure;
@@ -41,10 +41,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
                 let read = clock::clock(&name, &value).map_err(|message| format!("`{part}`: {message}"))?;
                 set(&mut time, read, &clock::NAMES.join(" or "))?;
             }
-            "nodes" => limit.nodes = Some(count(&value)?),
+            "nodes" => limit.nodes = Some(count(&value, MAX_INT as u64)?),
             // Some players have a depth of their own, the others search to the limit.
             "depth" => {
-                limit.depth = Some(count(&value)?);
+                limit.depth = Some(count(&value, MAX_SEARCH_DEPTH.into())? as u32);
                 options.push((name.clone(), value));
             }
             _ => options.push((name.clone(), value)),
@@ -59,7 +59,17 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
         None => own_options(entry, &options)?,
     };
     let address = address.map_or_else(own_program, Ok)?;
-    Ok(Player { name: text.to_owned(), address, options, time: time.unwrap_or_default(), limit })
+    let build = build(&address);
+    Ok(Player { name: text.to_owned(), address, build, options, time: time.unwrap_or_default(), limit })
+}
+
+/// The size of a program's file and when it was written, so that games of another build are not taken for this one's.
+/// None for a server, and for a program that is looked for on the path.
+fn build(address: &Address) -> Option<String> {
+    let Address::Program(program) = address else { return None };
+    let file = std::fs::metadata(&program.path).ok()?;
+    let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{:x}-{:x}", file.len(), written.as_nanos()))
 }
 
 /// Takes what can be given only once; `names` tells the settings that give it.
@@ -83,8 +93,10 @@ fn command(text: &str) -> Result<Program, String> {
     Ok(Program { path, arguments: words.collect() })
 }
 
-fn count<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| format!("`{text}` is no count"))
+/// A limit, at most what the protocol allows.
+fn count(text: &str, most: u64) -> Result<u64, String> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("`{text}` is no count from 1 to {most}"))
 }
 
 fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, String> {
@@ -170,6 +182,9 @@ mod tests {
             ("default,time=1s,tc=1s", "only one"),
             ("tcp=localhost:7117,cmd=plyd", "only one"),
             ("default,nodes=-1", "-1"),
+            ("default,nodes=0", "no count"),
+            ("default,nodes=18446744073709551615", "no count"),
+            ("cmd=/bin/other,depth=1001", "no count"),
             ("default,random", "`random`"),
             ("default,player=random", "twice"),
             ("cmd= ,nodes=5", "program"),

@@ -37,14 +37,22 @@ impl Progress {
         let line = format!("{} {played}/{games} games  {standing}  {left}", bar(played, games));
         let mut stderr = io::stderr();
         let _nobody_reads = if self.terminal {
-            let end = if played == games { "\n" } else { "" };
-            write!(stderr, "\r\x1b[2K{line}{end}")
+            write!(stderr, "\r\x1b[2K{line}")
         } else if played * PARTS / games > self.told {
             self.told = played * PARTS / games;
             writeln!(stderr, "{line}")
         } else {
             Ok(())
         };
+    }
+}
+
+impl Drop for Progress {
+    /// Ends the line, whatever ended the match.
+    fn drop(&mut self) {
+        if self.terminal {
+            let _nobody_reads = writeln!(io::stderr());
+        }
     }
 }
 

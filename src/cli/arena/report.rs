@@ -1,6 +1,5 @@
 //! What a match comes to: the running score in a line, and the tables or the JSON at its end.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -21,7 +20,10 @@ pub(super) struct Report<'m> {
     game: &'static str,
     rules: Settings,
     seed: Seed,
-    /// How many of the openings differ.
+    /// How many games the match has.
+    scheduled: usize,
+    ended: Ended,
+    /// How many of the openings that were played differ.
     openings: usize,
     players: Vec<&'m str>,
     /// The players' share of the points and their difference, in the order of the summary's meetings.
@@ -32,6 +34,18 @@ pub(super) struct Report<'m> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sprt: Option<Assessment>,
     summary: &'m Summary,
+}
+
+/// Why a match ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ended {
+    /// All its games are played.
+    Played,
+    /// The test accepted a hypothesis.
+    Decided,
+    /// It was interrupted, and can be gone on with.
+    Interrupted,
 }
 
 /// What a meeting says about the strength of its first player.
@@ -53,14 +67,21 @@ impl Strength {
 impl<'m> Report<'m> {
     /// The end of this match.
     pub(super) fn new(contest: &'m Match, summary: &'m Summary, sprt: Option<Assessment>) -> Self {
-        let openings: HashSet<String> = contest.openings.iter().map(|opening| opening.text()).collect();
+        let scheduled = contest.schedule.games();
+        let ended = match &sprt {
+            _ if summary.games as usize == scheduled => Ended::Played,
+            Some(test) if test.verdict != Verdict::Continue => Ended::Decided,
+            _ => Ended::Interrupted,
+        };
         let count = contest.players.len();
         Self {
             game: contest.game.name,
             // Drawn starts differ from opening to opening; what was given holds for all.
             rules: contest.rules.clone(),
             seed: contest.seed,
-            openings: openings.len(),
+            scheduled,
+            ended,
+            openings: summary.openings(),
             players: contest.players.iter().map(|player| &*player.name).collect(),
             scores: summary.meetings.iter().map(|meeting| Strength::of(meeting.pairing.points())).collect(),
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), Anchor::Mean)),
@@ -81,6 +102,10 @@ impl<'m> Report<'m> {
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
         writeln!(out, "ended by: {}", ends.join(", "))?;
         let (shortest, longest) = shortest.zip(*longest).unwrap_or_default();
+        if self.ended == Ended::Interrupted {
+            let left = grouped(self.scheduled as u64 - games);
+            writeln!(out, "{left} games are left: with --record the same command goes on")?;
+        }
         let mean = *moves as f64 / (*games).max(1) as f64;
         Ok(writeln!(
             out,
@@ -194,5 +219,7 @@ fn percent(Estimate { value, error }: Estimate) -> String {
 }
 
 fn difference(Estimate { value, error }: Estimate) -> String {
+    // No minus before what is shown as 0.
+    let value = (value * 10.0).round() / 10.0 + 0.0;
     format!("{value:+.1} ± {error:.1}")
 }
