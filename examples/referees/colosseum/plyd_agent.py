@@ -86,7 +86,7 @@ class Link:
     """
     keeper, path, listened, warned = None, None, False, False
     failures, patience = 0, 4  # in a row; past them there is no engine
-    parent = None  # of a forked process, as long as that lives
+    pid, parent = os.getpid(), None  # the parent of a forked process, as long as that lives
 
     def __init__(self, game, rules=None, options=None):
         self.opening = {"session": "s", "game": game, "rules": rules or {}, "options": options or {}}
@@ -98,12 +98,12 @@ class Link:
             self.warn(error)
 
     def __getstate__(self):  # for referees that send a player to a new process, or copy it
-        return {**self.__dict__, "socket": None, "path": Link.path}
+        return {**self.__dict__, "socket": None, "path": Link.path, "pid": Link.pid}
 
     def __setstate__(self, state):
-        path = state.pop("path")
+        path, pid = state.pop("path"), state.pop("pid")
         if Link.path is None:
-            Link.path, Link.listened, Link.parent = path, path is not None, os.getppid()
+            Link.path, Link.listened, Link.parent = path, path is not None, pid
         self.__dict__.update(state)
 
     def moves(self, position, read, deadline, margin, **fields):
@@ -249,7 +249,7 @@ class Link:
     @classmethod
     def leave(cls):
         """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
-        cls.parent = os.getppid()
+        cls.parent, cls.pid = cls.pid, os.getpid()  # the parent may be gone by now
         if cls.keeper is not None:
             cls.keeper.stdin.close()
             cls.keeper = None
