@@ -60,6 +60,7 @@ pub static ENTRY: Entry = Entry {
         COMMON[2],
         COMMON[3],
         COMMON[4],
+        COMMON[5],
         Named {
             name: EXPECTIMINIMAX,
             about: "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",

@@ -75,6 +75,7 @@ pub static ENTRY: Entry = Entry {
         },
         COMMON[3],
         COMMON[4],
+        COMMON[5],
         Named {
             name: SEED,
             about: "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",

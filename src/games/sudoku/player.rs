@@ -108,10 +108,22 @@ impl Question<'_> {
         // Numbers mean other moves in each race, so nothing is kept from the last one.
         let search = search.insert(Iterate::new(&filling, evaluator.clone(), options));
         let asked = Asked { multipv: self.asked.multipv.min(moves.len()), moves };
-        let mut tell = |found: &Found<Number>| publish(&told(&filling, race, found));
+        let mut tell = |found: &Found<Number>| publish(&self.filled(told(&filling, race, found)));
         let (found, end) = search.search(&filling, &Root::new(race), &asked, self.control, &mut tell);
         let end = if end == End::Proven && !filling.is_exact() { End::Limit } else { end };
-        Some((told(&filling, race, &found), end))
+        Some((self.filled(told(&filling, race, &found)), end))
+    }
+
+    /// The lines, and as many moves behind them as are asked for: a race takes moves as one that do the same.
+    fn filled(&self, mut found: Found<Fill>) -> Found<Fill> {
+        let missing = self.asked.multipv.saturating_sub(found.lines.len());
+        if missing > 0 {
+            let is_new = |mv: &&Fill| found.lines.iter().all(|line| line.pv[0] != **mv);
+            let others: Vec<Fill> = self.asked.moves.iter().filter(is_new).take(missing).copied().collect();
+            let unsearched = |mv| Line { pv: vec![mv], depth: 0, value: None };
+            found.lines.extend(others.into_iter().map(unsearched));
+        }
+        found
     }
 
     fn is_taboo(&self, mv: Fill) -> bool {
