@@ -1,6 +1,6 @@
 //! A position text taken apart and put together: `m n`, the cells, and what stands after a `;`.
 //!
-//! Reads untrusted texts, in this form and in the framework's own ([`state_text`](super::state_text)). Whether the board
+//! Reads untrusted texts, in this form and in the framework's own ([`state_text`]). Whether the board
 //! can be played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
