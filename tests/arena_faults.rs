@@ -219,6 +219,7 @@ fn no_process_outlives_the_match() {
     for (way, processes, faults) in [
         ("good", 2, json!({})),
         ("stays", 2, json!({})),
+        ("leaves its group", 2, json!({})),
         ("forks", 4, json!({})),
         ("forks and crashes", 6, json!({ "crash": 1 })),
     ] {

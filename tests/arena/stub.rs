@@ -7,6 +7,7 @@ use std::process::{self, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{getpgid, getppid, setpgid};
 use serde_json::{Value, json};
 
 /// Where a stub tells its process and those that it starts, a number a line, in the directory where it runs.
@@ -38,10 +39,12 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
             }
             note(orphan.spawn()?.id())?;
         }
+        // To that of the referee, where it is not killed with its own.
+        "leaves its group" => setpgid(None, Some(getpgid(getppid())?))?,
         _ => {}
     }
     Stub::new(way, io::stdout()).play(io::stdin().lock())?;
-    if way == "stays" { forever() } else { Ok(()) }
+    if matches!(way, "stays" | "leaves its group") { forever() } else { Ok(()) }
 }
 
 impl<O: Write> Stub<O> {
