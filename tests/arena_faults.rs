@@ -30,12 +30,13 @@ const PATIENCE: [&str; 2] = ["--patience", "2s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-const TESTS: [(&str, fn()); 9] = [
+const TESTS: [(&str, fn()); 10] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
     ("a failed player is started again", a_failed_player_is_started_again),
     ("a failed connection is made again", a_failed_connection_is_made_again),
     ("players that do not begin end the command", players_that_do_not_begin_end_the_command),
     ("a margin forgives", a_margin_forgives),
+    ("a machine that stood still is forgiven", a_machine_that_stood_still_is_forgiven),
     ("a broken search is told", a_broken_search_is_told),
     ("a proof that does not come true is counted", a_proof_that_does_not_come_true_is_counted),
     ("no process outlives the match", no_process_outlives_the_match),
@@ -200,6 +201,20 @@ fn a_margin_forgives() {
     let (records, report) = Place::new().against("late 50", "time=1ms", &["--margin", "20s"]);
     assert_eq!(report["summary"]["players"][0]["faults"], json!({}));
     assert!(records[0]["answers"][0]["time_us"].as_u64() > Some(1000), "{}", records[0]);
+}
+
+fn a_machine_that_stood_still_is_forgiven() {
+    // The stub stops the referee and so the watches; nothing else is as sure to be seen.
+    for (way, options, faults, forgiven) in [
+        ("stops the referee", &["--forgive-stalls"][..], json!({}), true),
+        ("stops the referee", &[], json!({"late": 1}), false),
+        ("late 2000", &["--forgive-stalls"], json!({"late": 1}), false),
+    ] {
+        let (records, report) = Place::new().against(way, "time=300ms", options);
+        assert_eq!(report["summary"]["players"][0]["faults"], faults, "{way} {options:?}");
+        assert_eq!(records[0]["answers"][0].get("forgiven_us").is_some(), forgiven, "{way} {options:?}");
+        assert_eq!(report["summary"]["players"][0]["forgiven"].as_u64() > Some(0), forgiven);
+    }
 }
 
 fn a_broken_search_is_told() {

@@ -131,6 +131,26 @@ impl GameClock {
         }
         Ok(())
     }
+
+    /// Counts a move as [`press`](Self::press) does. If the flag fell, the margin is wider by the time for which the machine
+    /// stood still, where that is told; then tells by how much the answer was late.
+    ///
+    /// # Errors
+    /// How much more than the clock allows it took: the flag fell.
+    pub(super) fn press_forgiving(
+        &mut self,
+        time: Duration,
+        margin: Duration,
+        stood_still: impl FnOnce() -> Option<Duration>,
+    ) -> Result<Option<Duration>, Duration> {
+        match self.press(time, margin) {
+            Ok(()) => Ok(None),
+            Err(late) => {
+                let still = stood_still().ok_or(late)?;
+                self.press(time, margin.saturating_add(still)).map(|()| Some(late))
+            }
+        }
+    }
 }
 
 fn ms(time: Duration) -> u64 {
@@ -192,6 +212,24 @@ mod tests {
             let left = clock.left().map(|left| left.as_micros() as u64);
             let found = pressed.map(|()| left).map_err(|late| late.as_micros() as u64);
             assert_eq!(found, expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_stood_still_is_forgiven() {
+        // The time of the answer, the margin, for how long the machine stood still, and what comes of it, in ms.
+        for (time, margin, still, expected) in [
+            (50, 0, Some(0), Ok(None)),
+            (57, 0, Some(7), Ok(Some(7))),
+            (58, 0, Some(7), Err(8)),
+            (57, 0, None, Err(7)),
+            (57, 7, Some(0), Ok(None)),
+            (60, 3, Some(7), Ok(Some(10))),
+            (61, 3, Some(7), Err(11)),
+        ] {
+            let mut clock = GameClock::new(PerMove(to_ms(50)));
+            let found = clock.press_forgiving(to_ms(time), to_ms(margin), || still.map(to_ms));
+            assert_eq!(found, expected.map(|late| late.map(to_ms)).map_err(to_ms), "{time} ms");
         }
     }
 

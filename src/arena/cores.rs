@@ -37,7 +37,7 @@ impl Cores {
     /// # Errors
     /// [`CoresError`], above all if they are too few.
     pub fn share(games: usize, each: usize) -> Result<Self, CoresError> {
-        let all = cores()?;
+        let all = available()?;
         let (wanted, found) = (games * each, all.len());
         if wanted > found {
             return Err(CoresError::TooFew { games, wanted, found });
@@ -60,26 +60,26 @@ impl Cores {
 
 /// The cores on which this thread may run.
 #[cfg(target_os = "linux")]
-fn cores() -> io::Result<Vec<usize>> {
+pub(super) fn available() -> io::Result<Vec<usize>> {
     let set = rustix::thread::sched_getaffinity(None)?;
     Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
 }
 
 /// Lets this thread, and what it starts, run on these cores only.
 #[cfg(target_os = "linux")]
-fn run_on(cores: &[usize]) -> io::Result<()> {
+pub(super) fn run_on(cores: &[usize]) -> io::Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     cores.iter().for_each(|core| set.set(*core));
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn cores() -> io::Result<Vec<usize>> {
+pub(super) fn available() -> io::Result<Vec<usize>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn run_on(_: &[usize]) -> io::Result<()> {
+pub(super) fn run_on(_: &[usize]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -93,7 +93,7 @@ mod tests {
     fn processes_run_where_their_game_does() {
         // In a thread of its own: the one that runs this test runs others.
         thread::spawn(|| {
-            let before = cores().unwrap();
+            let before = available().unwrap();
             let shares = Cores::share(1, 1).unwrap();
             // The variables by which OpenMP would be told another number.
             let mut nproc = Command::new("nproc");
@@ -101,7 +101,7 @@ mod tests {
             let counted = shares.start(0, || nproc.output()).unwrap();
             assert_eq!(String::from_utf8(counted.stdout).unwrap().trim(), "1");
             let rest = if before.len() == 1 { &before[..] } else { &before[1..] };
-            assert_eq!(cores().unwrap(), rest, "the referee runs on what is left");
+            assert_eq!(available().unwrap(), rest, "the referee runs on what is left");
         })
         .join()
         .unwrap();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn games_have_no_core_in_common() {
-        let found = cores().unwrap();
+        let found = available().unwrap();
         let shares = Cores::share(found.len(), 1).unwrap();
         assert_eq!((shares.games.concat(), shares.referees), (found.clone(), found.clone()));
         let error = Cores::share(found.len(), 2).unwrap_err().to_string();

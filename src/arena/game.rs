@@ -10,7 +10,7 @@ use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
 use super::seat::{Fault, FaultKind, Reply, Seat};
-use super::{Adjudication, Fixture, Match};
+use super::{Adjudication, Fixture, Match, Stalls};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
 
@@ -110,7 +110,10 @@ impl<'m> Referee<'m> {
             }
             let player = if board.root.to_move() == ToMove::P1 { Player::P1 } else { Player::P2 };
             let seat = &mut self.seats[board.players[side(player)]];
-            board.ask(player, seat).map_err(|fault| Forfeit { player, fault: seat.dismiss(fault) })?;
+            let stalls = self.contest.stalls.as_ref();
+            board
+                .ask(player, seat, stalls)
+                .map_err(|fault| Forfeit { player, fault: seat.dismiss(fault) })?;
         }
     }
 
@@ -161,15 +164,16 @@ impl Board {
     ///
     /// # Errors
     /// What is wrong with the answer, or that there is none.
-    fn ask(&mut self, player: Player, seat: &mut Seat<'_>) -> Result<(), Fault> {
+    fn ask(&mut self, player: Player, seat: &mut Seat<'_>, stalls: Option<&Stalls>) -> Result<(), Fault> {
         // The start is always told: rules may draw it, and not all draw alike.
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
         let allowed = own.allowed();
         let reply = seat.choose(position, own.told(opponent), allowed.unwrap_or_default())?;
         let clock = &mut self.clocks[side(player)];
-        let pressed = clock.press(reply.time, self.margin);
-        self.answers.push(answered(player, &reply, clock));
+        let stood_still = || stalls.map(|stalls| stalls.during(reply.at - reply.time, reply.at));
+        let pressed = clock.press_forgiving(reply.time, self.margin, stood_still);
+        self.answers.push(answered(player, &reply, clock, pressed.ok().flatten()));
         if let Err(late) = pressed {
             let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
             return Err(Fault::new(FaultKind::Late, message));
@@ -187,13 +191,14 @@ fn alone(root: &mut Arc<dyn AnyRoot>) -> &mut dyn AnyRoot {
 }
 
 /// What is kept of an answer, with the clock after it.
-fn answered(player: Player, reply: &Reply, clock: &GameClock) -> Answered {
-    let Reply { best, time } = reply;
+fn answered(player: Player, reply: &Reply, clock: &GameClock, forgiven: Option<Duration>) -> Answered {
+    let Reply { best, time, .. } = reply;
     Answered {
         player,
         time_us: time.as_micros() as u64,
         own_us: best.timing.decided_us.saturating_sub(best.timing.received_us),
         left_us: clock.left().map(|left| left.as_micros() as u64),
+        forgiven_us: forgiven.map(|late| late.as_micros() as u64),
         score: best.lines.first().and_then(|line| line.score),
         incident: best.incident.clone(),
     }

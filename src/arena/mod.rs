@@ -15,6 +15,7 @@ mod player;
 mod proof;
 mod schedule;
 mod seat;
+mod stalls;
 pub mod statistics;
 mod summary;
 
@@ -37,6 +38,7 @@ pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};
 pub use schedule::{Fixture, Format, Schedule};
 pub use seat::{Fault, FaultKind};
+pub use stalls::Stalls;
 pub use summary::{Conduct, Meeting, Summary};
 
 use game::Referee;
@@ -63,6 +65,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub keeper: Option<Keeper>,
+    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None: it is not.
+    pub stalls: Option<Stalls>,
 }
 
 /// What the referee allows.
@@ -78,6 +82,9 @@ pub struct Strictness {
     pub max_moves: usize,
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,
+    /// Whether an answer is forgiven that is late by no more than the machine stood still.
+    #[serde(default)]
+    pub forgives_stalls: bool,
 }
 
 /// Durations as whole microseconds.

@@ -57,6 +57,9 @@ pub struct Answered {
     /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_us: Option<u64>,
+    /// By how much the answer was late, in microseconds, where that was forgiven because the machine stood still for as long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgiven_us: Option<u64>,
     /// The score that the player announced for its move, from its own view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,

@@ -40,6 +40,8 @@ pub(super) struct Reply {
     pub(super) best: Box<BestMove>,
     /// From the end of writing the `go` to the end of reading the `bestmove`.
     pub(super) time: Duration,
+    /// When the `bestmove` was read.
+    pub(super) at: Instant,
 }
 
 /// Why a player forfeits a game.
@@ -140,7 +142,9 @@ impl<'m> Seat<'m> {
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
         let (sent, answer) = self.ask(Command::Go(Box::new(go)), allowed)?;
         match answer.envelope.message {
-            Message::BestMove(best) => Ok(Reply { best, time: answer.at.saturating_duration_since(sent) }),
+            Message::BestMove(best) => {
+                Ok(Reply { best, time: answer.at.saturating_duration_since(sent), at: answer.at })
+            }
             Message::Error(error) => Err(self.dismiss(Fault::refused("go", &error))),
             _ => Err(self.dismiss(Fault::new(FaultKind::Protocol, "the answer to `go` is no `bestmove`"))),
         }

@@ -56,6 +56,8 @@ pub struct Conduct {
     pub time_us: u64,
     /// The longest time of an answer in microseconds.
     pub max_us: u64,
+    /// Late answers that were forgiven because the machine stood still.
+    pub forgiven: u64,
     /// Forfeited games by reason.
     pub faults: BTreeMap<FaultKind, u64>,
     /// Games in which a proof that the player announced was contradicted.
@@ -98,6 +100,7 @@ impl Summary {
             conduct.answers += 1;
             conduct.time_us += answered.time_us;
             conduct.max_us = conduct.max_us.max(answered.time_us);
+            conduct.forgiven += u64::from(answered.forgiven_us.is_some());
         }
         if let Some(forfeit) = &game.forfeit {
             let conduct = &mut self.players[game.entrant(forfeit.player).index];

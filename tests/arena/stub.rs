@@ -7,7 +7,7 @@ use std::process::{self, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{getpgid, getppid, setpgid};
+use rustix::process::{Signal, getpgid, getppid, kill_process, setpgid};
 use serde_json::{Value, json};
 
 /// Where a stub tells its process and those that it starts, a number a line, in the directory where it runs.
@@ -128,6 +128,13 @@ impl<O: Write> Stub<O> {
                 let proof = json!({ "outcome": "win", "plies": 1 });
                 message["lines"][0]["score"] = json!({ "bound": "exact", "proof": proof });
                 self.tell(message)?;
+            }
+            "stops the referee" => {
+                let referee = getppid().ok_or(io::ErrorKind::NotFound)?;
+                kill_process(referee, Signal::STOP)?;
+                thread::sleep(Duration::from_secs(1));
+                self.tell(best(id, "4 3 W"))?;
+                kill_process(referee, Signal::CONT)?;
             }
             "failed" => {
                 let mut message = best(id, "4 3 W");

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::arena::archive::Archive;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
-    self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Strictness, Summary,
+    self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
 };
 use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
@@ -84,6 +84,9 @@ pub(super) struct Args {
     /// How much later than its time an answer may arrive before the game is lost
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
+    /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it apart
+    #[arg(long)]
+    forgive_stalls: bool,
     /// How long beyond its time and the margin an answer is waited for
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
     patience: Duration,
@@ -224,11 +227,13 @@ fn contest(args: &Args) -> Result<Match, Failure> {
             adjudication: args
                 .adjudicate
                 .map_or(Adjudication::Never, |Adjudicate::Proof| Adjudication::Proof),
+            forgives_stalls: args.forgive_stalls,
         },
         seed: args.seed,
         concurrency: args.concurrency.into(),
         cores,
         keeper: Some(keeper()?),
+        stalls: args.forgive_stalls.then(Stalls::watch),
     })
 }
 

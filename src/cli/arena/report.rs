@@ -33,6 +33,9 @@ pub(super) struct Report<'m> {
     ratings: Option<Vec<Rating>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sprt: Option<Assessment>,
+    /// Whether answers are forgiven that are late because the machine stood still.
+    #[serde(skip)]
+    forgives_stalls: bool,
     summary: &'m Summary,
 }
 
@@ -86,6 +89,7 @@ impl<'m> Report<'m> {
             scores: summary.meetings.iter().map(|meeting| Strength::of(meeting.pairing.points())).collect(),
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), Anchor::Mean)),
             sprt,
+            forgives_stalls: contest.strictness.forgives_stalls,
             summary,
         }
     }
@@ -180,6 +184,9 @@ impl<'m> Report<'m> {
         let mut heading = vec!["player", "answers", "mean", "longest"];
         heading.extend(FaultKind::ALL.map(FaultKind::name));
         heading.push("contradicted proofs");
+        if self.forgives_stalls {
+            heading.push("forgiven");
+        }
         let mut table = Columns::new(heading);
         for (name, conduct) in self.players.iter().zip(&self.summary.players) {
             let time = |us| words::time(Duration::from_micros(us));
@@ -187,6 +194,9 @@ impl<'m> Report<'m> {
             row.extend([time(conduct.mean_us()), time(conduct.max_us)]);
             let faults = FaultKind::ALL.map(|kind| conduct.faults.get(&kind).copied().unwrap_or(0));
             row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
+            if self.forgives_stalls {
+                row.push(grouped(conduct.forgiven));
+            }
             table.row(row);
         }
         table

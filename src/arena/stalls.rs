@@ -1,0 +1,167 @@
+//! What the machine holds back from everybody: on each core a thread sleeps half a millisecond at a time, at what times
+//! it should have been awake and was not. A player that is late by less than that was not slow: it did not run.
+//!
+//! It is the control beside which the project measures its own latencies, kept by the referee for a whole match.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::cores;
+
+/// How long a watch sleeps: what a stall may be longer than it is seen to be.
+const NAP: Duration = Duration::from_micros(500);
+
+/// What is no stall yet: a busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a player's own
+/// thread must not excuse it.
+const SLICE: Duration = Duration::from_millis(4);
+
+/// The stalls that a watch remembers; answers are asked about as soon as they arrive.
+const REMEMBERED: usize = 1000;
+
+/// Watches on all cores on which the referee may run; they end when this is dropped.
+#[derive(Debug)]
+pub struct Stalls {
+    watches: Vec<Arc<Watch>>,
+    threads: Vec<JoinHandle<()>>,
+    /// That the watches shall end.
+    ended: Arc<AtomicBool>,
+}
+
+/// One core's watch.
+#[derive(Debug)]
+struct Watch {
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    /// When the watch wants to be awake.
+    due: Instant,
+    /// When it should have been awake and was not, in their order.
+    stalls: VecDeque<Span>,
+}
+
+/// From an instant to a later one.
+type Span = (Instant, Instant);
+
+impl Stalls {
+    /// Begins to watch the cores on which this thread may run; all as one where the system does not tell them.
+    #[must_use]
+    pub fn watch() -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let cores =
+            cores::available().map_or_else(|_| vec![None], |cores| cores.into_iter().map(Some).collect());
+        let mut stalls = Self { watches: Vec::new(), threads: Vec::new(), ended };
+        for core in cores {
+            let watch = Arc::new(Watch {
+                seen: Mutex::new(Seen { due: Instant::now() + NAP, stalls: VecDeque::new() }),
+            });
+            let (own, ended) = (Arc::clone(&watch), Arc::clone(&stalls.ended));
+            stalls.threads.push(thread::spawn(move || own.keep(core, &ended)));
+            stalls.watches.push(watch);
+        }
+        stalls
+    }
+
+    /// For how long in this span at least one core stood still.
+    #[must_use]
+    pub fn during(&self, from: Instant, to: Instant) -> Duration {
+        let mut spans: Vec<Span> = self.watches.iter().flat_map(|watch| watch.seen_until(to)).collect();
+        covered(&mut spans, from, to)
+    }
+}
+
+impl Drop for Stalls {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _panicked = thread.join();
+        }
+    }
+}
+
+impl Watch {
+    /// Sleeps again and again until it shall end.
+    fn keep(&self, core: Option<usize>, ended: &AtomicBool) {
+        if let Some(core) = core {
+            // A core that was taken away meanwhile is watched from another.
+            let _gone = cores::run_on(&[core]);
+        }
+        let mut due = Instant::now() + NAP;
+        while !ended.load(Ordering::Relaxed) {
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).due = due;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            let now = Instant::now();
+            if now.saturating_duration_since(due) >= SLICE {
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.stalls.push_back((due, now));
+                if seen.stalls.len() > REMEMBERED {
+                    seen.stalls.pop_front();
+                }
+            }
+            due = now + NAP;
+        }
+    }
+
+    /// The stalls, with the one that lasts at this instant: whoever asks may be the first who runs again.
+    fn seen_until(&self, now: Instant) -> Vec<Span> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let lasting = (now.saturating_duration_since(seen.due) >= SLICE).then_some((seen.due, now));
+        seen.stalls.iter().copied().chain(lasting).collect()
+    }
+}
+
+/// How much of the span from `from` to `to` these spans cover together.
+fn covered(spans: &mut [Span], from: Instant, to: Instant) -> Duration {
+    spans.sort_unstable();
+    let mut covered = Duration::ZERO;
+    let mut at = from;
+    for (begin, end) in spans {
+        let (begin, end) = ((*begin).max(at), (*end).min(to));
+        if begin < end {
+            covered += end - begin;
+            at = end;
+        }
+    }
+    covered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_spans_cover_is_counted_once_and_only_within() {
+        let zero = Instant::now();
+        let at = |ms: u64| zero + Duration::from_millis(ms);
+        for (spans, expected) in [
+            (&[][..], 0),
+            (&[(0, 5)], 0),
+            (&[(5, 15)], 5),
+            (&[(25, 99)], 5),
+            (&[(0, 99)], 20),
+            (&[(11, 13), (20, 21)], 3),
+            (&[(20, 21), (11, 13)], 3),
+            (&[(11, 15), (13, 18)], 7),
+            (&[(11, 20), (13, 15), (14, 16)], 9),
+            (&[(11, 15), (11, 15)], 4),
+        ] {
+            let mut spans: Vec<Span> = spans.iter().map(|&(begin, end)| (at(begin), at(end))).collect();
+            let found = covered(&mut spans, at(10), at(30));
+            assert_eq!(found, Duration::from_millis(expected), "{spans:?}");
+        }
+    }
+
+    #[test]
+    fn a_stall_that_lasts_is_seen() {
+        let due = Instant::now();
+        let stalls = VecDeque::from([(due, due + Duration::from_millis(7))]);
+        let watch = Watch { seen: Mutex::new(Seen { due: due + Duration::from_millis(8), stalls }) };
+        for (ms, expected) in [(8, 1), (11, 1), (12, 2), (500, 2)] {
+            assert_eq!(watch.seen_until(due + Duration::from_millis(ms)).len(), expected, "{ms} ms");
+        }
+    }
+}
