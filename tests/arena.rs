@@ -8,7 +8,7 @@ mod common;
 mod matches;
 
 use common::Server;
-use matches::{FAST, arena, records, report, timeless};
+use matches::{FAST, arena, command, directory, records, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
@@ -166,7 +166,10 @@ fn cores_are_kept_apart_or_that_they_are_not_is_told() {
 #[test]
 fn mistakes_end_the_command_before_the_first_game() {
     for (arguments, word) in [
-        (&["isolation"][..], "--player"),
+        (&[][..], "<GAME>"),
+        (&["isolation"], "--player"),
+        (&["--preset", "nonsense"], "isolation"),
+        (&["--preset", "l-game", "l-game"], "leave them out"),
         (&["isolation", "--player", FAST], "twice"),
         (&["isolation", "--player", FAST, "--player", "expert"], "random"),
         (&["isolation", "--player", FAST, "--player", FAST, "--games", "3"], "even"),
@@ -202,4 +205,27 @@ fn people_get_a_table_and_a_running_score() {
         assert!(table.contains(word), "no `{word}` in:\n{table}");
     }
     assert!(progress.contains("4/4 games"), "{progress}");
+}
+
+#[test]
+fn published_matches_are_played_again() {
+    let directory = directory();
+    let given = ["--preset", "l-game", "--games", "2", "--json", "--record", "games"];
+    let play = || {
+        let output = command(&directory, &given).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let tables = play();
+    let tables = tables.as_array().unwrap();
+    assert_eq!(tables.len(), 2, "{tables:?}");
+    let matches: Vec<&Value> = tables.iter().flat_map(|table| table["matches"].as_array().unwrap()).collect();
+    for found in &matches {
+        let games: u64 = ["wins", "draws", "losses"].iter().map(|kind| found[kind].as_u64().unwrap()).sum();
+        assert_eq!((games, &found["forfeits"]), (2, &json!(0)), "{found}");
+        assert!(found["verdict"].is_string() && found["claims"][0] == "no loss", "{found}");
+    }
+    assert_eq!(std::fs::read_dir(directory.join("games")).unwrap().count(), matches.len());
+    assert_eq!(play().as_array().unwrap(), tables, "the recorded games are counted, not played again");
+    std::fs::remove_dir_all(directory).unwrap();
 }

@@ -83,7 +83,7 @@ pub struct Strictness {
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,
     /// Whether an answer is forgiven that is late by no more than the machine stood still.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgives_stalls: bool,
 }
 

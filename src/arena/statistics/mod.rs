@@ -21,6 +21,7 @@ mod tally;
 
 pub use crosstable::{Cell, Row, crosstable};
 pub use elo::{elo, expected_score};
+pub use normal::Z_95;
 pub use pairing::Pairing;
 pub use points::{Estimate, Points};
 pub use tally::{Games, Pairs, Tally};

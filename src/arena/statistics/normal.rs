@@ -1,7 +1,7 @@
 //! The standard normal distribution.
 
-/// The quantile that leaves 2.5 % on each side.
-pub(super) const Z_95: f64 = 1.959_963_984_540_054;
+/// The quantile of the standard normal distribution that leaves 2.5 % on each side.
+pub const Z_95: f64 = 1.959_963_984_540_054;
 
 /// The probability of a value of at most `z`.
 pub(super) fn cumulative(z: f64) -> f64 {

@@ -11,27 +11,38 @@ use crate::signals::Signals;
 /// The exit code of a process that SIGINT ended, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// Raises the flag at the first SIGINT or SIGTERM from now on, and ends the process at the second. The flag's other holder
-/// raises it by itself where the match is decided.
-///
-/// # Errors
-/// The system gives no thread or no signals.
-pub(super) fn raise_on_interrupt(halt: Arc<AtomicBool>) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let mut signals = {
-        let _inside = runtime.enter();
-        Signals::install()?
-    };
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        runtime.block_on(signals.next());
-        halt.store(true, Ordering::Relaxed);
-        let _nobody_reads = writeln!(
-            io::stderr(),
-            "\nthe games at the board are played to their end; interrupt again to leave them"
-        );
-        runtime.block_on(signals.next());
-        // The players see their input end.
-        process::exit(INTERRUPTED);
-    })?;
-    Ok(())
+/// That no further game shall begin: by an interrupt, or since a match is decided.
+pub(super) struct Halt(Arc<AtomicBool>);
+
+impl Halt {
+    /// Is raised at the first SIGINT or SIGTERM from now on; the second ends the process.
+    ///
+    /// # Errors
+    /// The system gives no thread or no signals.
+    pub(super) fn on_interrupt() -> io::Result<Self> {
+        let halt = Self(Arc::default());
+        let raised = Arc::clone(&halt.0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let mut signals = {
+            let _inside = runtime.enter();
+            Signals::install()?
+        };
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            runtime.block_on(signals.next());
+            raised.store(true, Ordering::Relaxed);
+            let _nobody_reads = writeln!(
+                io::stderr(),
+                "\nthe games at the board are played to their end; interrupt again to leave them"
+            );
+            runtime.block_on(signals.next());
+            // The players see their input end.
+            process::exit(INTERRUPTED);
+        })?;
+        Ok(halt)
+    }
+
+    /// What is raised.
+    pub(super) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
 }

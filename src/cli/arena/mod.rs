@@ -4,6 +4,7 @@ mod clock;
 mod interrupt;
 mod openings;
 mod player;
+mod presets;
 mod progress;
 mod report;
 mod sprt;
@@ -13,8 +14,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
 
 use crate::arena::archive::Archive;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
@@ -27,6 +30,7 @@ use plyd_protocol::{Seed, Setting};
 use super::failure::Failure;
 use super::position::PositionArgs;
 use super::{parse, write_json};
+use interrupt::Halt;
 use progress::Progress;
 use report::Report;
 
@@ -47,18 +51,23 @@ Examples:
   plyd arena isolation --player default,nodes=20000 --player cmd=/usr/bin/plyd,nodes=20000 --record games.jsonl
   plyd arena isolation --player default --player default,eval=race --sprt elo0=0,elo1=20 --concurrency 2
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
+  plyd arena --preset l-game
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without
 any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period),
 delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). cmd=PROGRAM is any other program
 that speaks the protocol, such as an older plyd; it is started without a shell, and commas end it. tcp=HOST:PORT is
 one that runs already. Each opening is played twice, with sides swapped; errors are 95 % intervals.
-The same command with the same --record file goes on where it was ended.")]
+The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
+#[command(mut_arg("game", |game| game.required(false).required_unless_present("preset")))]
 pub(super) struct Args {
+    /// Play the matches of a published report again, and tell its figures beside ours
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
+    preset: Option<String>,
     #[command(flatten)]
-    position: PositionArgs,
+    position: Option<PositionArgs>,
     /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits
-    #[arg(long = "player", value_name = "PLAYER", required = true)]
+    #[arg(long = "player", value_name = "PLAYER", required_unless_present = "preset")]
     players: Vec<String>,
     /// The first player meets each other one; without this, each meets each
     #[arg(long)]
@@ -107,6 +116,13 @@ pub(super) struct Args {
     json: bool,
 }
 
+impl Args {
+    /// The game and where it begins.
+    fn position(&self) -> Result<&PositionArgs, Failure> {
+        self.position.as_ref().ok_or_else(|| Failure::Usage("name a game".into()))
+    }
+}
+
 /// What ends games early.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Adjudicate {
@@ -115,29 +131,39 @@ enum Adjudicate {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    if let Some(name) = &args.preset {
+        if args.position.is_some() || !args.players.is_empty() {
+            return Err(Failure::Usage("--preset names games and players itself: leave them out".into()));
+        }
+        return presets::run(name, args, out);
+    }
     let contest = contest(args)?;
-    let mut totals = Totals::new(&contest, args.sprt);
-    let mut archive = args.record.as_deref().map(|path| archive(path, &contest, &mut totals)).transpose()?;
-    let halt = Arc::new(AtomicBool::new(false));
+    let totals = play(&contest, args.sprt, args.record.as_deref(), &Halt::on_interrupt()?)?;
+    let report = Report::new(&contest, &totals.summary, totals.assessment());
+    if args.json { write_json(out, &report) } else { report.show(out) }
+}
+
+/// Plays what is left of a match: the games that the record has not.
+fn play(contest: &Match, sprt: Option<Sprt>, record: Option<&Path>, halt: &Halt) -> Result<Totals, Failure> {
+    let mut totals = Totals::new(contest, sprt);
+    let mut archive = record.map(|path| archive(path, contest, &mut totals)).transpose()?;
     if !totals.is_complete() {
         contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-        interrupt::raise_on_interrupt(Arc::clone(&halt))?;
         let mut progress = Progress::new(contest.schedule.games(), totals.summary.games);
         let played = std::mem::take(&mut totals.played);
-        contest.run(&played, &halt, |game| {
+        contest.run(&played, halt.flag(), |game| {
             if let Some(archive) = &mut archive {
                 archive.append(&game)?;
             }
             totals.add(&game);
             if totals.decided.is_some() {
-                halt.store(true, Ordering::Relaxed);
+                halt.flag().store(true, Ordering::Relaxed);
             }
             progress.show(&totals.summary, &report::standing(&totals.summary, totals.assessment().as_ref()));
             Ok::<(), io::Error>(())
         })?;
     }
-    let report = Report::new(&contest, &totals.summary, totals.assessment());
-    if args.json { write_json(out, &report) } else { report.show(out) }
+    Ok(totals)
 }
 
 /// The games of a match so far, and what was decided by them.
@@ -197,7 +223,8 @@ fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive,
 
 /// The match that the arguments describe.
 fn contest(args: &Args) -> Result<Match, Failure> {
-    let game = args.position.entry()?;
+    let position = args.position()?;
+    let game = position.entry()?;
     let count = args.players.len();
     if count < 2 {
         return Err(Failure::Usage("give --player twice or more: somebody has to be met".into()));
@@ -216,7 +243,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
     let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {
         game,
-        rules: args.position.told_rules()?,
+        rules: position.told_rules()?,
         players,
         openings: drawn(args, schedule.rounds())?,
         schedule,
@@ -239,7 +266,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
 
 /// The openings of so many rounds.
 fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
-    let Args { position, seed: Seed(seed), .. } = args;
+    let (position, Seed(seed)) = (args.position()?, &args.seed);
     // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
     position.open()?;
     let plies = args.random_plies.unwrap_or(if args.openings.is_some() { 0 } else { RANDOM_PLIES });

@@ -224,7 +224,7 @@ pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
     text
 }
 
-fn percent(Estimate { value, error }: Estimate) -> String {
+pub(super) fn percent(Estimate { value, error }: Estimate) -> String {
     format!("{:.1} % ± {:.1}", value * 100.0, error * 100.0)
 }
 

@@ -1,0 +1,170 @@
+//! What a report claims of a match, and whether games of ours bear it out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::arena::Meeting;
+use crate::arena::statistics::{Estimate, Z_95};
+
+/// A claim about the first player's games.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Claim {
+    /// So many games won and lost.
+    Score { won: u32, lost: u32 },
+    /// Every game is won.
+    AllWon,
+    /// No game is lost.
+    NoLoss,
+    /// More than half of the points.
+    MoreThanHalf,
+    /// Half of the points at most.
+    HalfAtMost,
+    /// No game has more moves.
+    Longest(u32),
+}
+
+/// Whether games bear a claim out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Verdict {
+    /// They do.
+    Holds,
+    /// They are too few to tell.
+    Open,
+    /// They contradict it.
+    Differs,
+}
+
+impl Verdict {
+    /// For tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Open => "open",
+            Self::Differs => "differs",
+        }
+    }
+}
+
+impl Claim {
+    /// What a match says to the claim: the two players' games, and the moves of the longest one.
+    pub(super) fn verdict(self, meeting: &Meeting, longest: usize) -> Verdict {
+        let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
+        let Some(ours) = meeting.pairing.score() else {
+            return Verdict::Open;
+        };
+        match self {
+            Self::Score { won, lost } => {
+                let theirs = published(won, lost);
+                sure((ours.value - theirs.value).abs() <= ours.error.hypot(theirs.error))
+            }
+            Self::AllWon => sure(meeting.draws + meeting.losses == 0),
+            Self::NoLoss => sure(meeting.losses == 0),
+            Self::MoreThanHalf if ours.value - ours.error > 0.5 => Verdict::Holds,
+            Self::MoreThanHalf if ours.value + ours.error <= 0.5 => Verdict::Differs,
+            Self::HalfAtMost if ours.value + ours.error <= 0.5 => Verdict::Holds,
+            Self::HalfAtMost if ours.value - ours.error > 0.5 => Verdict::Differs,
+            Self::MoreThanHalf | Self::HalfAtMost => Verdict::Open,
+            Self::Longest(moves) => sure(longest <= moves as usize),
+        }
+    }
+}
+
+/// A published result as a share of the points. Its error is that of games that do not depend on each other, of which one
+/// more of each kind was played (Agresti and Coull, 1998): the plain error of 20 : 0 would be 0.
+fn published(won: u32, lost: u32) -> Estimate {
+    let games = f64::from(won + lost);
+    let shared = (f64::from(won) + 2.0) / (games + 4.0);
+    let error = Z_95 * (shared * (1.0 - shared) / (games + 4.0)).sqrt();
+    Estimate { value: f64::from(won) / games, error }
+}
+
+impl FromStr for Claim {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = |text: &str| {
+            let (won, lost) = text.split_once('-')?;
+            Some(Self::Score { won: won.parse().ok()?, lost: lost.parse().ok()? })
+        };
+        match text {
+            "all won" => Ok(Self::AllWon),
+            "no loss" => Ok(Self::NoLoss),
+            "more than half" => Ok(Self::MoreThanHalf),
+            "half at most" => Ok(Self::HalfAtMost),
+            _ => text
+                .strip_suffix(" moves at most")
+                .and_then(|moves| Some(Self::Longest(moves.parse().ok()?)))
+                .or_else(|| numbers(text))
+                .ok_or_else(|| format!("`{text}` is no claim")),
+        }
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Score { won, lost } => write!(f, "{won}-{lost}"),
+            Self::AllWon => f.write_str("all won"),
+            Self::NoLoss => f.write_str("no loss"),
+            Self::MoreThanHalf => f.write_str("more than half"),
+            Self::HalfAtMost => f.write_str("half at most"),
+            Self::Longest(moves) => write!(f, "{moves} moves at most"),
+        }
+    }
+}
+
+impl Serialize for Claim {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::statistics::Pairing;
+
+    /// A meeting of pairs that all ended alike, with so many wins, draws and losses, and one pair that was shared.
+    fn meeting(wins: u64, draws: u64, losses: u64) -> Meeting {
+        let mut pairing = Pairing::new([0, 1]);
+        for (half_points, games) in [(2, wins), (1, draws), (0, losses)] {
+            (0..games / 2).for_each(|_| pairing.pairs.add(2 * half_points));
+        }
+        Meeting { pairing, wins, draws, losses }
+    }
+
+    #[test]
+    fn games_bear_claims_out_or_do_not() {
+        for (claim, wins, draws, losses, longest, expected) in [
+            ("15-5", 14, 0, 6, 9, Verdict::Holds),
+            ("15-5", 0, 0, 20, 9, Verdict::Differs),
+            ("20-0", 20, 0, 0, 9, Verdict::Holds),
+            ("20-0", 100, 0, 100, 9, Verdict::Differs),
+            ("10-10", 0, 20, 0, 9, Verdict::Holds),
+            ("all won", 20, 0, 0, 9, Verdict::Holds),
+            ("all won", 18, 2, 0, 9, Verdict::Differs),
+            ("no loss", 18, 2, 0, 9, Verdict::Holds),
+            ("no loss", 18, 0, 2, 9, Verdict::Differs),
+            ("more than half", 90, 0, 10, 9, Verdict::Holds),
+            ("more than half", 52, 0, 48, 9, Verdict::Open),
+            ("more than half", 10, 0, 90, 9, Verdict::Differs),
+            ("more than half", 0, 20, 0, 9, Verdict::Differs),
+            ("half at most", 0, 20, 0, 9, Verdict::Holds),
+            ("half at most", 90, 0, 10, 9, Verdict::Differs),
+            ("half at most", 48, 0, 52, 9, Verdict::Open),
+            ("32 moves at most", 20, 0, 0, 32, Verdict::Holds),
+            ("32 moves at most", 20, 0, 0, 33, Verdict::Differs),
+            ("15-5", 0, 0, 0, 0, Verdict::Open),
+        ] {
+            let parsed: Claim = claim.parse().unwrap();
+            assert_eq!(parsed.to_string(), claim);
+            assert_eq!(parsed.verdict(&meeting(wins, draws, losses), longest), expected, "{claim} {wins}");
+        }
+        for claim in ["", "15", "15-", "a-b", "won", "x moves at most"] {
+            assert!(claim.parse::<Claim>().is_err(), "{claim}");
+        }
+    }
+}
