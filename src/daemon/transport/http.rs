@@ -115,7 +115,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Request<()>)>, Answer> {
             return Err(Answer::refusal(status, "a request has at most 64 headers"));
         }
         Err(_) => {
-            return Err(bad("this port speaks HTTP/1.1 and WebSocket; lines of JSON have ports of their own"));
+            return Err(bad(
+                "this port speaks HTTP/1.1 and WebSocket; lines of JSON have ports of their own",
+            ));
         }
     };
     let (method, target) = (head.method.unwrap_or_default(), head.path.unwrap_or_default());
@@ -196,7 +198,7 @@ mod tests {
         for (bytes, expected) in [
             ("GET / HTTP/1.1\r\nHost: a:1\r\n\r\nrest", "GET / a:1 29"),
             ("GET /a.js?x=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", "GET /a.js a 54"),
-            ("HEAD /../etc/passwd HTTP/1.1\r\n\r\n", "HEAD /../etc/passwd - 33"),
+            ("HEAD /../etc/passwd HTTP/1.1\r\n\r\n", "HEAD /../etc/passwd - 32"),
             ("GET http://b/c HTTP/1.1\r\nHost: b\r\n\r\n", "GET /c b 36"),
             ("", "more"),
             ("GET / HTTP/1.1\r\nHost: a", "more"),
