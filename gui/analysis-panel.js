@@ -12,19 +12,15 @@ const REASONS = {
 };
 
 export class AnalysisPanel {
-  #toggle = el('button', { type: 'button', 'data-testid': 'analyse', 'aria-pressed': 'false', title: 'Key A' }, 'Analyse');
+  #toggle = el('button', { 'data-testid': 'analyse', 'aria-pressed': 'false', title: 'Key A' }, 'Analyse');
   #count = el('input', { type: 'number', min: 1, max: 20, step: 1, 'data-testid': 'multipv', 'aria-label': 'Lines', class: 'narrow' });
-  #whole = el('button', { type: 'button', 'data-testid': 'whole-game' }, 'Whole game');
+  #whole = el('button', { 'data-testid': 'whole-game' }, 'Whole game');
   #show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
   #about = el('p', { class: 'help', 'data-testid': 'analysis-about' });
   #lines = el('ol', { class: 'lines', 'aria-label': 'Lines' });
   #graph = svg('svg', { class: 'graph', role: 'img', 'data-testid': 'graph', preserveAspectRatio: 'none' });
   #hovered = null;
 
-  /**
-   * @param {import('./table.js').Table} table @param {import('./analysis.js').Analysis} analysis
-   * @param {import('./board-panel.js').BoardPanel} board
-   */
   constructor(table, analysis, board) {
     Object.assign(this, { table, analysis, board });
     this.#count.value = analysis.multipv;
@@ -94,7 +90,7 @@ export class AnalysisPanel {
     analysis.lines.forEach((line, index) => {
       let item = this.#lines.children[index];
       if (!item) {
-        item = el('li', {}, el('button', { type: 'button', class: 'plain' }, el('span', { class: 'score' }), el('span', { class: 'pv' })));
+        item = el('li', {}, el('button', { class: 'plain' }, el('span', { class: 'score' }), el('span', { class: 'pv' })));
         this.#lines.append(item);
       }
       const button = item.firstElementChild;

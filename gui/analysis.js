@@ -14,7 +14,6 @@ export class Analysis extends EventTarget {
   #request = null;
   #sweep = 0;
 
-  /** @param {import('./table.js').Table} table */
   constructor(table) {
     super();
     this.table = table;
@@ -32,14 +31,12 @@ export class Analysis extends EventTarget {
     table.connection.addEventListener('lost', () => { this.#key = ''; this.#request = null; });
   }
 
-  /** @param {boolean} on */
   turn(on) {
     this.on = on;
     this.#key = '';
     this.#follow();
   }
 
-  /** @param {number} lines */
   ask(lines) {
     this.multipv = lines;
     this.#key = '';

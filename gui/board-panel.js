@@ -22,7 +22,7 @@ export class BoardPanel {
   #lineKey = '';
   #line = [];
 
-  /** @param {import('./table.js').Table} table @param {() => void} inputChanged  what can be chosen has changed */
+  /** @param {() => void} inputChanged  what can be chosen has changed */
   constructor(table, inputChanged) {
     this.table = table;
     this.inputChanged = inputChanged;
@@ -60,7 +60,7 @@ export class BoardPanel {
       // What came is animated after a step forward, not after a leap.
       const step = this.#drawn?.start === game.start && this.#drawn.cursor === game.cursor - 1;
       const ply = game.moves[game.cursor - 1];
-      this.#fresh = new Set(step ? change(this.#drawn.node.board, node.board).came.map(pieceKey) : []);
+      this.#fresh = new Set(step ? lastChange(this.#drawn.node.board, node.board).came.map(pieceKey) : []);
       this.#slide = step ? slide?.(ply) : undefined;
       this.#drawn = { node, start: game.start, cursor: game.cursor };
     }
@@ -102,7 +102,7 @@ export class BoardPanel {
     const tools = this.input?.tools?.() ?? [];
     const focused = host.contains(document.activeElement) ? document.activeElement.textContent : null;
     host.replaceChildren(...tools.map((tool) => el('button', {
-      type: 'button', title: tool.title, class: tool.className, onclick: tool.act, 'data-move': tool.move,
+      title: tool.title, class: tool.className, onclick: tool.act, 'data-move': tool.move,
       'data-testid': tool.testid, 'aria-label': tool.title && tool.label.length < 3 ? tool.title : null,
     }, tool.label)));
     if (focused) {
@@ -140,10 +140,7 @@ export class BoardPanel {
     this.inputChanged();
   }
 
-  /**
-   * Draws a line of moves over the board; an empty one takes it away.
-   * @param {string[]} plies
-   */
+  /** Draws a line of moves over the board; an empty one takes it away. */
   async showPv(plies) {
     const { table } = this;
     const line = this.showLine ? plies.slice(0, DRAWN_PLIES) : [];

@@ -44,7 +44,6 @@ export class BoardView {
   #scene = null;
   #painted = '';
 
-  /** @param {HTMLElement} host @param {Hand} hand */
   constructor(host, hand) {
     this.hand = hand;
     this.#root.append(this.#cells, this.#lines, this.#pieces, this.#above);
@@ -62,13 +61,10 @@ export class BoardView {
 
   /**
    * Draws everything.
-   * @param {object} scene
    * @param {object} scene.board  the protocol's board
-   * @param {import('./symmetry.js').View} scene.view
    * @param {Set<string>} scene.last  cells of the last move
    * @param {Set<string>} scene.fresh  keys of pieces that have just come, to be animated
    * @param {string} [scene.slide]  the side from whose opposite they came
-   * @param {Overlay} scene.overlay
    * @param {{shape?: Function, marks?: Function}} [scene.look]  a game's own drawing
    */
   draw(scene) {
@@ -89,7 +85,7 @@ export class BoardView {
     this.#cellAt(this.#focus)?.focus();
   }
 
-  /** The middle of a cell as it is drawn. @param {Cell} cell @returns {[number, number]} */
+  /** The middle of a cell as it is drawn. */
   #middle(cell) {
     const [row, col] = toView(this.#scene.view, this.#scene.board.grid, cell);
     return [(col + 0.5) * UNIT, (row + 0.5) * UNIT];
@@ -254,11 +250,13 @@ export class BoardView {
         out.push(this.#wall(cell, side, { class: 'wall might' }), badge(number, x + col * 50, y + row * 50, undefined, 12));
         continue;
       }
-      // The line shows the wall; a wider one that is not seen takes the pointer.
+      const [u, v] = [x + col * 50, y + row * 50];
+      const [width, height] = row ? [84, 36] : [36, 84];
+      // The line shows the wall; a wider place that is not seen takes the pointer.
       const slot = svg('g', {
         class: 'slot', role: 'button', tabindex: -1, 'data-side': side, 'data-wall-of': cell.join(), 'data-move': move,
         'aria-label': `Wall ${side} of ${cellName(board.grid, cell)}`,
-      }, this.#wall(cell, side, { class: 'reach' }), this.#wall(cell, side, { class: 'wall might' }));
+      }, svg('rect', { x: u - width / 2, y: v - height / 2, width, height, class: 'reach' }), this.#wall(cell, side, { class: 'wall might' }));
       out.push(slot);
     }
     this.#above.replaceChildren(...out);

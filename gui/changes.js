@@ -8,20 +8,15 @@
  * @typedef {{came: Piece[], left: Piece[], walls: Wall[]}} Change
  */
 
-/** A piece as a text that is equal for equal pieces. @param {Piece} piece */
+/** A piece as a text that is equal for equal pieces. */
 export const pieceKey = (piece) =>
   [piece.piece, piece.owner ?? '', piece.label ?? '', cellsOf(piece).map((cell) => cell.join()).sort().join(' ')].join('|');
 
-/** @param {Piece} piece @returns {Cell[]} */
 export const cellsOf = (piece) => [piece.cell, ...(piece.also ?? [])];
 
-/** @param {Wall} wall */
 export const wallKey = (wall) => `${wall.cell.join()} ${wall.side}`;
 
-/**
- * What came and what left from one drawing to the next.
- * @returns {Change}
- */
+/** What came and what left from one drawing to the next. */
 export function change(before, after) {
   const old = new Set((before.pieces ?? []).map(pieceKey));
   const now = new Set((after.pieces ?? []).map(pieceKey));
@@ -33,7 +28,7 @@ export function change(before, after) {
   };
 }
 
-/** All cells that a change touches, as `row,col`. @param {Change} difference @returns {Set<string>} */
+/** All cells that a change touches, as `row,col`. */
 export function touched(difference) {
   const cells = [...difference.came, ...difference.left].flatMap(cellsOf);
   return new Set([...cells, ...difference.walls.map((wall) => wall.cell)].map((cell) => cell.join()));
@@ -43,18 +38,12 @@ export function touched(difference) {
  * The moves that are left once some cells are chosen: those that touch them all.
  * @param {Map<string, Set<string>>} cells  of each move the cells that it touches
  * @param {string[]} chosen  as `row,col`
- * @returns {string[]}
  */
 export function movesThrough(cells, chosen) {
   return [...cells].filter(([, touches]) => chosen.every((cell) => touches.has(cell))).map(([move]) => move);
 }
 
-/**
- * The cells whose choice would leave at least one move, without those that are chosen.
- * @param {Map<string, Set<string>>} cells
- * @param {string[]} chosen
- * @returns {Set<string>}
- */
+/** The cells whose choice would leave at least one move, without those that are chosen. */
 export function choices(cells, chosen) {
   const open = new Set(movesThrough(cells, chosen).flatMap((move) => [...cells.get(move)]));
   for (const cell of chosen) open.delete(cell);
@@ -64,9 +53,6 @@ export function choices(cells, chosen) {
 /**
  * The cell of each move whose text names one cell by its labels, such as `d4`; null unless all do and the labels of rows
  * and columns differ, so that nothing is guessed.
- * @param {string[]} moves
- * @param {{row_labels: string[], col_labels: string[]}} grid
- * @returns {Map<string, Set<string>>|null}
  */
 export function namedCells(moves, grid) {
   const rows = grid.row_labels ?? [];

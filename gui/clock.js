@@ -28,7 +28,6 @@ export const KINDS = [
 export const DEFAULT = { kind: 'per_move', ms: 1000 };
 
 export class Clock {
-  /** @param {Config} config */
   constructor(config = DEFAULT) {
     this.config = config;
     this.reset();
@@ -47,33 +46,32 @@ export class Clock {
     this.since = 0;
   }
 
-  /** @param {'p1'|'p2'} player @param {number} now */
   start(player, now) {
     if (this.running === player) return;
     this.running = player;
     this.since = now;
   }
 
-  /** Stops the clock without a move: the time that ran is spent. @param {number} now */
+  /** Stops the clock without a move: the time that ran is spent. */
   pause(now) {
     if (this.running) this.left = [this.shown('p1', now), this.shown('p2', now)];
     this.running = null;
   }
 
-  /** The one whose clock runs has moved. @param {number} now */
+  /** The one whose clock runs has moved. */
   press(now) {
     const player = this.running;
     this.pause(now);
     if (player && this.counts) this.left[player === 'p1' ? 0 : 1] += this.config.inc_ms;
   }
 
-  /** What a player has left. @param {'p1'|'p2'} player @param {number} now */
+  /** What a player has left. */
   shown(player, now) {
     const left = this.left[player === 'p1' ? 0 : 1];
     return this.running === player && this.counts ? left - (now - this.since) : left;
   }
 
-  /** The fields of a `go` of that player. @param {'p1'|'p2'} player @param {number} now */
+  /** The fields of a `go` of that player. */
   goFields(player, now) {
     const { config } = this;
     switch (config.kind) {

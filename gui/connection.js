@@ -37,7 +37,6 @@ export class Connection extends EventTarget {
   /** The result of `hello` while the connection is open, else null. */
   hello = null;
 
-  /** @param {string} url */
   constructor(url) {
     super();
     this.url = url;
@@ -60,10 +59,7 @@ export class Connection extends EventTarget {
 
   /**
    * Sends a request and waits for its final message.
-   * @param {string} cmd
-   * @param {object} [fields]
    * @param {(info: object) => void} [onInfo]  for the `info` of a `go`
-   * @returns {Promise<object> & {id: string}}
    */
   request(cmd, fields = {}, onInfo) {
     this.#count += 1;

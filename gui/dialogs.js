@@ -23,10 +23,7 @@ export class NewGameDialog {
   #timer = 0;
   #asked = 0;
 
-  /**
-   * @param {import('./table.js').Table} table
-   * @param {(game: string) => Promise<object>} describe  what the server says of a game
-   */
+  /** @param {(game: string) => Promise<object>} describe  what the server says of a game */
   constructor(table, describe) {
     this.table = table;
     this.describe = describe;
@@ -39,7 +36,7 @@ export class NewGameDialog {
         field('Moves played since', this.#moves, '/position/moves', 'Separated by “;” or, where moves have no spaces, by spaces.')),
       this.#error,
       el('div', { class: 'row end' },
-        el('button', { type: 'button', onclick: () => this.#dialog.close() }, 'Cancel'),
+        el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
         el('button', { type: 'submit', class: 'primary', 'data-testid': 'start-game' }, 'Start')));
     this.#dialog.append(form);
     this.#game.addEventListener('change', () => this.#choose());
@@ -54,7 +51,6 @@ export class NewGameDialog {
     });
   }
 
-  /** @param {Array<{name: string, title: string}>} games */
   offer(games) {
     const chosen = this.#game.value || this.table.game?.game;
     this.#game.replaceChildren(...games.map(({ name, title }) => (
@@ -142,7 +138,6 @@ export class LoadDialog {
   #which = el('select', { 'data-testid': 'load-game' });
   #games = [];
 
-  /** @param {import('./table.js').Table} table */
   constructor(table) {
     this.table = table;
     const form = el('form', { method: 'dialog', novalidate: true },
@@ -151,7 +146,7 @@ export class LoadDialog {
       field('or its text', this.#text, ''),
       field('Game of the file', this.#which, '/which'),
       el('div', { class: 'row end' },
-        el('button', { type: 'button', onclick: () => this.#dialog.close() }, 'Cancel'),
+        el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
         el('button', { type: 'submit', class: 'primary', 'data-testid': 'load-submit' }, 'Load')));
     this.#dialog.append(form);
     this.#text.closest('.field').dataset.pointer = '/text';
@@ -172,7 +167,7 @@ export class LoadDialog {
     this.#dialog.showModal();
   }
 
-  /** A file's text, chosen or dropped. @param {string} text */
+  /** A file's text, chosen or dropped. */
   take(text) {
     this.#text.value = text;
     this.#read();

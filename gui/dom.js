@@ -1,12 +1,12 @@
 /** Making elements. Attributes go through the DOM alone, so that no text of a server is ever read as markup. */
 
 /**
- * @param {string} tag
  * @param {object} [attributes]  `on…` are listeners; false, null and undefined are left out; true is an empty attribute
- * @param {...(Node|string|null)} children
  */
 export function el(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  const node = document.createElement(tag);
+  if (tag === 'button') node.type = 'button';
+  return filled(node, attributes, children);
 }
 
 /** The same for SVG. */

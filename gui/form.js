@@ -12,7 +12,6 @@ export const randomSeed = () => [...crypto.getRandomValues(new Uint32Array(2))]
 /**
  * A labelled field with a place for its error.
  * @param {string} label @param {HTMLElement} control @param {string} pointer  the JSON pointer of what it sets
- * @param {string} [help]
  * @param {Node[]} [more]  beside the control
  */
 export function field(label, control, pointer, help = '', more = []) {
@@ -57,7 +56,7 @@ export function settings(specs, root, values = {}) {
     if (spec.words) input.dataset.words = spec.words.join(' ');
     input.dataset.testid = `${root.slice(1)}-${spec.name}`;
     const dice = spec.type === 'seed'
-      ? [el('button', { type: 'button', class: 'plain', title: 'Draw a seed', 'aria-label': 'Draw a seed',
+      ? [el('button', { class: 'plain', title: 'Draw a seed', 'aria-label': 'Draw a seed',
         onclick: () => { input.value = randomSeed(); input.dispatchEvent(new Event('input', { bubbles: true })); } }, '⚄')]
       : [];
     return field(spec.name.replaceAll('_', ' '), input, `${root}/${spec.name}`, spec.about, dice);
@@ -65,7 +64,7 @@ export function settings(specs, root, values = {}) {
   return el('div', { class: 'settings' }, ...fields);
 }
 
-/** The settings that somebody filled in; the rest the server decides. @param {HTMLElement} root */
+/** The settings that somebody filled in; the rest the server decides. */
 export function valuesOf(root) {
   const values = {};
   for (const input of root.querySelectorAll('[data-type]')) {

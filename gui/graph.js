@@ -7,17 +7,13 @@ const HEIGHT = 90;
 
 /**
  * What half of the way up means, in thousandths: as much as the game shows, so that games of any unit fill their graph.
- * @param {Record<number, import('./words.js').Score>} scores
  */
 export function scaleOf(scores) {
   const seen = Object.values(scores).map((score) => Math.abs(score.eval ?? 0)).filter((value) => value > 0).sort((a, b) => a - b);
   return seen.length ? Math.max(1000, seen[Math.floor(seen.length / 2)]) : 3000;
 }
 
-/**
- * @param {SVGElement} root  an empty svg
- * @param {import('./record.js').Game} game
- */
+/** @param {SVGElement} root  an empty svg */
 export function drawGraph(root, game) {
   const plies = Math.max(1, game.moves.length);
   const scale = scaleOf(game.scores);

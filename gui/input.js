@@ -31,7 +31,6 @@ const AT_ONCE = 24;
 /** Of more moves than this no previews are asked for; the list enters them. */
 const MOST_PREVIEWS = 600;
 
-/** @param {Context} context @returns {Input} */
 export function cellInput({ board, legal, play, changed, preview }) {
   let cells = namedCells(legal, board.grid);
   let chosen = [];

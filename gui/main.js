@@ -194,12 +194,12 @@ byId('dismiss').addEventListener('click', () => { byId('alert').hidden = true; }
 
 for (const { name, label, sign } of TURNS) {
   byId('views').append(el('button', {
-    type: 'button', title: label, 'aria-label': label, 'data-testid': `view-${name}`,
+    title: label, 'aria-label': label, 'data-testid': `view-${name}`,
     onclick: () => table.setView(turned(table.view, name)),
   }, sign));
 }
 byId('views').append(el('button', {
-  type: 'button', 'data-testid': 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
+  'data-testid': 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
 }, 'Plain view'));
 
 async function save() {

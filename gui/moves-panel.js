@@ -16,7 +16,7 @@ export class MovesPanel {
   #more = el('p', { class: 'help' });
   #history = '';
 
-  /** @param {import('./table.js').Table} table @param {() => string[]|undefined} left  what the choice on the board leaves */
+  /** @param {() => string[]|undefined} left  what the choice on the board leaves */
   constructor(table, left) {
     this.table = table;
     this.left = left;
@@ -66,7 +66,7 @@ export class MovesPanel {
     const { table } = this;
     const moves = this.#found();
     this.#list.replaceChildren(...moves.slice(0, LISTED).map((move) => el('button', {
-      type: 'button', 'data-move': move, disabled: !table.yours, title: this.#words(move),
+      'data-move': move, disabled: !table.yours, title: this.#words(move),
     }, move)));
     const total = table.node?.legal.length ?? 0;
     const hidden = moves.length - LISTED;
@@ -82,7 +82,7 @@ export class MovesPanel {
     if (key !== this.#history) {
       this.#history = key;
       const entry = (ply, text, className = '') => el('li', { class: className }, el('button', {
-        type: 'button', 'data-ply': ply, class: 'plain',
+        'data-ply': ply, class: 'plain',
       }, ...text));
       host.replaceChildren(entry(0, ['Start']), ...game.moves.map((move, at) => {
         if (isChance(move)) return entry(at + 1, [move], 'chance');

@@ -7,7 +7,7 @@ import { svg } from './dom.js';
 /** Units of a cell. */
 export const UNIT = 100;
 
-/** The class that colours what somebody owns. @param {string} [owner] */
+/** The class that colours what somebody owns. */
 export const ownerClass = (owner) => (owner ? `of-${owner}` : 'of-none');
 
 /** What is written on a piece. */
@@ -24,7 +24,6 @@ export function caption(text, x, y, className = 'caption') {
 
 /**
  * The shape of a piece.
- * @param {object} piece
  * @param {Array<[number, number]>} places  the middle of each of its cells, in units, the first cell first
  */
 export function pieceShape(piece, places) {

@@ -14,23 +14,17 @@ import { flipped } from './words.js';
 /** A fault in a file that somebody wrote; `line` counts from 1. */
 export class BadRecord extends Error {}
 
-/**
- * @param {string} game @param {object} rules @param {string} start
- * @returns {Game}
- */
 export const fresh = (game, rules, start) => ({ game, rules, start, moves: [], cursor: 0, scores: {}, clocks: {} });
 
-/** The position on the board, as the protocol takes it. @param {Game} game @param {number} [ply] */
+/** The position on the board, as the protocol takes it. */
 export const positionOf = (game, ply = game.cursor) => ({ start: game.start, moves: game.moves.slice(0, ply) });
 
-/** Whether nothing lies behind the cursor. @param {Game} game */
+/** Whether nothing lies behind the cursor. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
 /**
  * The game after a further ply at the cursor. The same ply as was played there goes forward; another one forgets what was
  * played since.
- * @param {Game} game @param {string} ply
- * @returns {Game}
  */
 export function played(game, ply) {
   const at = game.cursor;
@@ -45,10 +39,9 @@ export function played(game, ply) {
   };
 }
 
-/** @param {Game} game @param {number} ply @returns {Game} */
 export const lookAt = (game, ply) => ({ ...game, cursor: Math.max(0, Math.min(game.moves.length, ply)) });
 
-/** Whether a ply is an outcome of chance. @param {string} ply */
+/** Whether a ply is an outcome of chance. */
 export const isChance = (ply) => ply.startsWith('~');
 
 /**
@@ -60,7 +53,6 @@ export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) 
 /**
  * The line to save: the server's record and what the page adds to it.
  * @param {object} record  as `inspect` answered
- * @param {Game} game
  * @param {string[]} players  p1's name, then p2's
  */
 export function line(record, game, players) {
@@ -73,8 +65,6 @@ export function line(record, game, players) {
 
 /**
  * The games of a file: one JSON object, or one a line as the arena writes them.
- * @param {string} text
- * @returns {Game[]}
  * @throws {BadRecord} which line is wrong, and why
  */
 export function read(text) {

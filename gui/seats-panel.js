@@ -11,7 +11,6 @@ const FIRST = ['level', 'player', 'eval'];
 /** How long one may type before options are sent. */
 const SETTLE_MS = 400;
 
-/** @param {import('./table.js').Seat} seat */
 export function seatName(seat) {
   if (seat.kind === 'human') return 'Human';
   const { level, player, eval: judge } = seat.options;
@@ -29,7 +28,6 @@ export class SeatsPanel {
   #key = '';
   #forms = {};
 
-  /** @param {import('./table.js').Table} table @param {(game: string) => object|undefined} described */
   constructor(table, described) {
     this.table = table;
     this.described = described;

@@ -16,7 +16,6 @@ export function restore() {
   }
 }
 
-/** @param {object} saved */
 export function keep(saved) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(saved));

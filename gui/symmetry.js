@@ -24,9 +24,7 @@ export const TURNS = [
 
 /**
  * The view after a further turn of what is seen.
- * @param {View} view
  * @param {string} name  one of TURNS
- * @returns {View}
  */
 export function turned(view, name) {
   switch (name) {
@@ -40,35 +38,19 @@ export function turned(view, name) {
   }
 }
 
-/**
- * Rows and columns as they are drawn.
- * @param {View} view
- * @param {{rows: number, cols: number}} grid
- */
+/** Rows and columns as they are drawn. */
 export function size(view, grid) {
   return view.transpose ? { rows: grid.cols, cols: grid.rows } : { rows: grid.rows, cols: grid.cols };
 }
 
-/**
- * Where a cell is drawn.
- * @param {View} view
- * @param {{rows: number, cols: number}} grid
- * @param {Cell} cell
- * @returns {Cell}
- */
+/** Where a cell is drawn. */
 export function toView(view, grid, [row, col]) {
   const seen = size(view, grid);
   const [r, c] = view.transpose ? [col, row] : [row, col];
   return [view.rows ? seen.rows - 1 - r : r, view.cols ? seen.cols - 1 - c : c];
 }
 
-/**
- * Which cell is drawn there.
- * @param {View} view
- * @param {{rows: number, cols: number}} grid
- * @param {Cell} place
- * @returns {Cell}
- */
+/** Which cell is drawn there. */
 export function fromView(view, grid, [row, col]) {
   const seen = size(view, grid);
   const r = view.rows ? seen.rows - 1 - row : row;
@@ -79,20 +61,19 @@ export function fromView(view, grid, [row, col]) {
 /** @type {Record<Side, Cell>} */
 export const STEP = { up: [-1, 0], right: [0, 1], down: [1, 0], left: [0, -1] };
 
-/** @param {Cell} step  @returns {Side} */
 function sideOf([row, col]) {
   if (row) return row < 0 ? 'up' : 'down';
   return col < 0 ? 'left' : 'right';
 }
 
-/** On which side of a cell its side is drawn. @param {View} view @param {Side} side @returns {Side} */
+/** On which side of a cell its side is drawn. */
 export function sideToView(view, side) {
   const [row, col] = STEP[side];
   const [r, c] = view.transpose ? [col, row] : [row, col];
   return sideOf([view.rows ? -r : r, view.cols ? -c : c]);
 }
 
-/** Which side of a cell is drawn there. @param {View} view @param {Side} side @returns {Side} */
+/** Which side of a cell is drawn there. */
 export function sideFromView(view, side) {
   const [row, col] = STEP[side];
   const r = view.rows ? -row : row;

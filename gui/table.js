@@ -31,7 +31,7 @@ export class Table extends EventTarget {
   #turn = 0;
   #timer = 0;
 
-  /** @param {import('./connection.js').Connection} connection @param {object|null} saved  as `saved` gave it */
+  /** @param {object|null} saved  as `saved` gave it */
   constructor(connection, saved) {
     super();
     this.connection = connection;
@@ -77,7 +77,6 @@ export class Table extends EventTarget {
 
   /**
    * Asks the server for a new game and puts it on the table.
-   * @param {string} game @param {object} rules @param {{start?: string, moves?: string[]}} position
    * @throws {ServerError} where rules or position are wrong
    */
   async begin(game, rules, position = {}) {
@@ -87,10 +86,7 @@ export class Table extends EventTarget {
     this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length });
   }
 
-  /**
-   * Puts a game on the table that was played before; the server has checked it.
-   * @param {import('./record.js').Game} game
-   */
+  /** Puts a game on the table that was played before; the server has checked it. */
   put(game) {
     if (this.game?.game !== game.game) this.#seat(game.game);
     this.game = game;
@@ -111,7 +107,7 @@ export class Table extends EventTarget {
     }
   }
 
-  /** The game as a line of a file. @param {string[]} players */
+  /** The game as a line of a file. */
   async toLine(players) {
     const { game } = this;
     const position = record.positionOf(game, game.moves.length);
@@ -142,7 +138,6 @@ export class Table extends EventTarget {
   /**
    * What each ply of a line changes on the board.
    * @param {string[]} line  plies from the position on the board
-   * @returns {Promise<Array<{move: string, player: string, change: import('./changes.js').Change}>>}
    */
   async changesAlong(line) {
     const { start, moves } = this.position;
@@ -312,7 +307,6 @@ export class Table extends EventTarget {
     this.refresh();
   }
 
-  /** @param {boolean} paused */
   pause(paused) {
     this.paused = paused;
     this.refresh();
@@ -323,7 +317,7 @@ export class Table extends EventTarget {
     if (this.thinking) this.connection.request('stop', { target: this.thinking.id }).catch((error) => this.#trouble(error));
   }
 
-  /** Who plays a side from now on. @param {'p1'|'p2'} player @param {Seat} seat */
+  /** Who plays a side from now on. */
   setSeat(player, seat) {
     this.seats = { ...this.seats, [player]: seat };
     this.refresh();
@@ -334,14 +328,12 @@ export class Table extends EventTarget {
     this.refresh();
   }
 
-  /** @param {import('./clock.js').Config} config */
   setClock(config) {
     this.clock = new Clock(config);
     if (this.game) this.game.clocks = {};
     this.refresh();
   }
 
-  /** @param {import('./symmetry.js').View} view */
   setView(view) {
     this.view = view;
     this.#emit('change');
@@ -371,10 +363,7 @@ export class Table extends EventTarget {
     this.#emit('change');
   }
 
-  /**
-   * Opens a session of the server for this game, unless it is open with these options.
-   * @param {string} session @param {object} options
-   */
+  /** Opens a session of the server for this game, unless it is open with these options. */
   async ensureSession(session, options) {
     const { game, rules } = this.game;
     const key = JSON.stringify([game, rules, options]);

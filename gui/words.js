@@ -7,30 +7,22 @@
  * @typedef {{winner: Player|null, by: string, scores?: [number, number]}} Outcome
  */
 
-/** @param {Player} player @returns {Player} */
 export const other = (player) => (player === 'p1' ? 'p2' : 'p1');
 
 /** @param {string} player  `p1`, `p2` or `chance` */
 export const playerName = (player) => (player === 'p1' ? 'Player 1' : player === 'p2' ? 'Player 2' : 'Chance');
 
-/** A count with its noun. @param {number} n @param {string} noun */
+/** A count with its noun. */
 export const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** @param {number} n */
-const signed = (n) => (n > 0 ? `+${n}` : n < 0 ? `−${-n}` : '0');
-
-/** Thousandths of a unit as a decimal with its sign. @param {number} thousandths */
+/** Thousandths of a unit as a decimal with its sign. */
 export function units(thousandths) {
   const value = Math.round(thousandths / 10) / 100;
   const text = Math.abs(value) >= 100 ? Math.abs(value).toFixed(0) : Math.abs(value).toFixed(2);
   return value > 0 ? `+${text}` : value < 0 ? `−${text}` : '0.00';
 }
 
-/**
- * A score from the other side.
- * @param {Score} score
- * @returns {Score}
- */
+/** A score from the other side. */
 export function flipped(score) {
   const back = { exact: 'exact', lower: 'upper', upper: 'lower' };
   const ends = { win: 'loss', draw: 'draw', loss: 'win' };
@@ -45,10 +37,7 @@ export function flipped(score) {
   return out;
 }
 
-/**
- * What is proven, named: "win in 9", "loss in at most 48", "draw", "win by 5".
- * @param {Score} score
- */
+/** What is proven, named: "win in 9", "loss in at most 48", "draw", "win by 5". */
 export function proofWords(score) {
   const { outcome, plies, plies_max: most, margin } = score.proof;
   const edge = score.bound === 'lower' ? 'at least ' : score.bound === 'upper' ? 'at most ' : '';
@@ -59,10 +48,7 @@ export function proofWords(score) {
   return text;
 }
 
-/**
- * A score in a few words, from the view of the one who moves.
- * @param {Score|undefined} score
- */
+/** A score in a few words, from the view of the one who moves. */
 export function scoreWords(score) {
   if (!score) return '–';
   if (score.proof) return proofWords(score);
@@ -78,9 +64,6 @@ export function scoreWords(score) {
 /**
  * A score as a height from -1 to 1, for bars and graphs. Evaluations have no common unit, so `scale` (thousandths) is
  * what half of the way means.
- * @param {Score|undefined} score
- * @param {number} scale
- * @returns {number|null}
  */
 export function height(score, scale) {
   if (!score) return null;
@@ -92,10 +75,7 @@ export function height(score, scale) {
   return score.proof ? 0 : null;
 }
 
-/**
- * @param {Outcome} outcome
- * @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists
- */
+/** @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists */
 export function outcomeWords(outcome, by = []) {
   const who = outcome.winner ? `${playerName(outcome.winner)} wins` : 'A draw';
   const scores = outcome.scores ? ` ${outcome.scores[0]} to ${outcome.scores[1]}` : '';
@@ -117,7 +97,7 @@ export function pieceWords(piece) {
   return `${whose}${piece.piece}${label}`;
 }
 
-/** What is on each cell: a map from `row,col` to the words for it. @returns {Map<string, string[]>} */
+/** What is on each cell: a map from `row,col` to the words for it. */
 export function contents(board) {
   const on = new Map();
   const add = (cell, text) => {
@@ -159,13 +139,10 @@ export function clockWords(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Large counts in short: 912, 12.3k, 4.1M. @param {number} n */
+/** Large counts in short: 912, 12.3k, 4.1M. */
 export function short(n) {
   if (n < 1000) return String(n);
   if (n < 1e6) return `${(n / 1e3).toFixed(1)}k`;
   if (n < 1e9) return `${(n / 1e6).toFixed(1)}M`;
   return `${(n / 1e9).toFixed(1)}G`;
 }
-
-/** A margin or difference with its sign. */
-export const difference = signed;

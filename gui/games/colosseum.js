@@ -3,13 +3,11 @@
 const SIDES = { u: 'up', r: 'right', d: 'down', l: 'left' };
 const ORDER = ['l', 'u', 'd', 'r'];
 
-/** @param {string} move @returns {{cell: [number, number], side: string}|null} */
 export function parts(move) {
   const found = /^([0-9a-f])([0-9a-f])([urdl])$/i.exec(move);
   return found && { cell: [parseInt(found[1], 16), parseInt(found[2], 16)], side: SIDES[found[3].toLowerCase()] };
 }
 
-/** @param {import('../input.js').Context} context */
 function input({ board, legal, mover, play, changed }) {
   /** @type {Map<string, Map<string, string>>} the moves by cell, then by side */
   const cells = new Map();

@@ -7,7 +7,6 @@ const SIDES = { U: 'up', R: 'right', D: 'down', L: 'left' };
 const SIGNS = { up: '↑', right: '→', down: '↓', left: '←' };
 const moveTo = (side) => Object.keys(SIDES).find((move) => SIDES[move] === side);
 
-/** @param {import('../input.js').Context} context */
 function input({ legal, play, view }) {
   const slide = (side) => {
     const move = moveTo(side);

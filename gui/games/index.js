@@ -17,8 +17,7 @@ import sudoku from './sudoku.js';
 /** @type {Record<string, GameModule>} */
 const MODULES = { colosseum, ijk, isolation, 'l-game': lGame, sudoku };
 
-/** @param {string} game @returns {GameModule} */
 export const moduleOf = (game) => (Object.hasOwn(MODULES, game) ? MODULES[game] : {});
 
-/** A move as it is read aloud. @param {string} game @param {string} move */
+/** A move as it is read aloud. */
 export const moveWords = (game, move) => moduleOf(game).words?.(move) ?? move;

@@ -16,10 +16,7 @@ const inside = ([row, col]) => row >= 0 && col >= 0 && row < SIDE && col < SIDE;
 /** The cells of an L: corner, short end, long bar. */
 const shape = (corner, short, long) => [corner, step(corner, short), step(corner, long), step(corner, long, 2)];
 
-/**
- * What a move says.
- * @returns {{place: string, cells: Array<[number, number]>, short: string, long: string, from: string[], to: string[]}}
- */
+/** What a move says. */
 export function parts(move) {
   const words = move.split(' ');
   const corner = [Number(words[1]) - 1, Number(words[0]) - 1];
@@ -44,7 +41,6 @@ function lying(piece) {
   return { short, long };
 }
 
-/** @param {import('../input.js').Context} context */
 function input({ board, legal, mover, play, changed, view }) {
   const moves = legal.map((move) => ({ move, ...parts(move) }));
   const own = board.pieces.find((piece) => piece.piece === 'l' && piece.owner === mover);

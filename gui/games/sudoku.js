@@ -8,7 +8,6 @@ const values = (mark) => (mark.label ?? '').split(' ').filter(Boolean).map(Numbe
 const marked = (board, kind, key) => new Set((board.marks ?? [])
   .filter((mark) => mark.mark === kind && mark.cell.join() === key).flatMap(values));
 
-/** @param {import('../input.js').Context} context */
 function input({ board, legal, play, changed }) {
   /** @type {Map<string, Map<number, string>>} the moves by cell, then by value */
   const cells = new Map();
