@@ -83,7 +83,9 @@ export class BoardPanel {
 		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLine(overlay) });
 		// What has come is animated once, however often its position is painted.
 		this.#fresh = new Set();
-		byId('board').classList.toggle('quiet', Boolean(overlay.quiet));
+		const { classList } = byId('board');
+		classList.toggle('quiet', Boolean(overlay.quiet));
+		classList.toggle('swipes', Boolean(this.input?.swipe));
 		this.#paintTools();
 	}
 

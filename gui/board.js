@@ -15,7 +15,7 @@
  * A *hand* is told what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
  */
 import { svg } from './dom.js';
-import { cellsOf, pieceKey } from './changes.js';
+import { cellAt, cellsOf, pieceKey } from './changes.js';
 import { UNIT, caption, ownerClass, pieceShape } from './pieces.js';
 import { fromView, sideFromView, sideToView, size, STEP, toView } from './symmetry.js';
 import { cellName, contents } from './words.js';
@@ -30,11 +30,10 @@ export class BoardView {
 	#cells = svg('g.cells', {});
 	#lines = svg('g.lines', { 'aria-hidden': 'true' });
 	#pieces = svg('g.pieces', { 'aria-hidden': 'true' });
-	#above = svg('g.above', {});
+	#above = svg('g.above', { 'aria-hidden': 'true' });
 	#shape = '';
 	#focus = [0, 0];
 	#press = null;
-	#swallowClick = false;
 	#scene = null;
 	#painted = '';
 
@@ -163,7 +162,7 @@ export class BoardView {
 			const move = overlay.targets?.get(key);
 			if (move) rect.dataset.move = move;
 			else delete rect.dataset.move;
-			const words = [cellName(board.grid, key.split(',').map(Number)), ...(on.get(key) ?? ['empty'])];
+			const words = [cellName(board.grid, cellAt(key)), ...(on.get(key) ?? ['empty'])];
 			if (last.has(key)) words.push('last move');
 			if (target) words.push('can be chosen');
 			rect.setAttribute('aria-label', words.join(', '));
@@ -220,72 +219,52 @@ export class BoardView {
 		}
 		const taken = new Set((board.pieces ?? []).flatMap(cellsOf).map((cell) => cell.join()));
 		for (const key of overlay.targets?.keys() ?? []) {
-			const [x, y] = this.#middle(key.split(',').map(Number));
+			const [x, y] = this.#middle(cellAt(key));
 			out.push(taken.has(key) ? svg('circle.dot.around', { cx: x, cy: y, r: 42 }) : svg('circle.dot', { cx: x, cy: y, r: 11 }));
 		}
 		for (const key of overlay.selected ?? []) {
-			const [x, y] = this.#middle(key.split(',').map(Number));
+			const [x, y] = this.#middle(cellAt(key));
 			out.push(svg('rect.ring', { x: x - 46, y: y - 46, width: 92, height: 92, rx: 8 }));
 		}
-		for (const { from, to, owner } of overlay.arrows ?? []) out.push(this.#arrow(from, to, owner));
+		for (const { from, to, owner } of overlay.arrows ?? []) out.push(arrow(this.#middle(from), this.#middle(to), owner));
 		for (const { side, number, owner } of overlay.slides ?? []) {
 			const seen = size(view, board.grid);
 			const [row, col] = STEP[sideToView(view, side)];
 			const [x, y] = [(seen.cols * UNIT) / 2, (seen.rows * UNIT) / 2];
 			const reach = (Math.min(seen.cols, seen.rows) * UNIT) / 3;
-			out.push(arrowShape(x - col * reach, y - row * reach, x + col * reach, y + row * reach, owner));
-			out.push(badge(number, x, y, owner, 30));
+			out.push(arrow([x - col * reach, y - row * reach], [x + col * reach, y + row * reach], owner), badge(number, x, y, owner, 30));
 		}
 		for (const { cell, side, move, number } of overlay.sides ?? []) {
 			const [row, col] = STEP[sideToView(view, side)];
 			const [x, y] = this.#middle(cell);
+			const [u, v] = [x + col * 50, y + row * 50];
 			if (number) {
-				out.push(this.#wall(cell, side, { class: 'wall might' }), badge(number, x + col * 50, y + row * 50, undefined, 12));
+				out.push(this.#wall(cell, side, { class: 'wall might' }), badge(number, u, v, undefined, 12));
 				continue;
 			}
-			const [u, v] = [x + col * 50, y + row * 50];
 			const [width, height] = row ? [84, 36] : [36, 84];
 			// The line shows the wall; a wider place that is not seen takes the pointer.
-			const slot = svg('g', {
-				class: 'slot', role: 'button', tabindex: -1, 'data-side': side, 'data-wall-of': cell.join(), 'data-move': move,
-				'aria-label': `Wall ${side} of ${cellName(board.grid, cell)}`,
-			}, svg('rect.reach', { x: u - width / 2, y: v - height / 2, width, height }), this.#wall(cell, side, { class: 'wall might' }));
-			out.push(slot);
+			out.push(svg('g.slot', { 'data-side': side, 'data-wall-of': cell.join(), 'data-move': move },
+				svg('rect.reach', { x: u - width / 2, y: v - height / 2, width, height }), this.#wall(cell, side, { class: 'wall might' })));
 		}
 		this.#above.replaceChildren(...out);
-	}
-
-	#arrow(from, to, owner) {
-		const [x1, y1] = this.#middle(from);
-		const [x2, y2] = this.#middle(to);
-		return arrowShape(x1, y1, x2, y2, owner);
 	}
 
 	#cellUnder(event) {
 		const node = document.elementFromPoint(event.clientX, event.clientY);
 		const at = node?.closest?.('[data-cell]')?.dataset.cell;
-		return at && this.#root.contains(node) ? at.split(',').map(Number) : null;
+		return at && this.#root.contains(node) ? cellAt(at) : null;
 	}
 
 	#click(event) {
-		if (this.#swallowClick) {
-			this.#swallowClick = false;
-			return;
-		}
-		const slot = event.target.closest('[data-side]');
-		if (slot) {
-			this.hand.side(slot.dataset.wallOf.split(',').map(Number), slot.dataset.side);
-			return;
-		}
-		const at = event.target.closest('[data-cell]')?.dataset.cell;
-		if (at) this.hand.cell(at.split(',').map(Number), event.pointerType ?? '');
+		const { side, wallOf, cell } = event.target.closest('[data-side], [data-cell]')?.dataset ?? {};
+		if (side) this.hand.side(cellAt(wallOf), side);
+		else if (cell) this.hand.cell(cellAt(cell), event.pointerType ?? '');
 	}
 
 	#down(event) {
 		if (event.button !== 0) return;
-		this.#swallowClick = false;
-		const cell = this.#cellUnder(event);
-		this.#press = { x: event.clientX, y: event.clientY, cell, lifted: null };
+		this.#press = { x: event.clientX, y: event.clientY, cell: this.#cellUnder(event), lifted: null };
 	}
 
 	#move(event) {
@@ -312,11 +291,9 @@ export class BoardView {
 		if (Math.hypot(dx, dy) <= DRAG_PX) return;
 		const to = this.#cellUnder(event);
 		if (press.cell && to && to.join() !== press.cell.join() && !this.hand.swipes?.()) {
-			this.#swallowClick = event.target === press.target;
 			this.hand.drag(press.cell, to);
 		} else if (this.hand.swipes?.() && Math.hypot(dx, dy) > 3 * DRAG_PX) {
 			const seen = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? 'right' : 'left') : dy > 0 ? 'down' : 'up';
-			this.#swallowClick = true;
 			this.hand.swipe(sideFromView(this.#scene.view, seen));
 		}
 	}
@@ -331,7 +308,7 @@ export class BoardView {
 		const at = target.dataset?.cell;
 		if (!at) return;
 		this.#cellAt(this.#focus)?.setAttribute('tabindex', '-1');
-		this.#focus = at.split(',').map(Number);
+		this.#focus = cellAt(at);
 		target.setAttribute('tabindex', '0');
 		// A pointer tells its hovering itself; this is for keys.
 		if (target.matches(':focus-visible')) this.hand.hover(this.#focus);
@@ -354,9 +331,7 @@ export class BoardView {
 			];
 			this.#cellAt(fromView(view, board.grid, place))?.focus();
 		} else if (event.key === 'Enter' || event.key === ' ') {
-			const slot = event.target.closest('[data-side]');
-			if (slot) this.hand.side(slot.dataset.wallOf.split(',').map(Number), slot.dataset.side);
-			else this.hand.cell(this.#focus, 'key');
+			this.hand.cell(this.#focus, 'key');
 		} else {
 			return;
 		}
@@ -379,7 +354,7 @@ function badge(number, x, y, owner, r = 17) {
 	return svg('g', { class: `badge ${ownerClass(owner)}` }, svg('circle', { cx: u, cy: v, r }), text);
 }
 
-function arrowShape(x1, y1, x2, y2, owner) {
+function arrow([x1, y1], [x2, y2], owner) {
 	const length = Math.hypot(x2 - x1, y2 - y1) || 1;
 	const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
 	const [tx, ty] = [x2 - ux * 12, y2 - uy * 12];

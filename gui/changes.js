@@ -28,6 +28,9 @@ export function change(before, after) {
 	};
 }
 
+/** The cell of a key `row,col`. */
+export const cellAt = (key) => key.split(',').map(Number);
+
 /** All cells that a change touches, as `row,col`. */
 export function touched(difference) {
 	const cells = [...difference.came, ...difference.left].flatMap(cellsOf);

@@ -2,11 +2,11 @@
 import { Analysis } from './analysis.js';
 import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
-import { Connection } from './connection.js';
 import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
 import { moveWords } from './games/index.js';
 import { isLive } from './record.js';
+import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
 import { keep, restore } from './storage.js';
 import { PLAIN, turned, TURNS } from './symmetry.js';
@@ -14,9 +14,6 @@ import { Table } from './table.js';
 import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
-const url = new URL('ws', location.href);
-url.protocol = url.protocol.replace('http', 'ws');
-const connection = new Connection(url.href);
 const table = new Table(connection, restore());
 const analysis = new Analysis(table);
 
@@ -137,20 +134,21 @@ function showConnection(state, text) {
 	byId('reconnect').hidden = state === 'open';
 }
 
-connection.addEventListener('open', async () => {
+async function opened() {
 	showConnection('open', 'Connected');
 	described.clear();
 	try {
-		const games = await connection.request('describe', { what: 'games' });
-		newGame.offer(games.body);
-		const name = table.game?.game ?? games.body[0]?.name;
-		if (!name) throw new Error('The server has no games.');
-		if (!table.game) await table.begin(name, {});
-		draw();
+		const games = connection.request('describe', { what: 'games' });
+		const [first] = connection.hello.games;
+		if (!first) throw new Error('The server has no games.');
+		if (table.game) table.refresh();
+		else await table.begin(first, {});
+		newGame.offer((await games).body);
 	} catch (error) {
 		if (connection.isOpen) alert(error.message, true);
 	}
-});
+}
+connection.addEventListener('open', opened);
 connection.addEventListener('lost', (event) => {
 	const seconds = Math.max(1, Math.round(event.detail.retryMs / 1000));
 	const why = event.detail.reason ? ` (${event.detail.reason})` : '';
@@ -241,4 +239,4 @@ document.addEventListener('drop', async (event) => {
 setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
 
 draw();
-connection.connect();
+if (connection.isOpen) opened();

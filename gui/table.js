@@ -50,7 +50,6 @@ export class Table extends EventTarget {
 		/** A hint for this position. */
 		this.hint = null;
 		if (this.game) this.clock.reset(this.game.clocks[this.game.cursor]);
-		connection.addEventListener('open', () => this.refresh());
 		connection.addEventListener('lost', () => this.#lost());
 	}
 
@@ -80,18 +79,19 @@ export class Table extends EventTarget {
 	 * @throws {ServerError} where rules or position are wrong
 	 */
 	async begin(game, rules, position = {}) {
-		const answer = await this.ask({ game, rules }, position, ['record']);
-		const { rules: inForce, start, moves } = answer.record;
+		const node = await this.ask({ game, rules }, position, [...WANT, 'record']);
+		const { rules: inForce, start, moves } = node.record;
 		this.#seat(game);
 		this.paused = false;
-		this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length });
+		this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length }, node);
 	}
 
-	/** Puts a game on the table that was played before; the server has checked it. */
-	put(game) {
+	/** Puts a game on the table that the server has checked; `node` is what it said of the position. */
+	put(game, node) {
 		if (this.game?.game !== game.game) this.#seat(game.game);
 		this.game = game;
 		this.#known.clear();
+		if (node) this.#known.set(JSON.stringify(record.positionOf(game)), Promise.resolve(node));
 		this.node = null;
 		this.before = null;
 		this.hint = null;
@@ -281,13 +281,13 @@ export class Table extends EventTarget {
 	}
 
 	/** Back to the last position in which a person was to move; with engines alone, one move back. */
-	async takeBack() {
-		await this.#seek(-1);
+	takeBack() {
+		return this.#seek(-1);
 	}
 
 	/** Forward to the next position in which a person is to move. */
-	async redo() {
-		await this.#seek(1);
+	redo() {
+		return this.#seek(1);
 	}
 
 	async #seek(by) {

@@ -1,4 +1,5 @@
 /** Colosseum Survival: walk to a cell, then choose the side to wall. A move is `34u`: row and column in hex, and a side. */
+import { cellAt } from '../changes.js';
 
 const SIDES = { u: 'up', r: 'right', d: 'down', l: 'left' };
 const ORDER = ['l', 'u', 'd', 'r'];
@@ -31,7 +32,7 @@ function input({ board, legal, mover, play, changed }) {
 		overlay() {
 			const targets = new Map([...cells.keys()].filter((key) => key !== chosen).map((key) => [key, null]));
 			if (!chosen) return { targets };
-			const cell = chosen.split(',').map(Number);
+			const cell = cellAt(chosen);
 			const sides = [...cells.get(chosen)].map(([side, move]) => ({ cell, side, move }));
 			const ghosts = own && own.cell.join() !== chosen ? [{ piece: { ...own, cell } }] : [];
 			return { targets, selected: new Set([chosen]), sides, ghosts };

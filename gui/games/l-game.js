@@ -2,7 +2,7 @@
  * The L Game: the L is picked up, turned, flipped and put down, then a token may be moved. A move is `x y d`, the cell where
  * the bars meet and the direction of the short end, and `fx fy tx ty` for a token; coordinates from 1, x to the right.
  */
-import { pieceKey } from '../changes.js';
+import { cellAt, pieceKey } from '../changes.js';
 import { sideFromView, sideToView, STEP } from '../symmetry.js';
 
 const DIRECTIONS = { N: 'up', E: 'right', S: 'down', W: 'left' };
@@ -145,7 +145,7 @@ function input({ board, legal, mover, play, changed, view }) {
 				}));
 			const gone = tokens.filter((stone) => to.length && from.slice(0, to.length).includes(stone.cell.join()));
 			for (const stone of gone) hidden.add(pieceKey(stone));
-			const moved = to.map((key) => ({ piece: { piece: 'token', cell: key.split(',').map(Number) } }));
+			const moved = to.map((key) => ({ piece: { piece: 'token', cell: cellAt(key) } }));
 			return {
 				hidden, targets, selected: new Set(awaitsTarget() ? from.slice(-1) : []),
 				ghosts: [{ piece: piece(placed), className: 'placed' }, ...moved],
