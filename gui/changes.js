@@ -10,7 +10,7 @@
 
 /** A piece as a text that is equal for equal pieces. */
 export const pieceKey = (piece) =>
-  [piece.piece, piece.owner ?? '', piece.label ?? '', cellsOf(piece).map((cell) => cell.join()).sort().join(' ')].join('|');
+	[piece.piece, piece.owner ?? '', piece.label ?? '', cellsOf(piece).map((cell) => cell.join()).sort().join(' ')].join('|');
 
 export const cellsOf = (piece) => [piece.cell, ...(piece.also ?? [])];
 
@@ -18,20 +18,23 @@ export const wallKey = (wall) => `${wall.cell.join()} ${wall.side}`;
 
 /** What came and what left from one drawing to the next. */
 export function change(before, after) {
-  const old = new Set((before.pieces ?? []).map(pieceKey));
-  const now = new Set((after.pieces ?? []).map(pieceKey));
-  const walls = new Set((before.walls ?? []).map(wallKey));
-  return {
-    came: (after.pieces ?? []).filter((piece) => !old.has(pieceKey(piece))),
-    left: (before.pieces ?? []).filter((piece) => !now.has(pieceKey(piece))),
-    walls: (after.walls ?? []).filter((wall) => !walls.has(wallKey(wall))),
-  };
+	const old = new Set((before.pieces ?? []).map(pieceKey));
+	const now = new Set((after.pieces ?? []).map(pieceKey));
+	const walls = new Set((before.walls ?? []).map(wallKey));
+	return {
+		came: (after.pieces ?? []).filter((piece) => !old.has(pieceKey(piece))),
+		left: (before.pieces ?? []).filter((piece) => !now.has(pieceKey(piece))),
+		walls: (after.walls ?? []).filter((wall) => !walls.has(wallKey(wall))),
+	};
 }
+
+/** The cell of a key `row,col`. */
+export const cellAt = (key) => key.split(',').map(Number);
 
 /** All cells that a change touches, as `row,col`. */
 export function touched(difference) {
-  const cells = [...difference.came, ...difference.left].flatMap(cellsOf);
-  return new Set([...cells, ...difference.walls.map((wall) => wall.cell)].map((cell) => cell.join()));
+	const cells = [...difference.came, ...difference.left].flatMap(cellsOf);
+	return new Set([...cells, ...difference.walls.map((wall) => wall.cell)].map((cell) => cell.join()));
 }
 
 /**
@@ -40,14 +43,14 @@ export function touched(difference) {
  * @param {string[]} chosen  as `row,col`
  */
 export function movesThrough(cells, chosen) {
-  return [...cells].filter(([, touches]) => chosen.every((cell) => touches.has(cell))).map(([move]) => move);
+	return [...cells].filter(([, touches]) => chosen.every((cell) => touches.has(cell))).map(([move]) => move);
 }
 
 /** The cells whose choice would leave at least one move, without those that are chosen. */
 export function choices(cells, chosen) {
-  const open = new Set(movesThrough(cells, chosen).flatMap((move) => [...cells.get(move)]));
-  for (const cell of chosen) open.delete(cell);
-  return open;
+	const open = new Set(movesThrough(cells, chosen).flatMap((move) => [...cells.get(move)]));
+	for (const cell of chosen) open.delete(cell);
+	return open;
 }
 
 /**
@@ -55,15 +58,15 @@ export function choices(cells, chosen) {
  * and columns differ, so that nothing is guessed.
  */
 export function namedCells(moves, grid) {
-  const rows = grid.row_labels ?? [];
-  const cols = grid.col_labels ?? [];
-  if (!rows.length || !cols.length || rows.some((label) => cols.includes(label))) return null;
-  const names = new Map();
-  rows.forEach((row, r) => cols.forEach((col, c) => {
-    names.set(`${col}${row}`, `${r},${c}`);
-  }));
-  const cells = new Map(moves.map((move) => [move, new Set([names.get(move.replace(/^~/, ''))])]));
-  return [...cells.values()].every((named) => !named.has(undefined)) ? cells : null;
+	const rows = grid.row_labels ?? [];
+	const cols = grid.col_labels ?? [];
+	if (!rows.length || !cols.length || rows.some((label) => cols.includes(label))) return null;
+	const names = new Map();
+	rows.forEach((row, r) => cols.forEach((col, c) => {
+		names.set(`${col}${row}`, `${r},${c}`);
+	}));
+	const cells = new Map(moves.map((move) => [move, new Set([names.get(move.replace(/^~/, ''))])]));
+	return [...cells.values()].every((named) => !named.has(undefined)) ? cells : null;
 }
 
 /**
@@ -72,10 +75,10 @@ export function namedCells(moves, grid) {
  * @param {number} at  from 0 to less than 1
  */
 export function drawn(outcomes, at) {
-  let rest = at * outcomes.reduce((sum, outcome) => sum + outcome.ppm, 0);
-  for (const outcome of outcomes) {
-    rest -= outcome.ppm;
-    if (rest < 0) return outcome.move;
-  }
-  return outcomes[outcomes.length - 1].move;
+	let rest = at * outcomes.reduce((sum, outcome) => sum + outcome.ppm, 0);
+	for (const outcome of outcomes) {
+		rest -= outcome.ppm;
+		if (rest < 0) return outcome.move;
+	}
+	return outcomes[outcomes.length - 1].move;
 }

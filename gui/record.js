@@ -27,16 +27,16 @@ export const isLive = (game) => game.cursor === game.moves.length;
  * played since.
  */
 export function played(game, ply) {
-  const at = game.cursor;
-  if (game.moves[at] === ply) return { ...game, cursor: at + 1 };
-  const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([key]) => Number(key) <= at));
-  return {
-    ...game,
-    moves: [...game.moves.slice(0, at), ply],
-    cursor: at + 1,
-    scores: upTo(game.scores),
-    clocks: upTo(game.clocks),
-  };
+	const at = game.cursor;
+	if (game.moves[at] === ply) return { ...game, cursor: at + 1 };
+	const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([key]) => Number(key) <= at));
+	return {
+		...game,
+		moves: [...game.moves.slice(0, at), ply],
+		cursor: at + 1,
+		scores: upTo(game.scores),
+		clocks: upTo(game.clocks),
+	};
 }
 
 export const lookAt = (game, ply) => ({ ...game, cursor: Math.max(0, Math.min(game.moves.length, ply)) });
@@ -56,11 +56,11 @@ export const moveNumber = (moves, ply) => moves.slice(0, ply + 1).filter((move) 
  * @param {string[]} players  p1's name, then p2's
  */
 export function line(record, game, players) {
-  const more = {
-    players: players.map((name, index) => ({ index, name })),
-    scores: game.scores,
-  };
-  return `${JSON.stringify({ ...record, ...more })}\n`;
+	const more = {
+		players: players.map((name, index) => ({ index, name })),
+		scores: game.scores,
+	};
+	return `${JSON.stringify({ ...record, ...more })}\n`;
 }
 
 /**
@@ -68,67 +68,67 @@ export function line(record, game, players) {
  * @throws {BadRecord} which line is wrong, and why
  */
 export function read(text) {
-  const whole = parsed(text);
-  const lines = whole === undefined ? text.split('\n') : [text];
-  const games = [];
-  lines.forEach((source, index) => {
-    if (!source.trim()) return;
-    const where = lines.length > 1 ? `line ${index + 1}: ` : '';
-    const value = parsed(source);
-    if (value === undefined) throw new BadRecord(`${where}this is not JSON`);
-    games.push(gameOf(value, where));
-  });
-  if (!games.length) throw new BadRecord('the file holds no game');
-  return games;
+	const whole = parsed(text);
+	const lines = whole === undefined ? text.split('\n') : [text];
+	const games = [];
+	lines.forEach((source, index) => {
+		if (!source.trim()) return;
+		const where = lines.length > 1 ? `line ${index + 1}: ` : '';
+		const value = parsed(source);
+		if (value === undefined) throw new BadRecord(`${where}this is not JSON`);
+		games.push(gameOf(value, where));
+	});
+	if (!games.length) throw new BadRecord('the file holds no game');
+	return games;
 }
 
 function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
 }
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function gameOf(value, where) {
-  const wrong = (message) => { throw new BadRecord(`${where}${message}`); };
-  if (!isObject(value)) wrong('a record is a JSON object');
-  if (value.record !== 1) wrong('`record` must be 1: this is no record of a game, or one of a later version');
-  if (typeof value.game !== 'string') wrong('`game` must be the name of a game');
-  if (!isObject(value.rules ?? {})) wrong('`rules` must be an object');
-  if (typeof value.start !== 'string') wrong('`start` must be the text of a position');
-  if (!Array.isArray(value.moves) || value.moves.some((move) => typeof move !== 'string')) {
-    wrong('`moves` must be a list of texts');
-  }
-  const game = fresh(value.game, value.rules ?? {}, value.start);
-  game.moves = value.moves;
-  game.cursor = value.moves.length;
-  game.scores = scoresOf(value);
-  if (Array.isArray(value.players)) {
-    game.players = value.players.slice(0, 2).map((player) => String(player?.name ?? ''));
-  }
-  return game;
+	const wrong = (message) => { throw new BadRecord(`${where}${message}`); };
+	if (!isObject(value)) wrong('a record is a JSON object');
+	if (value.record !== 1) wrong('`record` must be 1: this is no record of a game, or one of a later version');
+	if (typeof value.game !== 'string') wrong('`game` must be the name of a game');
+	if (!isObject(value.rules ?? {})) wrong('`rules` must be an object');
+	if (typeof value.start !== 'string') wrong('`start` must be the text of a position');
+	if (!Array.isArray(value.moves) || value.moves.some((move) => typeof move !== 'string')) {
+		wrong('`moves` must be a list of texts');
+	}
+	const game = fresh(value.game, value.rules ?? {}, value.start);
+	game.moves = value.moves;
+	game.cursor = value.moves.length;
+	game.scores = scoresOf(value);
+	if (Array.isArray(value.players)) {
+		game.players = value.players.slice(0, 2).map((player) => String(player?.name ?? ''));
+	}
+	return game;
 }
 
 /** The scores that the file tells: the page's own by ply, or the arena's, one an answer of a player. */
 function scoresOf(value) {
-  const scores = {};
-  if (isObject(value.scores)) {
-    for (const [ply, score] of Object.entries(value.scores)) {
-      if (isScore(score)) scores[ply] = score;
-    }
-  } else if (Array.isArray(value.answers)) {
-    // The opening and chance were nobody's answers; the score is told by the one who moved.
-    let ply = Number.isInteger(value.opening) ? value.opening : 0;
-    for (const answer of value.answers) {
-      while (ply < value.moves.length && isChance(value.moves[ply])) ply += 1;
-      if (isScore(answer?.score)) scores[ply] = answer.player === 'p2' ? flipped(answer.score) : answer.score;
-      ply += 1;
-    }
-  }
-  return scores;
+	const scores = {};
+	if (isObject(value.scores)) {
+		for (const [ply, score] of Object.entries(value.scores)) {
+			if (isScore(score)) scores[ply] = score;
+		}
+	} else if (Array.isArray(value.answers)) {
+		// The opening and chance were nobody's answers; the score is told by the one who moved.
+		let ply = Number.isInteger(value.opening) ? value.opening : 0;
+		for (const answer of value.answers) {
+			while (ply < value.moves.length && isChance(value.moves[ply])) ply += 1;
+			if (isScore(answer?.score)) scores[ply] = answer.player === 'p2' ? flipped(answer.score) : answer.score;
+			ply += 1;
+		}
+	}
+	return scores;
 }
 
 const isScore = (score) => isObject(score) && typeof score.bound === 'string';
