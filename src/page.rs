@@ -67,6 +67,7 @@ pub static PAGE: Page = Page {
         "pieces.js"
         "record.js"
         "seats-panel.js"
+        "server.js"
         "storage.js"
         "style.css"
         "symmetry.js"

@@ -104,7 +104,7 @@ test('small and dark screens show the whole board', async () => {
   const page = await visit(browser, server.url, {
     viewport: { width: 380, height: 740 }, colorScheme: 'dark', hasTouch: true, isMobile: true,
   });
-  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4 h6' });
+  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });
   const board = await byTest(page, 'board').boundingBox();
   assert.ok(board.x >= 0 && board.x + board.width <= 380, JSON.stringify(board));
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'nothing is cut off');

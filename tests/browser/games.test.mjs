@@ -6,7 +6,7 @@ import { byTest, launch, newGame, picture, playOut, quick, serve, told, visit } 
 /** Rules under which a game is short. */
 const GAMES = {
   isolation: { width: 5, height: 5 },
-  colosseum: { size: 5, seed: '7' },
+  colosseum: { size: 6, seed: '7' },
   sudoku: { m: 2, n: 2 },
   ijk: { preset: 'v2-4x4', mode: 'nondet', max_plies: 24 },
   'l-game': { max_plies: 10 },
@@ -29,7 +29,7 @@ for (const [game, rules] of Object.entries(GAMES)) {
     await quick(page);
     await newGame(page, game, rules);
     const made = await playOut(page, () => picture(page, `${game}-midway`));
-    assert.ok(made >= 3, `${made} moves`);
+    assert.ok(made >= 2, `${made} moves`);
     assert.equal((await told(page)).toMove, 'none');
     assert.match(await byTest(page, 'outcome').textContent(), /wins|draw/i);
     // The server's own words for the whole game are those that the page shows.

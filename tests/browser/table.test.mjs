@@ -102,7 +102,7 @@ test('a bad position is refused at its field, and a good one played', async () =
   assert.notEqual(await byTest(page, 'error-position-start').textContent(), '');
   assert.equal(await byTest(page, 'start').getAttribute('aria-invalid'), 'true');
   await byTest(page, 'start').fill('1../.../..2 1');
-  await byTest(page, 'moves').fill('b3 a3');
+  await byTest(page, 'moves').fill('b3; a3');
   await byTest(page, 'start-game').click();
   await page.waitForFunction(() => document.querySelector('[data-testid="error-position-moves"]').textContent !== '');
   assert.match(await byTest(page, 'error-position-moves').textContent(), /move 2/);
@@ -120,7 +120,7 @@ test('a bad position is refused at its field, and a good one played', async () =
 
 test('analysis lines arrive, and a proven result is named', async () => {
   const page = await visit(browser, server.url);
-  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4 h6' });
+  await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });
   await byTest(page, 'multipv').fill('3');
   await byTest(page, 'multipv').press('Tab');
   await byTest(page, 'analyse').click();
@@ -143,7 +143,7 @@ test('analysis lines arrive, and a proven result is named', async () => {
 
 test('the views turn the board and not the game', async () => {
   const page = await visit(browser, server.url);
-  await newGame(page, 'isolation', { width: 4, height: 3 }, { moves: 'a1' });
+  await newGame(page, 'isolation', { width: 4, height: 3 }, { moves: 'a1; d3' });
   const { text } = await told(page);
   const place = async () => {
     const [board, cell] = await Promise.all([
@@ -185,7 +185,6 @@ test('a game is played with keys alone', async () => {
   await page.keyboard.type(legal[0]);
   await page.keyboard.press('Enter');
   await turnOf(page, 'p1', 3);
-  await page.keyboard.press('b');
   await page.keyboard.press('z');
   await until(page, (now) => now.cursor === '2');
   await page.keyboard.press('y');
