@@ -178,13 +178,16 @@ export class BoardPanel {
 			}
 			const shown = does.came.filter((piece) => piece.piece !== 'blocked');
 			shown.forEach((piece, index) => {
-				out.ghosts.push({ piece, className: 'line', number: index === 0 ? number : undefined });
+				// One number a move: at its wall, or else at its first piece.
+				out.ghosts.push({ piece, className: 'line', number: index || does.walls.length ? undefined : number });
 			});
 			for (const piece of shown) {
 				const from = does.left.find((gone) => gone.piece === piece.piece && gone.owner === piece.owner);
 				if (from && !piece.also?.length) out.arrows.push({ from: from.cell, to: piece.cell, owner: player });
 			}
 			for (const wall of does.walls) out.sides.push({ ...wall, move: null, number });
+			// Large pieces would hide each other.
+			if (shown.some((piece) => piece.also?.length)) break;
 		}
 		return out;
 	}
