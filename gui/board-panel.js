@@ -17,6 +17,7 @@ export class BoardPanel {
 	input = null;
 	#inputKey = null;
 	#drawn = null;
+	#scene = null;
 	#fresh = new Set();
 	#slide = undefined;
 	#lineKey = '';
@@ -68,14 +69,11 @@ export class BoardPanel {
 		const before = slide ? null : table.before?.board;
 		const last = before ? touched(lastChange(before, node.board)) : new Set();
 		this.#scene = { board: node.board, view: table.view, last, look };
-		byId('board').dataset.gameKind = table.game.game;
 		this.#paint();
 		if (isNew) {
 			byId('in-words').replaceChildren(...boardWords(node.board).map((line) => el('p', {}, line)));
 		}
 	}
-
-	#scene = null;
 
 	#paint() {
 		if (!this.#scene) return;

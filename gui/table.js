@@ -102,9 +102,10 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
-	/** Options belong to a game: another one begins with its own. */
+	/** Options belong to a game, and so does the way it is looked at: another one begins with its own. */
 	#seat(game) {
 		if (this.game?.game === game) return;
+		this.view = PLAIN;
 		for (const seat of Object.values(this.seats)) {
 			const { level, threads } = seat.options;
 			seat.options = Object.fromEntries(Object.entries({ level, threads }).filter(([, value]) => value !== undefined));
