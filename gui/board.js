@@ -275,7 +275,9 @@ export class BoardView {
 		if (!press?.cell) return;
 		const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
 		if (!press.lifted && Math.hypot(dx, dy) > DRAG_PX) {
-			press.lifted = this.#pieces.querySelector(`[data-at="${press.cell.join()}"]`);
+			const piece = (this.#scene.board.pieces ?? []).findLast((one) => (
+				cellsOf(one).some((cell) => cell.join() === press.cell.join())));
+			press.lifted = piece && this.#pieces.querySelector(`[data-at="${piece.cell.join()}"]`);
 		}
 		if (press.lifted && this.hand.canDrag?.(press.cell)) {
 			const scale = this.#root.viewBox.baseVal.width / this.#root.clientWidth;
