@@ -58,7 +58,7 @@ export class BoardView {
 	 * @param {Set<string>} scene.last  cells of the last move
 	 * @param {Set<string>} scene.fresh  keys of pieces that have just come, to be animated
 	 * @param {string} [scene.slide]  the side from whose opposite they came
-	 * @param {{shape?: Function, marks?: Function}} [scene.look]  a game's own drawing
+	 * @param {{piece?: Function, mark?: Function}} [scene.look]  a game's own drawing
 	 */
 	draw(scene) {
 		this.#scene = scene;
