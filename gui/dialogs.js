@@ -147,6 +147,7 @@ export class LoadDialog {
 				el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
 				el('button', { type: 'submit', class: 'primary', testid: 'load-submit' }, 'Load')));
 		this.#dialog.append(form);
+		this.#text.closest('.field').querySelector('.error').dataset.testid = 'load-error';
 		this.#file.addEventListener('change', async () => {
 			this.#text.value = await this.#file.files[0]?.text() ?? '';
 			this.#read();
