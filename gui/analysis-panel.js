@@ -63,7 +63,7 @@ export class AnalysisPanel {
 	draw() {
 		const { analysis, table } = this;
 		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
-		this.#toggle.textContent = analysis.on ? 'Stop analysis' : 'Analyse';
+		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
 		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
 		this.#about.textContent = this.#words();
 		this.#drawLines();
@@ -79,7 +79,7 @@ export class AnalysisPanel {
 		const { stats } = analysis;
 		const end = REASONS[analysis.reason] ?? analysis.reason;
 		if (!stats) return end || 'Waiting…';
-		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. ${end}`;
+		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. Scores are ${playerName(analysis.player)}’s. ${end}`;
 	}
 
 	#drawLines() {
@@ -96,7 +96,7 @@ export class AnalysisPanel {
 			button.dataset.rank = line.rank;
 			const words = scoreWords(line.score);
 			button.dataset.score = words;
-			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}`;
+			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
 			button.querySelector('.score').textContent = words;
 			button.querySelector('.pv').textContent = line.pv.slice(0, 12).join('  ');
 		});

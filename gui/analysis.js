@@ -3,7 +3,7 @@
  * Events: `change`.
  */
 import { ConnectionLost } from './connection.js';
-import { isChance, positionOf } from './record.js';
+import { positionOf } from './record.js';
 
 /** When another client took the search's place, or none was free. */
 const AGAIN_MS = 1500;
@@ -47,7 +47,8 @@ export class Analysis extends EventTarget {
 	#follow() {
 		const { table } = this;
 		const { node } = table;
-		const can = this.on && !this.progress && node && !node.outcome && node.to_move !== 'chance' && table.connection.isOpen;
+		const can = this.on && !this.progress && table.settled && !node.outcome && node.to_move !== 'chance'
+			&& table.connection.isOpen;
 		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv]) : '';
 		if (key === this.#key) return;
 		this.#key = key;
@@ -124,9 +125,8 @@ export class Analysis extends EventTarget {
 		try {
 			await table.ensureSession('analysis', {});
 			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
-				const awaitsChance = ply < game.moves.length && isChance(game.moves[ply]);
-				const node = awaitsChance ? null : await table.inspect(ply);
-				if (node && !node.outcome && node.to_move !== 'chance') {
+				const node = await table.inspect(ply);
+				if (!node.outcome && node.to_move !== 'chance') {
 					const best = await table.connection.request('go', {
 						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
 					});

@@ -17,6 +17,7 @@ export class BoardPanel {
 	input = null;
 	#inputKey = null;
 	#drawn = null;
+	#scene = null;
 	#fresh = new Set();
 	#slide = undefined;
 	#lineKey = '';
@@ -68,14 +69,11 @@ export class BoardPanel {
 		const before = slide ? null : table.before?.board;
 		const last = before ? touched(lastChange(before, node.board)) : new Set();
 		this.#scene = { board: node.board, view: table.view, last, look };
-		byId('board').dataset.gameKind = table.game.game;
 		this.#paint();
 		if (isNew) {
 			byId('in-words').replaceChildren(...boardWords(node.board).map((line) => el('p', {}, line)));
 		}
 	}
-
-	#scene = null;
 
 	#paint() {
 		if (!this.#scene) return;
@@ -178,13 +176,16 @@ export class BoardPanel {
 			}
 			const shown = does.came.filter((piece) => piece.piece !== 'blocked');
 			shown.forEach((piece, index) => {
-				out.ghosts.push({ piece, className: 'line', number: index === 0 ? number : undefined });
+				// One number a move: at its wall, or else at its first piece.
+				out.ghosts.push({ piece, className: 'line', number: index || does.walls.length ? undefined : number });
 			});
 			for (const piece of shown) {
 				const from = does.left.find((gone) => gone.piece === piece.piece && gone.owner === piece.owner);
 				if (from && !piece.also?.length) out.arrows.push({ from: from.cell, to: piece.cell, owner: player });
 			}
 			for (const wall of does.walls) out.sides.push({ ...wall, move: null, number });
+			// Large pieces would hide each other.
+			if (shown.some((piece) => piece.also?.length)) break;
 		}
 		return out;
 	}

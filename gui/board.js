@@ -58,7 +58,7 @@ export class BoardView {
 	 * @param {Set<string>} scene.last  cells of the last move
 	 * @param {Set<string>} scene.fresh  keys of pieces that have just come, to be animated
 	 * @param {string} [scene.slide]  the side from whose opposite they came
-	 * @param {{shape?: Function, marks?: Function}} [scene.look]  a game's own drawing
+	 * @param {{piece?: Function, mark?: Function}} [scene.look]  a game's own drawing
 	 */
 	draw(scene) {
 		this.#scene = scene;
@@ -232,7 +232,8 @@ export class BoardView {
 			const [row, col] = STEP[sideToView(view, side)];
 			const [x, y] = [(seen.cols * UNIT) / 2, (seen.rows * UNIT) / 2];
 			const reach = (Math.min(seen.cols, seen.rows) * UNIT) / 3;
-			out.push(arrow([x - col * reach, y - row * reach], [x + col * reach, y + row * reach], owner), badge(number, x, y, owner, 30));
+			const [dx, dy] = [col * reach, row * reach];
+			out.push(arrow([x - dx, y - dy], [x + dx, y + dy], owner), badge(number, x, y, owner, 30));
 		}
 		for (const { cell, side, move, number } of overlay.sides ?? []) {
 			const [row, col] = STEP[sideToView(view, side)];
@@ -245,7 +246,8 @@ export class BoardView {
 			const [width, height] = row ? [84, 36] : [36, 84];
 			// The line shows the wall; a wider place that is not seen takes the pointer.
 			out.push(svg('g.slot', { 'data-side': side, 'data-wall-of': cell.join(), 'data-move': move },
-				svg('rect.reach', { x: u - width / 2, y: v - height / 2, width, height }), this.#wall(cell, side, { class: 'wall might' })));
+				svg('rect.reach', { x: u - width / 2, y: v - height / 2, width, height }),
+				this.#wall(cell, side, { class: 'wall might' })));
 		}
 		this.#above.replaceChildren(...out);
 	}
@@ -273,8 +275,9 @@ export class BoardView {
 		if (!press?.cell) return;
 		const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
 		if (!press.lifted && Math.hypot(dx, dy) > DRAG_PX) {
-			press.lifted = [...this.#pieces.querySelectorAll('[data-at]')].find((node) => node.dataset.at === press.cell.join())
-				?? null;
+			const piece = (this.#scene.board.pieces ?? []).findLast((one) => (
+				cellsOf(one).some((cell) => cell.join() === press.cell.join())));
+			press.lifted = piece && this.#pieces.querySelector(`[data-at="${piece.cell.join()}"]`);
 		}
 		if (press.lifted && this.hand.canDrag?.(press.cell)) {
 			const scale = this.#root.viewBox.baseVal.width / this.#root.clientWidth;

@@ -14,7 +14,7 @@ export const pieceKey = (piece) =>
 
 export const cellsOf = (piece) => [piece.cell, ...(piece.also ?? [])];
 
-export const wallKey = (wall) => `${wall.cell.join()} ${wall.side}`;
+const wallKey = (wall) => `${wall.cell.join()} ${wall.side}`;
 
 /** What came and what left from one drawing to the next. */
 export function change(before, after) {

@@ -9,7 +9,11 @@ import { other } from './words.js';
 
 /** The kinds by name, with what the fields mean; `unit` is what one of the number shown is worth. */
 export const KINDS = [
-	{ kind: 'per_move', label: 'Time for each move', fields: [{ name: 'ms', label: 'Seconds a move', unit: 1000, min: 0.01, value: 1000 }] },
+	{
+		kind: 'per_move',
+		label: 'Time for each move',
+		fields: [{ name: 'ms', label: 'Seconds a move', unit: 1000, min: 0.01, value: 1000 }],
+	},
 	{
 		kind: 'increment',
 		label: 'Time for the game',

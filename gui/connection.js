@@ -24,7 +24,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 8000;
 /** A peer that is gone without a word is noticed by a ping that has no answer for this long. */
 const PING_EVERY_MS = 15_000;
-const PING_PATIENCE_MS = 10_000;
+const PATIENCE_MS = 10_000;
+const SILENT = 'the server does not answer';
 
 export class Connection extends EventTarget {
 	/** @type {Map<string, {resolve: Function, reject: Function, onInfo?: Function}>} */
@@ -55,6 +56,7 @@ export class Connection extends EventTarget {
 		socket.onopen = () => this.#greet(socket);
 		socket.onmessage = (event) => this.#receive(event.data);
 		socket.onclose = (event) => this.#closed(socket, event.reason);
+		setTimeout(() => { if (!this.isOpen) this.#closed(socket, SILENT); }, PATIENCE_MS);
 	}
 
 	/**
@@ -90,18 +92,13 @@ export class Connection extends EventTarget {
 	}
 
 	async #ping(socket) {
-		const timer = setTimeout(() => this.#closed(socket, 'the server does not answer'), PING_PATIENCE_MS);
+		const timer = setTimeout(() => this.#closed(socket, SILENT), PATIENCE_MS);
 		await this.request('ping').catch(() => {});
 		clearTimeout(timer);
 	}
 
 	#receive(data) {
-		let message;
-		try {
-			message = JSON.parse(data);
-		} catch {
-			return; // Not the protocol: what waits is told by the close or the ping.
-		}
+		const message = JSON.parse(data);
 		if (message.type === 'notice') {
 			this.dispatchEvent(new CustomEvent('notice', { detail: message }));
 			return;

@@ -77,7 +77,7 @@ export class NewGameDialog {
 		this.#start.placeholder = 'the rules’ own start';
 		this.#dialog.querySelector('[data-pointer="/position/start"] .help').textContent = about.position;
 		this.#dialog.querySelector('[data-pointer="/position/moves"] .help').textContent
-			= `Parted by “;”. ${about.moves}`;
+			= `Parted by “;”, or by spaces where there is none. ${about.moves}`;
 		showError(this.#dialog, null);
 	}
 
@@ -88,7 +88,8 @@ export class NewGameDialog {
 		const rules = valuesOf(this.#rules);
 		const position = {};
 		if (this.#start.value.trim()) position.start = this.#start.value.trim();
-		const moves = this.#moves.value.split(';').map((move) => move.trim()).filter(Boolean);
+		const text = this.#moves.value;
+		const moves = text.split(text.includes(';') ? /\s*;\s*/ : /\s+/).filter(Boolean);
 		if (moves.length) position.moves = moves;
 		return { game, rules, position, about };
 	}
@@ -146,9 +147,10 @@ export class LoadDialog {
 				el('button', { onclick: () => this.#dialog.close() }, 'Cancel'),
 				el('button', { type: 'submit', class: 'primary', testid: 'load-submit' }, 'Load')));
 		this.#dialog.append(form);
+		this.#text.closest('.field').querySelector('.error').dataset.testid = 'load-error';
 		this.#file.addEventListener('change', async () => {
-			const file = this.#file.files[0];
-			if (file) this.take(await file.text());
+			this.#text.value = await this.#file.files[0]?.text() ?? '';
+			this.#read();
 		});
 		this.#text.addEventListener('input', () => this.#read());
 		form.addEventListener('submit', (event) => {
@@ -160,13 +162,6 @@ export class LoadDialog {
 	open() {
 		this.#read();
 		this.#dialog.showModal();
-	}
-
-	/** A file's text, chosen or dropped. */
-	take(text) {
-		this.#text.value = text;
-		this.#read();
-		if (!this.#dialog.open) this.#dialog.showModal();
 	}
 
 	#read() {

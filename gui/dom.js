@@ -2,7 +2,7 @@
 
 /**
  * An element; the tag may bring classes, as in `div.row.end`.
- * @param {object} [attributes]  `on…` are listeners; `testid` is `data-testid`; false, null and undefined are left out; true is an empty attribute
+ * @param {object} [attributes]  `on…` are listeners, `testid` is `data-testid`; false, null and undefined are left out
  */
 export function el(tag, attributes = {}, ...children) {
 	const [name, ...classes] = tag.split('.');

@@ -9,7 +9,7 @@ const HEIGHT = 90;
  * What half of the way up means, in thousandths: as much as the game shows, so that games of any unit fill their graph.
  */
 export function scaleOf(scores) {
-	const seen = Object.values(scores).map((score) => Math.abs(score.eval ?? 0)).filter((value) => value > 0).sort((a, b) => a - b);
+	const seen = Object.values(scores).map((score) => Math.abs(score.eval ?? 0)).filter(Boolean).sort((a, b) => a - b);
 	return seen.length ? Math.max(1000, seen[Math.floor(seen.length / 2)]) : 3000;
 }
 

@@ -48,10 +48,9 @@ function draw() {
 	if (!game) return;
 	// A game of a file may be one that was not asked about yet.
 	if (connection.isOpen && !described.has(game.game)) describe(game.game).then(draw).catch(() => {});
-	const { dataset } = document.body;
-	Object.assign(dataset, { game: game.game, cursor: game.cursor, plies: game.moves.length });
-	if (node) {
-		Object.assign(dataset, {
+	if (table.settled) {
+		Object.assign(document.body.dataset, {
+			game: game.game, cursor: game.cursor, plies: game.moves.length,
 			toMove: node.outcome ? 'none' : node.to_move, over: String(Boolean(node.outcome)), text: node.text,
 		});
 		document.documentElement.dataset.ready = '';
@@ -225,14 +224,6 @@ document.addEventListener('keydown', (event) => {
 		if (event.key === ' ' || !(board.input?.key?.(event) ?? false)) return;
 	} else return;
 	event.preventDefault();
-});
-
-document.addEventListener('dragover', (event) => { if (event.dataTransfer?.types.includes('Files')) event.preventDefault(); });
-document.addEventListener('drop', async (event) => {
-	const file = event.dataTransfer?.files[0];
-	if (!file) return;
-	event.preventDefault();
-	load.take(await file.text());
 });
 
 // A clock that runs is the one thing that changes by itself.

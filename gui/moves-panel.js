@@ -29,7 +29,10 @@ export class MovesPanel {
 			const moves = this.#found();
 			const text = this.#search.value.trim();
 			const move = moves.find((one) => one === text) ?? (moves.length === 1 ? moves[0] : null);
-			if (move) this.#play(move);
+			if (!move) return;
+			this.#play(move);
+			// The keys of the page work again.
+			this.#search.blur();
 		});
 		this.#list.addEventListener('click', (event) => {
 			const move = event.target.closest('[data-move]')?.dataset.move;

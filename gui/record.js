@@ -22,21 +22,17 @@ export const positionOf = (game, ply = game.cursor) => ({ start: game.start, mov
 /** Whether nothing lies behind the cursor. */
 export const isLive = (game) => game.cursor === game.moves.length;
 
-/**
- * The game after a further ply at the cursor. The same ply as was played there goes forward; another one forgets what was
- * played since.
- */
+/** The game without what lies behind the cursor. */
+export function cut(game) {
+	const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([ply]) => Number(ply) <= game.cursor));
+	const moves = game.moves.slice(0, game.cursor);
+	return { ...game, moves, scores: upTo(game.scores), clocks: upTo(game.clocks) };
+}
+
+/** The game after a further ply. The ply that was played there goes forward; another forgets what was played since. */
 export function played(game, ply) {
-	const at = game.cursor;
-	if (game.moves[at] === ply) return { ...game, cursor: at + 1 };
-	const upTo = (table) => Object.fromEntries(Object.entries(table).filter(([key]) => Number(key) <= at));
-	return {
-		...game,
-		moves: [...game.moves.slice(0, at), ply],
-		cursor: at + 1,
-		scores: upTo(game.scores),
-		clocks: upTo(game.clocks),
-	};
+	const cursor = game.cursor + 1;
+	return game.moves[game.cursor] === ply ? { ...game, cursor } : { ...cut(game), moves: [...cut(game).moves, ply], cursor };
 }
 
 export const lookAt = (game, ply) => ({ ...game, cursor: Math.max(0, Math.min(game.moves.length, ply)) });

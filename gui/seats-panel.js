@@ -19,9 +19,9 @@ export function seatName(seat) {
 
 /** What a player did last, if that was the last move. */
 function lastMove(game, node, player) {
-	const move = game.moves.slice(0, game.cursor).findLast((ply) => !isChance(ply));
+	const move = game?.moves.slice(0, game.cursor).findLast((ply) => !isChance(ply));
 	// Who moved is not asked for: it is the one who does not move now, or any once the game is over.
-	return move && node && !node.outcome && node.to_move === other(player) ? `played ${moveWords(game.game, move)}` : null;
+	return move && node && !node.outcome && node.to_move === other(player) ? `played ${moveWords(game.game, move)}` : '';
 }
 
 export class SeatsPanel {
@@ -50,7 +50,8 @@ export class SeatsPanel {
 	#signature() {
 		const { seats } = this.table;
 		const told = (player) => JSON.stringify(this.#forms[player] ? valuesOf(this.#forms[player]) : null);
-		return ['p1', 'p2'].map((player) => (told(player) === JSON.stringify(seats[player].options) ? '' : JSON.stringify(seats[player])));
+		return ['p1', 'p2'].map((player) => JSON.stringify(seats[player].options)).map((options, index) => (
+			told(index ? 'p2' : 'p1') === options ? '' : options));
 	}
 
 	#seat(player, about) {
@@ -106,7 +107,8 @@ export class SeatsPanel {
 		showError(form, null);
 		try {
 			// Checked before it is used, so that a wrong value is told at its field and the game goes on.
-			await table.connection.request('newgame', { session: 'check', game: table.game.game, rules: table.game.rules, options });
+			const { game, rules } = table.game;
+			await table.connection.request('newgame', { session: 'check', game, rules, options });
 			table.setSeat(player, { ...table.seats[player], options });
 		} catch (error) {
 			if (!showError(form, error)) throw error;
@@ -142,7 +144,8 @@ export class SeatsPanel {
 		kind.addEventListener('change', () => { fill(); read(); });
 		fields.addEventListener('change', read);
 		fill();
-		byId('clock').append(el('fieldset.seat', {}, el('legend', {}, 'Clock'), field('engines think', kind, '/clock/kind'), fields));
+		byId('clock').append(el('fieldset.seat', {}, el('legend', {}, 'Clock'),
+			field('engines think', kind, '/clock/kind'), fields));
 	}
 
 	/** The lines above and below the board: who, how many points, what time. */
@@ -153,8 +156,8 @@ export class SeatsPanel {
 			const { game, thinking, node } = table;
 			const thinks = thinking?.player === player;
 			const line = thinks ? thinking.lines[0] : null;
-			const last = game && lastMove(game, node, player);
-			const about = line ? `depth ${line.depth}, ${scoreWords(line.score)}, ${short(thinking.stats?.nodes ?? 0)} nodes` : thinks ? 'thinking…' : last ?? '';
+			let about = thinks ? 'thinking…' : lastMove(game, node, player);
+			if (line) about = `depth ${line.depth}, ${scoreWords(line.score)}, ${short(thinking.stats.nodes)} nodes`;
 			const score = node?.board.scores?.[player === 'p1' ? 0 : 1];
 			const left = table.clock.shown(player, now);
 			const strip = byId(`strip-${player}`);
@@ -163,8 +166,9 @@ export class SeatsPanel {
 				el('span', { class: `chip of-${player}`, 'aria-hidden': 'true' }, player.slice(1)),
 				el('span.who', {}, `${playerName(player)} · ${seatName(table.seats[player])}`),
 				el('span.about', {}, about),
-				score === undefined ? null : el('span.points', { title: 'Points' }, String(score)),
-				table.clock.counts ? el('span', { class: `time${left <= 0 ? ' out' : ''}`, role: 'timer' }, left <= 0 ? 'time is up' : clockWords(left)) : null,
+				score !== undefined && el('span.points', { title: 'Points' }, String(score)),
+				table.clock.counts && el(left > 0 ? 'span.time' : 'span.time.out', { role: 'timer' },
+					left > 0 ? clockWords(left) : 'time is up'),
 			].filter(Boolean));
 		}
 	}

@@ -8,7 +8,7 @@
  */
 import { change, drawn } from './changes.js';
 import { Clock, DEFAULT } from './clock.js';
-import { ConnectionLost, ServerError } from './connection.js';
+import { ConnectionLost } from './connection.js';
 import * as record from './record.js';
 import { PLAIN } from './symmetry.js';
 import { flipped } from './words.js';
@@ -45,6 +45,8 @@ export class Table extends EventTarget {
 		/** What the server says of the position on the board, and of the one before the last move. */
 		this.node = null;
 		this.before = null;
+		/** Whether they are of this position: after each change they are asked for. */
+		this.settled = false;
 		/** The search that decides the move, if one runs. */
 		this.thinking = null;
 		/** A hint for this position. */
@@ -69,14 +71,14 @@ export class Table extends EventTarget {
 
 	/** Whether a person may move now. */
 	get yours() {
-		return Boolean(this.node && !this.node.outcome && this.seats[this.node.to_move]?.kind === 'human');
+		return Boolean(this.settled && !this.node.outcome && this.seats[this.node.to_move]?.kind === 'human');
 	}
 
 	// The game
 
 	/**
 	 * Asks the server for a new game and puts it on the table.
-	 * @throws {ServerError} where rules or position are wrong
+	 * @throws {import('./connection.js').ServerError} where rules or position are wrong
 	 */
 	async begin(game, rules, position = {}) {
 		const node = await this.ask({ game, rules }, position, [...WANT, 'record']);
@@ -91,6 +93,7 @@ export class Table extends EventTarget {
 		if (this.game?.game !== game.game) this.#seat(game.game);
 		this.game = game;
 		this.#known.clear();
+		this.#sessions.clear();
 		if (node) this.#known.set(JSON.stringify(record.positionOf(game)), Promise.resolve(node));
 		this.node = null;
 		this.before = null;
@@ -99,9 +102,10 @@ export class Table extends EventTarget {
 		this.refresh();
 	}
 
-	/** Options belong to a game: another one begins with its own. */
+	/** Options belong to a game, and so does the way it is looked at: another one begins with its own. */
 	#seat(game) {
 		if (this.game?.game === game) return;
+		this.view = PLAIN;
 		for (const seat of Object.values(this.seats)) {
 			const { level, threads } = seat.options;
 			seat.options = Object.fromEntries(Object.entries({ level, threads }).filter(([, value]) => value !== undefined));
@@ -161,10 +165,8 @@ export class Table extends EventTarget {
 		const turn = this.#turn;
 		clearTimeout(this.#timer);
 		this.#stopThinking();
-		if (!this.game || !this.connection.isOpen) {
-			this.#emit('change');
-			return;
-		}
+		this.settled = false;
+		if (!this.game) return;
 		try {
 			const { cursor } = this.game;
 			const from = this.#lastMoveAt(cursor);
@@ -172,6 +174,7 @@ export class Table extends EventTarget {
 			if (turn !== this.#turn) return;
 			this.node = node;
 			this.before = before;
+			this.settled = true;
 			this.#emit('change');
 			this.#goOn(turn);
 		} catch (error) {
@@ -189,7 +192,7 @@ export class Table extends EventTarget {
 	#goOn(turn) {
 		const { node } = this;
 		const now = performance.now();
-		if (node.outcome || !record.isLive(this.game) || this.paused) {
+		if (node.outcome || !record.isLive(this.game) || this.paused || !this.connection.isOpen) {
 			this.clock.pause(now);
 			return;
 		}
@@ -308,7 +311,7 @@ export class Table extends EventTarget {
 	/** Plays on from the position on the board and forgets what came after it. */
 	playOn() {
 		this.paused = false;
-		this.game = { ...this.game, moves: this.game.moves.slice(0, this.game.cursor) };
+		this.game = record.cut(this.game);
 		this.refresh();
 	}
 
@@ -347,7 +350,7 @@ export class Table extends EventTarget {
 	/** Asks a full-strength engine what it would play. */
 	async askHint() {
 		const turn = this.#turn;
-		if (!this.node || this.node.outcome || this.node.to_move === 'chance') return;
+		if (!this.settled || this.node.outcome || this.node.to_move === 'chance') return;
 		const { cursor } = this.game;
 		const player = this.node.to_move;
 		this.hint = { line: null };
@@ -389,10 +392,11 @@ export class Table extends EventTarget {
 	}
 
 	#trouble(error) {
-		// The next connection begins a new turn; nobody need be told of this one.
-		if (error instanceof ConnectionLost) return;
-		if (error instanceof ServerError && error.code === 'session_unknown') this.#sessions.clear();
-		this.dispatchEvent(new CustomEvent('trouble', { detail: error }));
+		// The next connection begins a new turn; of the loss the connection itself tells.
+		if (!(error instanceof ConnectionLost)) {
+			if (error.code === 'session_unknown') this.#sessions.clear();
+			this.dispatchEvent(new CustomEvent('trouble', { detail: error }));
+		}
 		this.#emit('change');
 	}
 

@@ -38,7 +38,7 @@ export function flipped(score) {
 }
 
 /** What is proven, named: "win in 9", "loss in at most 48", "draw", "win by 5". */
-export function proofWords(score) {
+function proofWords(score) {
 	const { outcome, plies, plies_max: most, margin } = score.proof;
 	// "At least a win" is a win: such a bound bounds the margin alone.
 	const best = score.bound === 'lower' && outcome === 'win';
@@ -95,7 +95,7 @@ export function cellName(grid, [row, col]) {
 }
 
 /** What stands somewhere, in words. */
-export function pieceWords(piece) {
+function pieceWords(piece) {
 	const whose = piece.owner ? `${playerName(piece.owner)}'s ` : '';
 	const label = piece.label && piece.label !== piece.piece ? ` ${piece.label}` : '';
 	return `${whose}${piece.piece}${label}`;
