@@ -235,7 +235,7 @@ export async function playOut(page, midway = async () => {}) {
   while (await turnOf(page, 'p1')) {
     await move(page, made);
     made += 1;
-    if (made === 2) await midway();
+    if (made === 1) await midway();
   }
   return made;
 }
