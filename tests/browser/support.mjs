@@ -243,5 +243,5 @@ export async function playOut(page, midway = async () => {}) {
 /** Keeps a picture of the page in target/screenshots. */
 export async function picture(page, name) {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, animations: 'disabled' });
 }
