@@ -12,6 +12,7 @@
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
 //! 8. [`arena`]: matches between players, with a referee that trusts neither.
 //! 9. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
+//! 10. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
 //!
@@ -59,6 +60,7 @@ pub mod framing;
 pub mod game;
 pub mod games;
 pub mod options;
+pub mod page;
 pub mod score;
 pub mod search;
 pub mod settings;

@@ -42,7 +42,15 @@ fn check(error: &Value, row: &str, [id, code, pointer]: [&str; 3]) {
 
 #[test]
 fn every_row_of_the_table() {
-    let server = Server::tcp(&["--threads", "2"]);
+    every_row(&Server::tcp(&["--threads", "2"]));
+}
+
+#[test]
+fn every_row_of_the_table_over_websocket() {
+    every_row(&Server::websocket(&["--threads", "2"]));
+}
+
+fn every_row(server: &Server) {
     let mut peer = server.greet(json!({}));
     sessions(&mut peer);
     let mut sent = 0;

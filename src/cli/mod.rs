@@ -9,6 +9,7 @@ mod completions;
 mod describe;
 mod failure;
 mod go;
+mod gui;
 mod keeper;
 mod parse;
 mod perft;
@@ -40,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   plyd                                     serve on standard input and output
   plyd serve --tcp 127.0.0.1:7117          serve over TCP
+  plyd gui                                 boards in a browser
   plyd go isolation --time 1s              what to play, for people
   plyd go isolation --time 1s --json       the same for programs
   plyd arena isolation --player default --player minimax,depth=3
@@ -55,6 +57,8 @@ enum Command {
     Serve(serve::Args),
     /// Find a move in one position
     Go(go::Args),
+    /// Serve a page with boards for people, and open it
+    Gui(gui::Args),
     /// Count the positions that the rules lead to, depth by depth
     Perft(perft::Args),
     /// Solve a whole game and count its positions by value
@@ -88,7 +92,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
-    let verbosity = if let Command::Serve(args) = &command { args.verbosity() } else { LevelFilter::WARN };
+    let verbosity = match &command {
+        Command::Serve(args) => args.verbosity(),
+        Command::Gui(args) => args.verbosity(),
+        _ => LevelFilter::WARN,
+    };
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
@@ -99,6 +107,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(args),
         Command::Go(args) => go::run(&args, &mut out),
+        Command::Gui(args) => gui::run(args, &mut out),
         Command::Perft(args) => perft::run(&args, &mut out),
         Command::Solve(args) => solve::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),

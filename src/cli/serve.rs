@@ -23,6 +23,8 @@ Examples:
   plyd serve --tcp 127.0.0.1:7117 --tcp [::1]:7117      TCP, twice
   plyd serve --stdio --unix /run/plyd.sock -v           several at once, with a log line per connection
   plyd serve --tcp 0.0.0.0:7117 --token-file token      clients must know the token
+  plyd serve --ws 127.0.0.1:7118 --ws-origin http://localhost:8080
+                                                        WebSocket, also for pages from there
 
 The log goes to stderr: -v tells connections, -vv searches, -vvv everything.")]
 pub(super) struct Args {
@@ -32,12 +34,25 @@ pub(super) struct Args {
     /// Serve TCP at this address, such as 127.0.0.1:7117 (port 0: a free one, told in the log)
     #[arg(long, value_name = "ADDR", value_parser = address)]
     tcp: Vec<String>,
+    /// Serve WebSocket at this address, such as 127.0.0.1:7118, one JSON object a text message
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    ws: Vec<String>,
+    /// Let pages of this origin use --ws, such as https://example.org; without, those of the same address alone
+    #[arg(long, value_name = "ORIGIN", value_parser = origin, requires = "ws")]
+    ws_origin: Vec<String>,
     /// Serve a Unix socket at this path
     #[arg(long, value_name = "PATH")]
     unix: Option<PathBuf>,
     /// Ask clients (except on standard input) for the token in this file
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    means: Means,
+}
+
+/// What any daemon may be given, whatever it serves.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Means {
     /// Search threads that run at once; the number of cores when absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -55,6 +70,25 @@ pub(super) struct Args {
 impl Args {
     /// What is logged.
     pub(super) fn verbosity(&self) -> LevelFilter {
+        self.means.verbosity()
+    }
+}
+
+impl Means {
+    /// A daemon that serves nothing yet.
+    pub(super) fn config(self) -> Config {
+        let mut limits = Limits::default();
+        if let Some(threads) = self.threads {
+            limits.cores = threads.into();
+        }
+        if let Some(mb) = self.hash_mb {
+            limits.hash_bytes = u64::from(mb) << 20;
+        }
+        Config { transcript: self.transcript, limits, ..Config::default() }
+    }
+
+    /// What is logged.
+    pub(super) fn verbosity(&self) -> LevelFilter {
         match self.verbose {
             0 => LevelFilter::WARN,
             1 => LevelFilter::INFO,
@@ -65,20 +99,13 @@ impl Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let stdio = args.stdio || (args.tcp.is_empty() && args.unix.is_none());
+    let stdio = args.stdio || (args.tcp.is_empty() && args.ws.is_empty() && args.unix.is_none());
     if stdio && io::stdin().is_terminal() {
         let _nobody_reads = io::stderr().write_all(HINT.as_bytes());
     }
     let token = args.token_file.as_deref().map(read_token).transpose()?;
-    let mut limits = Limits::default();
-    if let Some(threads) = args.threads {
-        limits.cores = threads.into();
-    }
-    if let Some(mb) = args.hash_mb {
-        limits.hash_bytes = u64::from(mb) << 20;
-    }
-    let Args { tcp, unix, transcript, .. } = args;
-    let config = Config { stdio, tcp, unix, token, transcript, limits };
+    let Args { tcp, ws, ws_origin: ws_origins, unix, means, .. } = args;
+    let config = Config { stdio, tcp, ws, ws_origins, unix, token, ..means.config() };
     daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
 }
 
@@ -88,6 +115,11 @@ fn address(text: &str) -> Result<String, String> {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
         _ => Err("give a host and a port, such as 127.0.0.1:7117".into()),
     }
+}
+
+/// An origin, as browsers write it.
+fn origin(text: &str) -> Result<String, String> {
+    daemon::check_origin(text).map(|()| text.to_owned())
 }
 
 /// The token in a file, without the line end that editors add.

@@ -25,6 +25,8 @@ pub struct Limits {
     pub stalled: Duration,
     /// Time in which `hello` must come where it is required.
     pub handshake: Duration,
+    /// Time without a word after which a peer on a WebSocket is asked whether it is there, and again, until it is cut off.
+    pub idle: Duration,
     /// Time that searches have after the end of input.
     pub eof: Duration,
     /// Time that a shutdown takes at most.
@@ -51,6 +53,7 @@ impl Default for Limits {
             unsent_bytes: wire::MAX_UNSENT,
             stalled: Duration::from_secs(10),
             handshake: Duration::from_secs(30),
+            idle: Duration::from_secs(20),
             eof: Duration::from_secs(10),
             shutdown: Duration::from_secs(5),
             abandon: Duration::from_secs(2),

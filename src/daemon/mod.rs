@@ -47,6 +47,7 @@ use tokio::sync::Notify;
 
 use crate::engine::Entry;
 use crate::games::REGISTRY;
+use crate::page::{PAGE, Page};
 use crate::search::clock::now_ns;
 use crate::settings::Caps;
 use crate::signals::Signals;
@@ -55,19 +56,27 @@ use pool::Pool;
 use prepare::Bench;
 use state::{Effects, State};
 use transcript::Transcript;
+use transport::web::Site;
 
 pub use limits::Limits;
+pub(crate) use transport::check_origin;
 
 /// The threads that decode long lines; with more of them peers that send nothing else would crowd out the searches.
 const BLOCKING_THREADS: usize = 2;
 
 /// What a daemon serves, and how.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Config {
     /// Whether to serve the standard streams.
     pub stdio: bool,
     /// TCP addresses to listen on, as `HOST:PORT`.
     pub tcp: Vec<String>,
+    /// Addresses to listen on for WebSocket, as `HOST:PORT`.
+    pub ws: Vec<String>,
+    /// Origins whose pages may connect there, beside those of the same host.
+    pub ws_origins: Vec<String>,
+    /// A socket that listens already, to serve the page and its WebSocket on.
+    pub page: Option<std::net::TcpListener>,
     /// A path to listen on with a Unix socket.
     pub unix: Option<PathBuf>,
     /// A token that connections over sockets must show.
@@ -228,17 +237,33 @@ impl Daemon {
     /// # Errors
     /// The address cannot be listened on.
     pub async fn serve_tcp(&self, at: &str) -> Result<SocketAddr, ServeError> {
-        let failed = |error| ServeError::Listen { at: at.to_owned(), error };
-        let listener = TcpListener::bind(at).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        if at.ends_with(":0") {
-            // Nobody can connect who is not told which port it became.
-            tracing::warn!(%address, "listening on a port of the system's choice");
-        } else {
-            tracing::info!(%address, "listening");
-        }
+        let (listener, address) = listen(at).await?;
         tokio::spawn(transport::net::accept_tcp(Arc::clone(&self.shared), listener));
         Ok(address)
+    }
+
+    /// Serves WebSocket at an address (`HOST:PORT`) from tasks of the current runtime, to pages of these origins and of
+    /// the same host, and to programs that are no browsers; returns the address bound.
+    ///
+    /// # Errors
+    /// The address cannot be listened on.
+    pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
+        let (listener, address) = listen(at).await?;
+        let site = Site::new(address, origins, None);
+        tokio::spawn(transport::web::accept(Arc::clone(&self.shared), listener, site));
+        Ok(address)
+    }
+
+    /// Serves a page and its WebSocket on a socket that listens, from tasks of the current runtime.
+    ///
+    /// # Errors
+    /// The socket cannot be used.
+    pub fn serve_page(&self, listener: std::net::TcpListener, page: &'static Page) -> Result<(), ServeError> {
+        listener.set_nonblocking(true)?;
+        let site = Site::new(listener.local_addr()?, &[], Some(page));
+        let listener = TcpListener::from_std(listener)?;
+        tokio::spawn(transport::web::accept(Arc::clone(&self.shared), listener, site));
+        Ok(())
     }
 
     /// Serves a Unix socket from tasks of the current runtime, for this user alone. A socket that a dead server
@@ -307,6 +332,20 @@ impl Drop for Daemon {
     }
 }
 
+/// Listens on a TCP address.
+async fn listen(at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |error| ServeError::Listen { at: at.to_owned(), error };
+    let listener = TcpListener::bind(at).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    if at.ends_with(":0") {
+        // Nobody can connect who is not told which port it became.
+        tracing::warn!(%address, "listening on a port of the system's choice");
+    } else {
+        tracing::info!(%address, "listening");
+    }
+    Ok((listener, address))
+}
+
 /// Removes a Unix socket's file when dropped.
 #[derive(Debug)]
 pub struct SocketFile(PathBuf);
@@ -355,8 +394,15 @@ async fn serve(config: &Config) -> Result<(), ServeError> {
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;
     }
+    for at in &config.ws {
+        daemon.serve_ws(at, &config.ws_origins).await?;
+    }
+    if let Some(listener) = &config.page {
+        daemon.serve_page(listener.try_clone()?, &PAGE)?;
+    }
     let _socket = config.unix.as_deref().map(|path| daemon.serve_unix(path)).transpose()?;
-    let listens = !config.tcp.is_empty() || config.unix.is_some();
+    let listens =
+        !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some() || config.page.is_some();
     let stdio = if config.stdio { Some(daemon.serve_stdio()?) } else { None };
     let ended = async {
         match stdio {

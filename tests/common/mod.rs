@@ -9,6 +9,7 @@ mod ledger;
 mod peer;
 mod random;
 mod requests;
+pub(crate) mod websocket;
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
@@ -30,6 +31,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Server {
     child: Child,
     address: Option<SocketAddr>,
+    /// Whether the address is one for WebSocket.
+    is_websocket: bool,
     _log: Receiver<SocketAddr>,
 }
 
@@ -47,6 +50,15 @@ impl Server {
         let mut server = Self::spawn(&[&["--tcp", "127.0.0.1:0"], arguments].concat());
         let address = server._log.recv_timeout(PATIENCE).expect("the log tells the port");
         server.address = Some(address);
+        server
+    }
+
+    /// A daemon on a free port for WebSocket.
+    pub(crate) fn websocket(arguments: &[&str]) -> Self {
+        let mut server = Self::spawn(&[&["--ws", "127.0.0.1:0"], arguments].concat());
+        let address = server._log.recv_timeout(PATIENCE).expect("the log tells the port");
+        server.address = Some(address);
+        server.is_websocket = true;
         server
     }
 
@@ -77,7 +89,7 @@ impl Server {
                 }
             }
         });
-        Self { child, address: None, _log: log }
+        Self { child, address: None, is_websocket: false, _log: log }
     }
 
     /// A connection that has said nothing and reads nothing by itself.
@@ -87,14 +99,18 @@ impl Server {
         stream
     }
 
-    /// A TCP connection that has said nothing.
+    /// A connection, over TCP or WebSocket, that has said nothing.
     pub(crate) fn connect(&self) -> Peer {
         let stream = self.socket();
+        if self.is_websocket {
+            let (lines, messages) = websocket::open(stream);
+            return Peer::new(Box::new(lines), messages);
+        }
         let reading = stream.try_clone().expect("a second handle");
         Peer::tcp(stream, reading)
     }
 
-    /// A TCP connection whose `hello` with these further fields was answered.
+    /// A connection whose `hello` with these further fields was answered.
     pub(crate) fn greet(&self, fields: Value) -> Peer {
         let mut peer = self.connect();
         peer.hello(fields);

@@ -5,3 +5,4 @@ mod fake;
 mod network;
 mod script;
 mod streams;
+mod web;

@@ -12,18 +12,18 @@ use super::fake::{GAMES, gate};
 use crate::daemon::{Config, Daemon, Limits};
 
 /// How long a test waits for what must come; only a broken daemon takes so long.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A daemon on a port, with a thread that drives its sockets.
-struct Served {
-    daemon: Arc<Daemon>,
+pub(super) struct Served {
+    pub(super) daemon: Arc<Daemon>,
     address: SocketAddr,
-    runtime: tokio::runtime::Handle,
+    pub(super) runtime: tokio::runtime::Handle,
     end: Arc<Notify>,
 }
 
 impl Served {
-    fn new(config: Config) -> Self {
+    pub(super) fn new(config: Config) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(1)
@@ -52,7 +52,7 @@ impl Served {
         client
     }
 
-    fn wait_until(&self, what: &str, condition: impl Fn(&Daemon) -> bool) {
+    pub(super) fn wait_until(&self, what: &str, condition: impl Fn(&Daemon) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !condition(&self.daemon) {
             assert!(Instant::now() < deadline, "{what}: {:?}", self.daemon.status());
@@ -110,7 +110,7 @@ impl Client {
     }
 }
 
-fn go(id: &str, player: &str, rest: &str) -> String {
+pub(super) fn go(id: &str, player: &str, rest: &str) -> String {
     format!(
         r#"{{"id":"{id}","cmd":"go","game":"counting","position":{{}},"options":{{"player":"{player}"}},{rest}}}"#
     )

@@ -1,9 +1,15 @@
-//! The ways in and out: standard streams, TCP and Unix sockets, the same lines on all of them.
+//! The ways in and out: standard streams, TCP and Unix sockets, the same lines on all of them, and WebSocket, where each
+//! line is a message.
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
+mod frames;
+mod http;
 pub(super) mod net;
+mod origin;
 pub(super) mod stdio;
+pub(super) mod web;
+mod websocket;
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -17,6 +23,8 @@ use super::session::Arrival;
 use super::state::{ConnId, State};
 use crate::framing::Event;
 use crate::search::clock::now_ns;
+
+pub(crate) use origin::check_origin;
 
 /// The bytes that a writer takes at a time.
 const BATCH_BYTES: usize = 64 << 10;
@@ -74,8 +82,17 @@ enum Next {
     Gone,
 }
 
-/// The next lines of a connection.
-fn next_lines(shared: &Arc<Shared>, conn: ConnId) -> Next {
+/// How messages stand in what is written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Each with a line end.
+    Lines,
+    /// Each as a text message of a WebSocket.
+    Frames,
+}
+
+/// The next messages of a connection.
+fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
     let batch = match shared.with(|state| state.take_messages(conn, BATCH_BYTES, now_ns())) {
         Taken::Batch(batch) => batch,
         Taken::Wait => return Next::Wait,
@@ -86,8 +103,13 @@ fn next_lines(shared: &Arc<Shared>, conn: ConnId) -> Next {
     for Numbered { seq, item } in batch {
         let t_us = now_ns() / 1000;
         let line = item.into_line(seq, t_us);
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
+        match form {
+            Form::Lines => {
+                bytes.extend_from_slice(line.as_bytes());
+                bytes.push(b'\n');
+            }
+            Form::Frames => frames::put_text(&mut bytes, line.as_bytes()),
+        }
         if let Some(transcript) = &shared.transcript {
             transcript.sent(conn, seq, t_us, line);
         }

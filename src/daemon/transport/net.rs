@@ -4,6 +4,7 @@
 //! the connection that sent them.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Notify;
 
-use super::{Next, Received, Signal, next_lines};
+use super::{Form, Next, Received, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::session::Arrival;
@@ -21,12 +22,12 @@ use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
 
 /// Small enough that a peer that floods the daemon leaves the others their turn.
-const READ_BYTES: usize = 16 << 10;
+pub(super) const READ_BYTES: usize = 16 << 10;
 /// The longest line that is decoded on the one thread that serves all connections.
 const SHORT_LINE: usize = 16 << 10;
 /// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
 /// connection, and the peer might never see the last message.
-const LINGER: Duration = Duration::from_secs(1);
+pub(super) const LINGER: Duration = Duration::from_secs(1);
 /// The pause after a failure to accept, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -59,7 +60,7 @@ pub(in crate::daemon) async fn accept_unix(shared: Arc<Shared>, listener: UnixLi
     }
 }
 
-async fn pause(error: &io::Error) {
+pub(super) async fn pause(error: &io::Error) {
     tracing::warn!(%error, "cannot accept a connection");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }
@@ -107,13 +108,19 @@ async fn read(shared: Arc<Shared>, conn: ConnId, mut input: impl AsyncRead + Unp
             Ok(count) => greeted = feed_stranger(&shared, conn, &mut framing, &buffer[..count], time),
         }
     }
+    drain(input).await;
+}
+
+/// Reads on for a while what nobody wants any more, before the connection closes.
+pub(super) async fn drain(mut input: impl AsyncRead + Unpin) {
+    let mut buffer = [0; 4 << 10];
     let discard = async { while input.read(&mut buffer).await.is_ok_and(|count| count > 0) {} };
     // Either the peer closes, or it had its time.
     let _closed_or_not = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// Takes a line of a peer that has said hello; returns once the state has it, so that lines keep their order.
-async fn receive(shared: &Arc<Shared>, conn: ConnId, event: Event<'_>, time: u64) {
+/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
+pub(super) async fn receive(shared: &Arc<Shared>, conn: ConnId, event: Event<'_>, time: u64) {
     let event = match event {
         Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
             Event::Line { number, bytes: bytes.into_owned().into() }
@@ -189,7 +196,7 @@ fn foreign_protocol(head: &[u8]) -> Option<&'static str> {
 
 async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
     loop {
-        let lines = match next_lines(&shared, conn) {
+        let lines = match next_messages(&shared, conn, Form::Lines) {
             Next::Write(lines) => lines,
             Next::Wait => {
                 wake.notified().await;
@@ -202,28 +209,43 @@ async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + 
             }
             Next::Gone => return,
         };
-        let mut rest = &lines[..];
-        while !rest.is_empty() {
-            // A connection that is cut off wakes its writer, which may hang here.
-            let written = tokio::select! {
-                written = output.write(rest) => written,
-                () = wake.notified() => {
-                    if shared.with(|state| !state.conns.contains_key(&conn)) {
-                        return;
-                    }
-                    continue;
+        if write_all(&shared, conn, &mut output, &lines, &wake).await.is_break() {
+            return;
+        }
+    }
+}
+
+/// Writes bytes, telling the state of each step; breaks where the connection broke or was cut off.
+pub(super) async fn write_all(
+    shared: &Arc<Shared>,
+    conn: ConnId,
+    output: &mut (impl AsyncWrite + Unpin),
+    bytes: &[u8],
+    wake: &Notify,
+) -> ControlFlow<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        // A connection that is cut off wakes its writer, which may hang here.
+        let written = tokio::select! {
+            written = output.write(rest) => written,
+            () = wake.notified() => {
+                if shared.with(|state| !state.conns.contains_key(&conn)) {
+                    return ControlFlow::Break(());
                 }
-            };
-            match written {
-                Ok(count) if count > 0 => {
-                    rest = &rest[count..];
-                    shared.with(|state| state.writer_progress(conn, now_ns()));
-                }
-                Ok(_) | Err(_) => {
-                    tracing::info!(conn, "connection broke");
-                    return shared.with(|state| state.drop_conn(conn, now_ns(), false));
-                }
+                continue;
+            }
+        };
+        match written {
+            Ok(count) if count > 0 => {
+                rest = &rest[count..];
+                shared.with(|state| state.writer_progress(conn, now_ns()));
+            }
+            Ok(_) | Err(_) => {
+                tracing::info!(conn, "connection broke");
+                shared.with(|state| state.drop_conn(conn, now_ns(), false));
+                return ControlFlow::Break(());
             }
         }
     }
+    ControlFlow::Continue(())
 }

@@ -15,7 +15,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-use super::{Latch, Next, Received, Signal, next_lines};
+use super::{Form, Latch, Next, Received, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::state::ConnId;
@@ -159,7 +159,7 @@ impl<O: AsFd> Link<O> {
         if !pending.is_empty() || !is_ready {
             return ControlFlow::Break(());
         }
-        match next_lines(&self.shared, self.conn) {
+        match next_messages(&self.shared, self.conn, Form::Lines) {
             Next::Write(lines) => *pending = lines,
             Next::Wait => return ControlFlow::Continue(()),
             Next::Close | Next::Gone => return ControlFlow::Break(()),
@@ -181,7 +181,7 @@ impl<O: AsFd> Link<O> {
         loop {
             let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
             if pending.is_empty() {
-                match next_lines(&self.shared, self.conn) {
+                match next_messages(&self.shared, self.conn, Form::Lines) {
                     Next::Write(lines) => *pending = lines,
                     Next::Wait => {
                         drop(pending);

@@ -1,0 +1,139 @@
+/** The analysis on the page: the bar beside the board, the lines, the graph. */
+import { el, svg, byId } from './dom.js';
+import { drawGraph, plyAt, scaleOf } from './graph.js';
+import { flipped, height, playerName, scoreWords, short } from './words.js';
+
+const REASONS = {
+	proven: 'Proven: nothing is left to search.',
+	limit: 'The search is through.',
+	superseded: 'Another search took its place; it goes on soon.',
+	failed: 'The search broke; the server’s log tells more.',
+};
+
+export class AnalysisPanel {
+	#toggle = el('button', { testid: 'analyse', 'aria-pressed': 'false', title: 'Key A' }, 'Analyse');
+	#count = el('input.narrow', { type: 'number', min: 1, max: 20, step: 1, testid: 'multipv', 'aria-label': 'Lines' });
+	#whole = el('button', { testid: 'whole-game' }, 'Whole game');
+	#show = el('input', { type: 'checkbox', checked: true, id: 'show-line' });
+	#about = el('p.help', { testid: 'analysis-about' });
+	#lines = el('ol.lines', { 'aria-label': 'Lines' });
+	#graph = svg('svg.graph', { role: 'img', testid: 'graph', preserveAspectRatio: 'none' });
+	#hovered = null;
+
+	constructor(table, analysis, board) {
+		Object.assign(this, { table, analysis, board });
+		this.#count.value = analysis.multipv;
+		byId('analysis').append(
+			el('div.row', {}, this.#toggle, el('label.inline', {}, this.#count, ' lines'), this.#whole),
+			el('div.row', {}, el('label.inline', {}, this.#show, ' draw the main line on the board')),
+			this.#about, this.#lines, this.#graph,
+		);
+		this.#toggle.addEventListener('click', () => analysis.turn(!analysis.on));
+		this.#count.addEventListener('change', () => {
+			const lines = Math.max(1, Math.min(20, Math.round(Number(this.#count.value)) || 1));
+			this.#count.value = lines;
+			analysis.ask(lines);
+		});
+		this.#whole.addEventListener('click', () => (analysis.progress ? analysis.endSweep() : analysis.wholeGame(250)));
+		this.#show.addEventListener('change', () => {
+			board.showLine = this.#show.checked;
+			this.draw();
+		});
+		const hover = (event) => this.#hover(event.target.closest?.('[data-rank]')?.dataset.rank);
+		this.#lines.addEventListener('pointerover', hover);
+		this.#lines.addEventListener('focusin', hover);
+		this.#lines.addEventListener('pointerleave', () => this.#hover(null));
+		this.#lines.addEventListener('focusout', () => this.#hover(null));
+		this.#lines.addEventListener('click', (event) => {
+			const rank = event.target.closest('[data-rank]')?.dataset.rank;
+			const line = analysis.lines.find((one) => String(one.rank) === rank);
+			if (line && table.yours) table.play(line.move);
+		});
+		this.#graph.addEventListener('click', (event) => {
+			const box = this.#graph.getBoundingClientRect();
+			if (table.game) table.goTo(plyAt(table.game, (event.clientX - box.left) / box.width));
+		});
+	}
+
+	#hover(rank) {
+		this.#hovered = rank ?? null;
+		this.#drawLine();
+	}
+
+	draw() {
+		const { analysis, table } = this;
+		this.#toggle.setAttribute('aria-pressed', String(analysis.on));
+		this.#toggle.textContent = analysis.on ? 'Stop' : 'Analyse';
+		this.#whole.textContent = analysis.progress ? `Stop (${analysis.progress.join('/')})` : 'Whole game';
+		this.#about.textContent = this.#words();
+		this.#drawLines();
+		this.#drawBar();
+		this.#drawLine();
+		if (table.game) drawGraph(this.#graph, table.game);
+	}
+
+	#words() {
+		const { analysis, table } = this;
+		if (!analysis.on) return '';
+		if (table.node?.outcome) return 'The game is over.';
+		const { stats } = analysis;
+		const end = REASONS[analysis.reason] ?? analysis.reason;
+		if (!stats) return end || 'Waiting…';
+		return `depth ${stats.depth}, ${short(stats.nodes)} nodes, ${short(stats.nps)} a second. Scores are ${playerName(analysis.player)}’s. ${end}`;
+	}
+
+	#drawLines() {
+		const { analysis } = this;
+		// Elements are kept, so that a pointer or the focus stays on its line while the scores stream.
+		while (this.#lines.children.length > analysis.lines.length) this.#lines.lastElementChild.remove();
+		analysis.lines.forEach((line, index) => {
+			let item = this.#lines.children[index];
+			if (!item) {
+				item = el('li', {}, el('button.plain', {}, el('span.score', {}), el('span.pv', {})));
+				this.#lines.append(item);
+			}
+			const button = item.firstElementChild;
+			button.dataset.rank = line.rank;
+			const words = scoreWords(line.score);
+			button.dataset.score = words;
+			button.title = `${playerName(analysis.player)} to move; depth ${line.depth}; a click plays it`;
+			button.querySelector('.score').textContent = words;
+			button.querySelector('.pv').textContent = line.pv.slice(0, 12).join('  ');
+		});
+	}
+
+	/** The score that the bar shows: of the analysis, of the engine that thinks, or the last one that is known. */
+	#score() {
+		const { analysis, table } = this;
+		const of = (score, player) => score && (player === 'p2' ? flipped(score) : score);
+		return of(analysis.lines[0]?.score, analysis.player)
+			?? of(table.thinking?.lines[0]?.score, table.thinking?.player)
+			?? table.game?.scores[table.game.cursor];
+	}
+
+	#drawBar() {
+		const { table, analysis } = this;
+		const bar = byId('bar');
+		bar.hidden = !analysis.on && !Object.keys(table.game?.scores ?? {}).length;
+		if (bar.hidden) return;
+		const outcome = table.node?.outcome;
+		const score = outcome ? undefined : this.#score();
+		const won = outcome ? (outcome.winner === 'p1' ? 1 : outcome.winner === 'p2' ? -1 : 0) : null;
+		const level = won ?? height(score, scaleOf(table.game.scores)) ?? 0;
+		const share = (100 * (1 + level)) / 2;
+		const p1 = bar.querySelector('.bar-p1');
+		p1.setAttribute('height', share);
+		p1.setAttribute('y', 100 - share);
+		bar.setAttribute('aria-valuenow', level.toFixed(2));
+		const words = outcome ? 'the game is over' : scoreWords(score);
+		bar.setAttribute('aria-valuetext', words);
+		bar.title = `${words}, from player 1’s view`;
+	}
+
+	#drawLine() {
+		const { analysis, table } = this;
+		const hovered = analysis.lines.find((line) => String(line.rank) === this.#hovered);
+		const line = hovered?.pv ?? table.hint?.line?.pv ?? analysis.lines[0]?.pv ?? table.thinking?.lines[0]?.pv ?? [];
+		this.board.showPv(table.node && table.connection.isOpen ? line : []);
+	}
+}

@@ -1,0 +1,156 @@
+/**
+ * Analysis of the position on the board, for as long as it is there, and of a whole game. It knows nothing of the page.
+ * Events: `change`.
+ */
+import { ConnectionLost } from './connection.js';
+import { positionOf } from './record.js';
+
+/** When another client took the search's place, or none was free. */
+const AGAIN_MS = 1500;
+
+export class Analysis extends EventTarget {
+	#key = '';
+	#timer = 0;
+	#request = null;
+	#sweep = 0;
+
+	constructor(table) {
+		super();
+		this.table = table;
+		this.on = false;
+		/** Lines that are asked for. */
+		this.multipv = 3;
+		/** What is known of this position: the lines, who is to move, why the search ended. */
+		this.lines = [];
+		this.stats = null;
+		this.player = null;
+		this.reason = '';
+		/** While a whole game is gone through: [plies done, plies]. */
+		this.progress = null;
+		table.addEventListener('change', () => this.#follow());
+		table.connection.addEventListener('lost', () => { this.#key = ''; this.#request = null; });
+	}
+
+	turn(on) {
+		this.on = on;
+		this.#key = '';
+		this.#follow();
+	}
+
+	ask(lines) {
+		this.multipv = lines;
+		this.#key = '';
+		this.#follow();
+	}
+
+	/** Starts, changes or ends the search as the table demands. */
+	#follow() {
+		const { table } = this;
+		const { node } = table;
+		const can = this.on && !this.progress && table.settled && !node.outcome && node.to_move !== 'chance'
+			&& table.connection.isOpen;
+		const key = can ? JSON.stringify([table.game.game, table.game.rules, table.position, this.multipv]) : '';
+		if (key === this.#key) return;
+		this.#key = key;
+		clearTimeout(this.#timer);
+		this.lines = [];
+		this.stats = null;
+		this.reason = '';
+		this.player = can ? node.to_move : null;
+		if (can) this.#search(key);
+		else this.#stop();
+		this.#emit();
+	}
+
+	#stop() {
+		const request = this.#request;
+		this.#request = null;
+		if (request && this.table.connection.isOpen) {
+			this.table.connection.request('stop', { target: request.id, discard: true }).catch(() => {});
+		}
+	}
+
+	async #search(key) {
+		const { table, player } = this;
+		const { cursor } = table.game;
+		const position = positionOf(table.game);
+		const take = (message) => {
+			if (key !== this.#key) return;
+			this.lines = message.lines;
+			this.stats = message.stats;
+			table.note(cursor, player, message.lines[0]?.score);
+			this.#emit();
+		};
+		try {
+			await table.ensureSession('analysis', {});
+			if (key !== this.#key) return;
+			const request = table.connection.request('go', {
+				session: 'analysis', position, mode: 'analyse', multipv: this.multipv, queue: true,
+				info: { events: ['best', 'progress'], min_interval_ms: 150 },
+			}, take);
+			this.#request = request;
+			const best = await request;
+			take(best);
+			if (key !== this.#key) return;
+			this.reason = best.reason;
+			this.#emit();
+			if (best.reason === 'superseded') this.#again();
+		} catch (error) {
+			if (key !== this.#key || error instanceof ConnectionLost || error.code === 'cancelled') return;
+			this.reason = error.message;
+			this.#emit();
+			if (error.code === 'overloaded') this.#again();
+		}
+	}
+
+	#again() {
+		this.#timer = setTimeout(() => {
+			this.#key = '';
+			this.#follow();
+		}, AGAIN_MS);
+	}
+
+	/**
+	 * Gives each position of the game some time, the last first, so that its graph is whole.
+	 * @param {number} ms  for each position
+	 */
+	async wholeGame(ms) {
+		const { table } = this;
+		const { game } = table;
+		this.#sweep += 1;
+		const sweep = this.#sweep;
+		const total = game.moves.length + 1;
+		this.progress = [0, total];
+		this.#follow();
+		try {
+			await table.ensureSession('analysis', {});
+			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
+				const node = await table.inspect(ply);
+				if (!node.outcome && node.to_move !== 'chance') {
+					const best = await table.connection.request('go', {
+						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
+					});
+					// Another game, or a shorter one, may be on the table by now.
+					if (table.game.start !== game.start || table.game.moves[ply - 1] !== game.moves[ply - 1]) break;
+					table.note(ply, node.to_move, best.lines[0]?.score);
+				}
+				this.progress = [total - ply, total];
+				this.#emit();
+			}
+		} catch (error) {
+			if (!(error instanceof ConnectionLost)) this.reason = error.message;
+		}
+		if (sweep === this.#sweep) this.endSweep();
+	}
+
+	endSweep() {
+		this.#sweep += 1;
+		this.progress = null;
+		this.#follow();
+		this.#emit();
+	}
+
+	#emit() {
+		this.dispatchEvent(new CustomEvent('change'));
+	}
+}

@@ -1,0 +1,208 @@
+/**
+ * The board on the page: what of the table's state is drawn on it, and the input of the game that stands on it. It knows the
+ * page's elements for the board, its prompt and its tools.
+ */
+import { BoardView } from './board.js';
+import { cellsOf, change, pieceKey, touched } from './changes.js';
+import { el, byId } from './dom.js';
+import { moduleOf } from './games/index.js';
+import { cellInput } from './input.js';
+import { boardWords, playerName } from './words.js';
+
+/** Plies of a line that are drawn on the board. */
+const DRAWN_PLIES = 3;
+
+export class BoardPanel {
+	/** @type {import('./input.js').Input|null} */
+	input = null;
+	#inputKey = null;
+	#drawn = null;
+	#scene = null;
+	#fresh = new Set();
+	#slide = undefined;
+	#lineKey = '';
+	#line = [];
+
+	/** @param {() => void} inputChanged  what can be chosen has changed */
+	constructor(table, inputChanged) {
+		this.table = table;
+		this.inputChanged = inputChanged;
+		/** Whether the main line is drawn on the board. */
+		this.showLine = true;
+		const to = (name) => (...args) => this.input?.[name]?.(...args);
+		this.board = new BoardView(byId('board'), {
+			cell: to('cell'),
+			side: to('side'),
+			hover: to('hover'),
+			drag: to('drag'),
+			swipe: to('swipe'),
+			key: (event) => this.input?.key?.(event) ?? false,
+			canDrag: (cell) => Boolean(this.input?.drag) && this.#owns(cell),
+			swipes: () => Boolean(this.input?.swipe),
+		});
+	}
+
+	#owns(cell) {
+		const { node } = this.table;
+		return (node?.board.pieces ?? []).some((piece) => (piece.owner ?? node.to_move) === node.to_move
+			&& cellsOf(piece).some((part) => part.join() === cell.join()));
+	}
+
+	/** Draws what the table shows. */
+	draw() {
+		const { table } = this;
+		const { node } = table;
+		if (!node) return;
+		this.#renewInput();
+		const { game } = table;
+		const { look, slide } = moduleOf(game.game);
+		const isNew = node !== this.#drawn?.node;
+		if (isNew) {
+			// What came is animated after a step forward, not after a leap.
+			const step = this.#drawn?.start === game.start && this.#drawn.cursor === game.cursor - 1;
+			const ply = game.moves[game.cursor - 1];
+			this.#fresh = new Set(step ? lastChange(this.#drawn.node.board, node.board).came.map(pieceKey) : []);
+			this.#slide = step ? slide?.(ply) : undefined;
+			this.#drawn = { node, start: game.start, cursor: game.cursor };
+		}
+		// Where everything slides, the cells that changed tell nothing.
+		const before = slide ? null : table.before?.board;
+		const last = before ? touched(lastChange(before, node.board)) : new Set();
+		this.#scene = { board: node.board, view: table.view, last, look };
+		this.#paint();
+		if (isNew) {
+			byId('in-words').replaceChildren(...boardWords(node.board).map((line) => el('p', {}, line)));
+		}
+	}
+
+	#paint() {
+		if (!this.#scene) return;
+		const overlay = this.input?.overlay() ?? {};
+		this.board.draw({ ...this.#scene, fresh: this.#fresh, slide: this.#slide, overlay: this.#withLine(overlay) });
+		// What has come is animated once, however often its position is painted.
+		this.#fresh = new Set();
+		const { classList } = byId('board');
+		classList.toggle('quiet', Boolean(overlay.quiet));
+		classList.toggle('swipes', Boolean(this.input?.swipe));
+		this.#paintTools();
+	}
+
+	#paintTools() {
+		const { table } = this;
+		const { node } = table;
+		let prompt = '';
+		if (node && !node.outcome) {
+			if (this.input) prompt = this.input.prompt();
+			else if (node.to_move === 'chance') prompt = 'Chance draws…';
+			else if (table.paused) prompt = 'Paused.';
+			else if (table.thinking) prompt = `${playerName(node.to_move)} is thinking…`;
+		}
+		byId('prompt').textContent = prompt;
+		const host = byId('tools');
+		const tools = this.input?.tools?.() ?? [];
+		const focused = host.contains(document.activeElement) ? document.activeElement.textContent : null;
+		host.replaceChildren(...tools.map((tool) => el('button', {
+			title: tool.title, class: tool.className, onclick: tool.act, 'data-move': tool.move,
+			testid: tool.testid, 'aria-label': tool.title && tool.label.length < 3 ? tool.title : null,
+		}, tool.label)));
+		if (focused) {
+			const again = [...host.children].find((button) => button.textContent === focused) ?? host.firstElementChild;
+			if (again) again.focus();
+			else this.board.focus();
+		}
+	}
+
+	/** Each position has an input of its own; what was chosen ends with it. */
+	#renewInput() {
+		const { table } = this;
+		const { node } = table;
+		const key = table.yours && table.connection.isOpen ? node : null;
+		if (key === this.#inputKey) return;
+		this.#inputKey = key;
+		this.input = null;
+		if (key) {
+			const context = {
+				board: node.board,
+				legal: node.legal,
+				mover: node.to_move,
+				view: () => table.view,
+				play: (move) => table.play(move),
+				changed: () => {
+					if (this.#inputKey !== key) return;
+					this.#paint();
+					this.inputChanged();
+				},
+				preview: async (move) => (await table.changesAlong([move]))[0].change,
+			};
+			const make = moduleOf(table.game.game).input;
+			this.input = tried(make, context) ?? cellInput(context);
+		}
+		this.inputChanged();
+	}
+
+	/** Draws a line of moves over the board; an empty one takes it away. */
+	async showPv(plies) {
+		const { table } = this;
+		const line = this.showLine ? plies.slice(0, DRAWN_PLIES) : [];
+		const key = line.length ? JSON.stringify([table.position, line]) : '';
+		if (key === this.#lineKey) return;
+		this.#lineKey = key;
+		const found = line.length ? await table.changesAlong(line).catch(() => []) : [];
+		// Another line may have been asked for meanwhile.
+		if (key !== this.#lineKey) return;
+		this.#line = found;
+		this.#paint();
+	}
+
+	#withLine(overlay) {
+		if (!this.#line.length) return overlay;
+		const slide = moduleOf(this.table.game.game).slide;
+		const out = {
+			...overlay,
+			ghosts: [...(overlay.ghosts ?? [])],
+			sides: [...(overlay.sides ?? [])],
+			arrows: [],
+			slides: [],
+		};
+		let number = 0;
+		for (const { move, player, change: does } of this.#line) {
+			if (player === 'chance') continue;
+			number += 1;
+			const side = slide?.(move);
+			if (side) {
+				// Of what slides, one arrow for the first move is all that can be told apart.
+				if (number === 1) out.slides.push({ side, number, owner: player });
+				continue;
+			}
+			const shown = does.came.filter((piece) => piece.piece !== 'blocked');
+			shown.forEach((piece, index) => {
+				// One number a move: at its wall, or else at its first piece.
+				out.ghosts.push({ piece, className: 'line', number: index || does.walls.length ? undefined : number });
+			});
+			for (const piece of shown) {
+				const from = does.left.find((gone) => gone.piece === piece.piece && gone.owner === piece.owner);
+				if (from && !piece.also?.length) out.arrows.push({ from: from.cell, to: piece.cell, owner: player });
+			}
+			for (const wall of does.walls) out.sides.push({ ...wall, move: null, number });
+			// Large pieces would hide each other.
+			if (shown.some((piece) => piece.also?.length)) break;
+		}
+		return out;
+	}
+}
+
+/** What the last move changed, without what only stayed behind it. */
+function lastChange(before, after) {
+	const all = change(before, after);
+	return { ...all, came: all.came.filter((piece) => piece.piece !== 'blocked') };
+}
+
+/** A game's own input; null where there is none, or where the board is not as it expects. */
+function tried(make, context) {
+	try {
+		return make?.(context) ?? null;
+	} catch (error) {
+		console.warn('the generic input is used:', error);
+		return null;
+	}
+}

@@ -1,0 +1,133 @@
+/**
+ * The protocol's client: one WebSocket, a number for each request and a map of those that wait. It knows nothing of games
+ * or of the page. It opens by itself and again after each loss, later each time; what was under way then fails with
+ * `ConnectionLost`, and whoever asked asks again once `open` is told.
+ *
+ * Events: `open` (detail: the result of `hello`), `lost` (detail: {retryMs, reason}), `notice` (detail: the message).
+ */
+
+/** An `error` message of the server. */
+export class ServerError extends Error {
+	constructor(message) {
+		super(message.message);
+		this.code = message.code;
+		this.pointer = message.pointer ?? '';
+		this.retryMs = message.retry_ms;
+		this.outcome = message.outcome;
+	}
+}
+
+/** The connection ended before the answer came. */
+export class ConnectionLost extends Error {}
+
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 8000;
+/** A peer that is gone without a word is noticed by a ping that has no answer for this long. */
+const PING_EVERY_MS = 15_000;
+const PATIENCE_MS = 10_000;
+const SILENT = 'the server does not answer';
+
+export class Connection extends EventTarget {
+	/** @type {Map<string, {resolve: Function, reject: Function, onInfo?: Function}>} */
+	#pending = new Map();
+	#socket = null;
+	#count = 0;
+	#retryMs = FIRST_RETRY_MS;
+	#retryTimer = 0;
+	#pingTimer = 0;
+	/** The result of `hello` while the connection is open, else null. */
+	hello = null;
+
+	constructor(url) {
+		super();
+		this.url = url;
+	}
+
+	get isOpen() {
+		return this.hello !== null;
+	}
+
+	/** Opens the connection now, unless one is open or opening. */
+	connect() {
+		if (this.#socket) return;
+		clearTimeout(this.#retryTimer);
+		const socket = new WebSocket(this.url);
+		this.#socket = socket;
+		socket.onopen = () => this.#greet(socket);
+		socket.onmessage = (event) => this.#receive(event.data);
+		socket.onclose = (event) => this.#closed(socket, event.reason);
+		setTimeout(() => { if (!this.isOpen) this.#closed(socket, SILENT); }, PATIENCE_MS);
+	}
+
+	/**
+	 * Sends a request and waits for its final message.
+	 * @param {(info: object) => void} [onInfo]  for the `info` of a `go`
+	 */
+	request(cmd, fields = {}, onInfo) {
+		this.#count += 1;
+		const id = `q${this.#count}`;
+		const answer = new Promise((resolve, reject) => {
+			if (!this.isOpen && cmd !== 'hello') {
+				reject(new ConnectionLost('not connected'));
+				return;
+			}
+			this.#pending.set(id, { resolve, reject, onInfo });
+			this.#socket.send(JSON.stringify({ id, cmd, ...fields }));
+		});
+		return Object.assign(answer, { id });
+	}
+
+	async #greet(socket) {
+		try {
+			const client = { name: 'plyd-gui', version: '1' };
+			const hello = await this.request('hello', { protocol: { min: 1, max: 1 }, client, on_eof: 'cancel' });
+			this.hello = hello;
+			this.#retryMs = FIRST_RETRY_MS;
+			this.#pingTimer = setInterval(() => this.#ping(socket), PING_EVERY_MS);
+			this.dispatchEvent(new CustomEvent('open', { detail: hello }));
+		} catch (error) {
+			socket.close();
+			if (error instanceof ServerError) this.#closed(socket, error.message);
+		}
+	}
+
+	async #ping(socket) {
+		const timer = setTimeout(() => this.#closed(socket, SILENT), PATIENCE_MS);
+		await this.request('ping').catch(() => {});
+		clearTimeout(timer);
+	}
+
+	#receive(data) {
+		const message = JSON.parse(data);
+		if (message.type === 'notice') {
+			this.dispatchEvent(new CustomEvent('notice', { detail: message }));
+			return;
+		}
+		const id = message.id ?? message.ref;
+		const waiting = this.#pending.get(id);
+		if (!waiting) return;
+		if (message.type === 'info') {
+			waiting.onInfo?.(message);
+			return;
+		}
+		this.#pending.delete(id);
+		if (message.type === 'error') waiting.reject(new ServerError(message));
+		else waiting.resolve(message);
+	}
+
+	#closed(socket, reason) {
+		if (socket !== this.#socket) return;
+		this.#socket = null;
+		this.hello = null;
+		clearInterval(this.#pingTimer);
+		socket.close();
+		const waiting = [...this.#pending.values()];
+		this.#pending.clear();
+		for (const { reject } of waiting) reject(new ConnectionLost(reason || 'the connection is lost'));
+		// A little chance in the delay, so that many pages do not return in one instant.
+		const retryMs = Math.round(this.#retryMs * (0.8 + 0.4 * Math.random()));
+		this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 2);
+		this.#retryTimer = setTimeout(() => this.connect(), retryMs);
+		this.dispatchEvent(new CustomEvent('lost', { detail: { retryMs, reason } }));
+	}
+}

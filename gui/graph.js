@@ -1,0 +1,45 @@
+/** The graph of a game's scores over its plies, from player 1's view. Choosing a place goes to its ply. */
+import { svg } from './dom.js';
+import { height, scoreWords } from './words.js';
+
+const WIDTH = 300;
+const HEIGHT = 90;
+
+/**
+ * What half of the way up means, in thousandths: as much as the game shows, so that games of any unit fill their graph.
+ */
+export function scaleOf(scores) {
+	const seen = Object.values(scores).map((score) => Math.abs(score.eval ?? 0)).filter(Boolean).sort((a, b) => a - b);
+	return seen.length ? Math.max(1000, seen[Math.floor(seen.length / 2)]) : 3000;
+}
+
+/** @param {SVGElement} root  an empty svg */
+export function drawGraph(root, game) {
+	const plies = Math.max(1, game.moves.length);
+	const scale = scaleOf(game.scores);
+	const x = (ply) => (ply / plies) * WIDTH;
+	const y = (level) => HEIGHT / 2 - level * (HEIGHT / 2 - 6);
+	const points = Object.entries(game.scores)
+		.map(([ply, score]) => ({ ply: Number(ply), score, level: height(score, scale) }))
+		.filter((point) => point.level !== null && point.ply <= game.moves.length)
+		.sort((a, b) => a.ply - b.ply);
+	root.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
+	const out = [svg('path.zero', { d: `M0 ${HEIGHT / 2}H${WIDTH}` })];
+	if (points.length) {
+		const line = points.map((point, index) => `${index ? 'L' : 'M'}${x(point.ply)} ${y(point.level)}`).join('');
+		const area = `${line}L${x(points[points.length - 1].ply)} ${HEIGHT / 2}L${x(points[0].ply)} ${HEIGHT / 2}Z`;
+		out.push(svg('path.area', { d: area }), svg('path.line', { d: line }));
+	}
+	for (const { ply, score, level } of points) {
+		out.push(svg('circle', { cx: x(ply), cy: y(level), r: plies > 120 ? 1.2 : 2.6, 'data-graph-ply': ply },
+			svg('title', {}, `after ${ply} plies: ${scoreWords(score)}`)));
+	}
+	out.push(svg('path.here', { d: `M${x(game.cursor)} 0V${HEIGHT}` }));
+	root.replaceChildren(...out);
+	root.setAttribute('aria-label', points.length
+		? `Scores of ${points.length} positions; the last: ${scoreWords(points[points.length - 1].score)}, from player 1’s view`
+		: 'No scores yet');
+}
+
+/** The ply that is drawn at a place from 0 to 1. */
+export const plyAt = (game, part) => Math.round(Math.max(0, Math.min(1, part)) * game.moves.length);

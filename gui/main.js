@@ -1,0 +1,233 @@
+/** Puts the page together: the connection, the table, and the parts that show it. */
+import { Analysis } from './analysis.js';
+import { AnalysisPanel } from './analysis-panel.js';
+import { BoardPanel } from './board-panel.js';
+import { LoadDialog, NewGameDialog } from './dialogs.js';
+import { byId, el } from './dom.js';
+import { moveWords } from './games/index.js';
+import { isLive } from './record.js';
+import { connection } from './server.js';
+import { seatName, SeatsPanel } from './seats-panel.js';
+import { keep, restore } from './storage.js';
+import { PLAIN, turned, TURNS } from './symmetry.js';
+import { Table } from './table.js';
+import { MovesPanel } from './moves-panel.js';
+import { outcomeWords, playerName } from './words.js';
+
+const table = new Table(connection, restore());
+const analysis = new Analysis(table);
+
+/** What the server said of each game; asked anew after each connection, since it may be another server. */
+const described = new Map();
+const settled = new Map();
+
+function describe(game) {
+	if (!described.has(game)) {
+		const answer = connection.request('describe', { what: 'game', game }).then(({ body }) => {
+			settled.set(game, body);
+			return body;
+		});
+		described.set(game, answer);
+		answer.catch(() => described.delete(game));
+	}
+	return described.get(game);
+}
+
+const board = new BoardPanel(table, () => moves.draw());
+const moves = new MovesPanel(table, () => board.input?.left?.());
+const seats = new SeatsPanel(table, (game) => settled.get(game));
+const panel = new AnalysisPanel(table, analysis, board);
+const newGame = new NewGameDialog(table, describe);
+const load = new LoadDialog(table);
+const button = (name) => document.querySelector(`[data-testid="${name}"]`);
+
+// What is shown
+
+function draw() {
+	const { game, node } = table;
+	if (!game) return;
+	// A game of a file may be one that was not asked about yet.
+	if (connection.isOpen && !described.has(game.game)) describe(game.game).then(draw).catch(() => {});
+	if (table.settled) {
+		Object.assign(document.body.dataset, {
+			game: game.game, cursor: game.cursor, plies: game.moves.length,
+			toMove: node.outcome ? 'none' : node.to_move, over: String(Boolean(node.outcome)), text: node.text,
+		});
+		document.documentElement.dataset.ready = '';
+	}
+	byId('title').textContent = (settled.get(game.game)?.title ?? game.game).split(':')[0];
+	document.title = `plyd – ${byId('title').textContent}`;
+	board.draw();
+	moves.draw();
+	seats.draw();
+	panel.draw();
+	const over = byId('outcome');
+	over.hidden = !node?.outcome;
+	over.textContent = node?.outcome ? outcomeWords(node.outcome, settled.get(game.game)?.by) : '';
+	const slider = byId('slider');
+	slider.max = game.moves.length;
+	slider.value = game.cursor;
+	slider.setAttribute('aria-valuetext', `after ${game.cursor} of ${game.moves.length} plies`);
+	drawButtons();
+	keep(table.saved);
+}
+
+function drawButtons() {
+	const { game, node, hint } = table;
+	const back = game.cursor === 0;
+	const end = isLive(game);
+	for (const name of ['first', 'back', 'take-back']) button(name).disabled = back;
+	for (const name of ['forward', 'last', 'redo']) button(name).disabled = end;
+	button('hint').disabled = !node || Boolean(node.outcome) || node.to_move === 'chance' || !connection.isOpen;
+	button('hint').textContent = hint && !hint.line ? 'Thinking…' : 'Hint';
+	button('play-hint').hidden = !(hint?.line && table.yours);
+	if (hint?.line) button('play-hint').textContent = `Play ${hint.line.move}`;
+	button('move-now').hidden = !table.thinking;
+	button('play-on').hidden = end || Boolean(node?.outcome);
+	button('pause').textContent = table.paused ? 'Go on' : 'Pause';
+	button('pause').setAttribute('aria-pressed', String(table.paused));
+}
+
+function announce(text) {
+	byId('status').textContent = text;
+}
+
+function alert(message, canRetry) {
+	byId('alert').hidden = false;
+	byId('alert').querySelector('p').textContent = message;
+	byId('retry').hidden = !canRetry;
+}
+
+table.addEventListener('change', draw);
+table.addEventListener('thinking', () => {
+	seats.drawStrips();
+	panel.draw();
+	drawButtons();
+	board.draw();
+});
+analysis.addEventListener('change', () => {
+	panel.draw();
+	keep(table.saved);
+});
+table.addEventListener('trouble', (event) => {
+	alert(event.detail.message, true);
+});
+table.addEventListener('played', async (event) => {
+	const { ply, move, player } = event.detail;
+	byId('alert').hidden = true;
+	const words = moveWords(table.game.game, move);
+	const node = await table.inspect(ply + 1).catch(() => null);
+	const then = !node ? '' : node.outcome ? outcomeWords(node.outcome, settled.get(table.game.game)?.by)
+		: node.to_move === 'chance' ? '' : `${playerName(node.to_move)} to move.`;
+	announce(`${playerName(player)}: ${words}. ${then}`);
+});
+// Whatever breaks is shown; the page goes on.
+window.addEventListener('unhandledrejection', (event) => alert(event.reason?.message ?? String(event.reason), true));
+window.addEventListener('error', (event) => alert(event.message, true));
+
+// The connection
+
+function showConnection(state, text) {
+	document.body.dataset.connection = state;
+	byId('connection-text').textContent = text;
+	byId('reconnect').hidden = state === 'open';
+}
+
+async function opened() {
+	showConnection('open', 'Connected');
+	described.clear();
+	try {
+		const games = connection.request('describe', { what: 'games' });
+		const [first] = connection.hello.games;
+		if (!first) throw new Error('The server has no games.');
+		if (table.game) table.refresh();
+		else await table.begin(first, {});
+		newGame.offer((await games).body);
+	} catch (error) {
+		if (connection.isOpen) alert(error.message, true);
+	}
+}
+connection.addEventListener('open', opened);
+connection.addEventListener('lost', (event) => {
+	const seconds = Math.max(1, Math.round(event.detail.retryMs / 1000));
+	const why = event.detail.reason ? ` (${event.detail.reason})` : '';
+	showConnection('lost', `Connection lost${why}; next try in ${seconds} s. The game is kept.`);
+});
+connection.addEventListener('notice', (event) => alert(event.detail.message, false));
+byId('reconnect').addEventListener('click', () => connection.connect());
+window.addEventListener('online', () => connection.connect());
+document.addEventListener('visibilitychange', () => { if (!document.hidden) connection.connect(); });
+
+// What one can do
+
+const actions = {
+	first: () => table.goTo(0),
+	back: () => table.goTo(table.game.cursor - 1),
+	forward: () => table.goTo(table.game.cursor + 1),
+	last: () => table.goTo(table.game.moves.length),
+	'take-back': () => table.takeBack(),
+	redo: () => table.redo(),
+	hint: () => table.askHint(),
+	'play-hint': () => table.play(table.hint.line.move),
+	swap: () => table.swapSides(),
+	pause: () => table.pause(!table.paused),
+	'move-now': () => table.moveNow(),
+	'play-on': () => table.playOn(),
+	'new-game': () => newGame.open(),
+	load: () => load.open(),
+	save,
+};
+for (const [name, act] of Object.entries(actions)) {
+	button(name).addEventListener('click', () => { if (table.game || name === 'new-game' || name === 'load') act(); });
+}
+byId('slider').addEventListener('input', (event) => table.goTo(Number(event.target.value)));
+byId('retry').addEventListener('click', () => {
+	byId('alert').hidden = true;
+	connection.connect();
+	table.refresh();
+});
+byId('dismiss').addEventListener('click', () => { byId('alert').hidden = true; });
+
+for (const { name, label, sign } of TURNS) {
+	byId('views').append(el('button', {
+		title: label, 'aria-label': label, testid: `view-${name}`,
+		onclick: () => table.setView(turned(table.view, name)),
+	}, sign));
+}
+byId('views').append(el('button', {
+	testid: 'view-reset', title: 'As it was', onclick: () => table.setView(PLAIN),
+}, 'Plain view'));
+
+async function save() {
+	const line = await table.toLine([seatName(table.seats.p1), seatName(table.seats.p2)]);
+	const address = URL.createObjectURL(new Blob([line], { type: 'application/json' }));
+	const link = el('a', { href: address, download: `${table.game.game}.jsonl` });
+	document.body.append(link);
+	link.click();
+	link.remove();
+	// The browser has taken the file by the next task.
+	setTimeout(() => URL.revokeObjectURL(address), 10_000);
+	announce('The game is saved.');
+}
+
+const KEYS = {
+	'[': 'back', ']': 'forward', Home: 'first', End: 'last', z: 'take-back', y: 'redo', h: 'hint', a: 'analyse',
+};
+document.addEventListener('keydown', (event) => {
+	if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+	if (event.target.closest('input, select, textarea, dialog')) return;
+	if (event.key === '/') moves.focus();
+	else if (event.key === 'b') board.board.focus();
+	else if (KEYS[event.key] && !button(KEYS[event.key]).disabled) button(KEYS[event.key]).click();
+	// Keys of the game work wherever the focus is, but for those that move it or press buttons.
+	else if (event.target === document.body || /^.$/.test(event.key)) {
+		if (event.key === ' ' || !(board.input?.key?.(event) ?? false)) return;
+	} else return;
+	event.preventDefault();
+});
+
+// A clock that runs is the one thing that changes by itself.
+setInterval(() => { if (table.clock.running && table.clock.counts) seats.drawStrips(); }, 100);
+
+draw();
+if (connection.isOpen) opened();

@@ -1,0 +1,411 @@
+/**
+ * The table at which a game is played: the game itself, who plays which side, and what happens next. It asks the server
+ * everything about rules and knows nothing of the page, which listens to its events: `change` (draw anew), `thinking` (a
+ * search told more), `played` (detail: {ply, move, player}), `trouble` (detail: an Error).
+ *
+ * All waiting is for one *turn*: whatever changes the position begins a new one, and what comes late for an old one is
+ * dropped. So a lost connection needs no care but a new turn when it is back.
+ */
+import { change, drawn } from './changes.js';
+import { Clock, DEFAULT } from './clock.js';
+import { ConnectionLost } from './connection.js';
+import * as record from './record.js';
+import { PLAIN } from './symmetry.js';
+import { flipped } from './words.js';
+
+/** What is asked about each position. */
+const WANT = ['to_move', 'outcome', 'legal', 'chance', 'board', 'text', 'eval'];
+/** Positions that are remembered; each holds its board and its moves. */
+const KEPT = 200;
+/** How long an engine's move is held back so that one sees the last; chance takes as long. */
+const PACE_MS = 350;
+const HINT_MS = 1000;
+
+/** @typedef {{kind: 'human'|'engine', options: object}} Seat */
+
+export class Table extends EventTarget {
+	/** @type {Map<string, string>} what each open session of the server was opened with */
+	#sessions = new Map();
+	/** @type {Map<string, Promise<object>>} answers about positions, by position */
+	#known = new Map();
+	#turn = 0;
+	#timer = 0;
+
+	/** @param {object|null} saved  as `saved` gave it */
+	constructor(connection, saved) {
+		super();
+		this.connection = connection;
+		/** @type {import('./record.js').Game|null} */
+		this.game = saved?.game ?? null;
+		/** @type {Record<'p1'|'p2', Seat>} */
+		this.seats = saved?.seats ?? { p1: { kind: 'human', options: {} }, p2: { kind: 'engine', options: {} } };
+		this.view = saved?.view ?? PLAIN;
+		this.clock = new Clock(saved?.clock ?? DEFAULT);
+		this.paused = saved?.paused ?? false;
+		/** What the server says of the position on the board, and of the one before the last move. */
+		this.node = null;
+		this.before = null;
+		/** Whether they are of this position: after each change they are asked for. */
+		this.settled = false;
+		/** The search that decides the move, if one runs. */
+		this.thinking = null;
+		/** A hint for this position. */
+		this.hint = null;
+		if (this.game) this.clock.reset(this.game.clocks[this.game.cursor]);
+		connection.addEventListener('lost', () => this.#lost());
+	}
+
+	/** All that is to be kept of the table. */
+	get saved() {
+		const { game, seats, view, paused } = this;
+		return { game, seats, view, paused, clock: this.clock.config };
+	}
+
+	get position() {
+		return record.positionOf(this.game);
+	}
+
+	get mover() {
+		return this.node && !this.node.outcome ? this.node.to_move : null;
+	}
+
+	/** Whether a person may move now. */
+	get yours() {
+		return Boolean(this.settled && !this.node.outcome && this.seats[this.node.to_move]?.kind === 'human');
+	}
+
+	// The game
+
+	/**
+	 * Asks the server for a new game and puts it on the table.
+	 * @throws {import('./connection.js').ServerError} where rules or position are wrong
+	 */
+	async begin(game, rules, position = {}) {
+		const node = await this.ask({ game, rules }, position, [...WANT, 'record']);
+		const { rules: inForce, start, moves } = node.record;
+		this.#seat(game);
+		this.paused = false;
+		this.put({ ...record.fresh(game, inForce, start), moves, cursor: moves.length }, node);
+	}
+
+	/** Puts a game on the table that the server has checked; `node` is what it said of the position. */
+	put(game, node) {
+		if (this.game?.game !== game.game) this.#seat(game.game);
+		this.game = game;
+		this.#known.clear();
+		this.#sessions.clear();
+		if (node) this.#known.set(JSON.stringify(record.positionOf(game)), Promise.resolve(node));
+		this.node = null;
+		this.before = null;
+		this.hint = null;
+		this.clock.reset(game.clocks[game.cursor]);
+		this.refresh();
+	}
+
+	/** Options belong to a game, and so does the way it is looked at: another one begins with its own. */
+	#seat(game) {
+		if (this.game?.game === game) return;
+		this.view = PLAIN;
+		for (const seat of Object.values(this.seats)) {
+			const { level, threads } = seat.options;
+			seat.options = Object.fromEntries(Object.entries({ level, threads }).filter(([, value]) => value !== undefined));
+		}
+	}
+
+	/** The game as a line of a file. */
+	async toLine(players) {
+		const { game } = this;
+		const position = record.positionOf(game, game.moves.length);
+		const answer = await this.ask(game, position, ['record']);
+		return record.line(answer.record, game, players);
+	}
+
+	/** Asks about a position under the rules of a game. */
+	ask({ game, rules }, position, want) {
+		return this.connection.request('inspect', { game, rules, position, want });
+	}
+
+	/** What the server says of the position after so many plies. */
+	inspect(ply) {
+		return this.inspectAt(record.positionOf(this.game, ply));
+	}
+
+	/** The same for any position of the game's rules. */
+	inspectAt(position) {
+		const key = JSON.stringify(position);
+		let answer = this.#known.get(key);
+		if (!answer) {
+			answer = this.ask(this.game, position, WANT);
+			this.#known.set(key, answer);
+			// A failure is not kept: the next one who asks, asks the server.
+			answer.catch(() => this.#known.delete(key));
+			if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value);
+		}
+		return answer;
+	}
+
+	/**
+	 * What each ply of a line changes on the board.
+	 * @param {string[]} line  plies from the position on the board
+	 */
+	async changesAlong(line) {
+		const { start, moves } = this.position;
+		const positions = [[], ...line.map((_, index) => line.slice(0, index + 1))];
+		const nodes = await Promise.all(positions.map((plies) => this.inspectAt({ start, moves: [...moves, ...plies] })));
+		return line.map((move, index) => ({
+			move, player: nodes[index].to_move, change: change(nodes[index].board, nodes[index + 1].board),
+		}));
+	}
+
+	// Turns
+
+	/** Begins a new turn: asks about the position, then lets chance or an engine go on. */
+	async refresh() {
+		this.#turn += 1;
+		const turn = this.#turn;
+		clearTimeout(this.#timer);
+		this.#stopThinking();
+		this.settled = false;
+		if (!this.game) return;
+		try {
+			const { cursor } = this.game;
+			const from = this.#lastMoveAt(cursor);
+			const [node, before] = await Promise.all([this.inspect(cursor), from === null ? null : this.inspect(from)]);
+			if (turn !== this.#turn) return;
+			this.node = node;
+			this.before = before;
+			this.settled = true;
+			this.#emit('change');
+			this.#goOn(turn);
+		} catch (error) {
+			if (turn === this.#turn) this.#trouble(error);
+		}
+	}
+
+	/** The ply before the last move, chance plies counted to the move before them. */
+	#lastMoveAt(cursor) {
+		let ply = cursor - 1;
+		while (ply > 0 && record.isChance(this.game.moves[ply])) ply -= 1;
+		return ply >= 0 ? ply : null;
+	}
+
+	#goOn(turn) {
+		const { node } = this;
+		const now = performance.now();
+		if (node.outcome || !record.isLive(this.game) || this.paused || !this.connection.isOpen) {
+			this.clock.pause(now);
+			return;
+		}
+		if (node.to_move === 'chance') {
+			this.#timer = setTimeout(() => this.#advance(drawn(node.chance, random())), PACE_MS);
+			return;
+		}
+		if (this.seats[node.to_move].kind === 'engine') {
+			this.#think(turn, node.to_move, now);
+		} else {
+			this.clock.start(node.to_move, now);
+		}
+	}
+
+	async #think(turn, player, shownAt) {
+		try {
+			await this.ensureSession(player, this.seats[player].options);
+			if (turn !== this.#turn) return;
+			this.clock.start(player, performance.now());
+			const { cursor } = this.game;
+			const request = this.connection.request('go', {
+				session: player,
+				position: this.position,
+				...this.clock.goFields(player, performance.now()),
+				info: { events: ['best', 'progress'], min_interval_ms: 120 },
+			}, (info) => {
+				if (turn !== this.#turn) return;
+				this.thinking = { ...this.thinking, lines: info.lines, stats: info.stats };
+				this.#emit('thinking');
+			});
+			this.thinking = { id: request.id, player, lines: [], stats: null };
+			this.#emit('thinking');
+			const best = await request;
+			if (turn !== this.#turn) return;
+			this.clock.press(performance.now());
+			this.thinking = null;
+			this.note(cursor, player, best.lines[0]?.score);
+			const wait = Math.max(0, PACE_MS - (performance.now() - shownAt));
+			this.#timer = setTimeout(() => this.#advance(best.move), wait);
+		} catch (error) {
+			if (turn !== this.#turn) return;
+			this.thinking = null;
+			this.clock.pause(performance.now());
+			this.#trouble(error);
+		}
+	}
+
+	/** Remembers what a search found of a position. */
+	note(ply, player, score) {
+		if (!score || ply > this.game.moves.length) return;
+		this.game.scores[ply] = player === 'p2' ? flipped(score) : score;
+	}
+
+	#stopThinking() {
+		const { thinking } = this;
+		this.thinking = null;
+		if (thinking && this.connection.isOpen) {
+			this.connection.request('stop', { target: thinking.id, discard: true }).catch(() => {});
+		}
+	}
+
+	#advance(move) {
+		const player = this.node.to_move;
+		this.game = record.played(this.game, move);
+		this.game.clocks[this.game.cursor] = [...this.clock.left];
+		this.hint = null;
+		this.dispatchEvent(new CustomEvent('played', { detail: { ply: this.game.cursor - 1, move, player } }));
+		this.refresh();
+	}
+
+	/** A person moves. @param {string} move  a legal one */
+	play(move) {
+		if (!this.yours || !this.node.legal.includes(move)) return;
+		this.clock.press(performance.now());
+		this.#advance(move);
+	}
+
+	// What one may ask for
+
+	/** Looks at the position after so many plies; what was played stays. */
+	goTo(ply) {
+		const game = record.lookAt(this.game, ply);
+		if (game.cursor === this.game.cursor) return;
+		this.clock.pause(performance.now());
+		this.game = game;
+		this.clock.reset(game.clocks[game.cursor]);
+		this.hint = null;
+		this.refresh();
+	}
+
+	/** Back to the last position in which a person was to move; with engines alone, one move back. */
+	takeBack() {
+		return this.#seek(-1);
+	}
+
+	/** Forward to the next position in which a person is to move. */
+	redo() {
+		return this.#seek(1);
+	}
+
+	async #seek(by) {
+		const { moves } = this.game;
+		const people = Object.values(this.seats).some((seat) => seat.kind === 'human');
+		let ply = this.game.cursor + by;
+		try {
+			for (; ply > 0 && ply < moves.length; ply += by) {
+				const { to_move: mover } = await this.inspect(ply);
+				if (people ? this.seats[mover]?.kind === 'human' : mover !== 'chance') break;
+			}
+			this.goTo(ply);
+		} catch (error) {
+			this.#trouble(error);
+		}
+	}
+
+	/** Plays on from the position on the board and forgets what came after it. */
+	playOn() {
+		this.paused = false;
+		this.game = record.cut(this.game);
+		this.refresh();
+	}
+
+	pause(paused) {
+		this.paused = paused;
+		this.refresh();
+	}
+
+	/** Ends the engine's thinking; it plays the best it has. */
+	moveNow() {
+		if (this.thinking) this.connection.request('stop', { target: this.thinking.id }).catch((error) => this.#trouble(error));
+	}
+
+	/** Who plays a side from now on. */
+	setSeat(player, seat) {
+		this.seats = { ...this.seats, [player]: seat };
+		this.refresh();
+	}
+
+	swapSides() {
+		this.seats = { p1: this.seats.p2, p2: this.seats.p1 };
+		this.refresh();
+	}
+
+	setClock(config) {
+		this.clock = new Clock(config);
+		if (this.game) this.game.clocks = {};
+		this.refresh();
+	}
+
+	setView(view) {
+		this.view = view;
+		this.#emit('change');
+	}
+
+	/** Asks a full-strength engine what it would play. */
+	async askHint() {
+		const turn = this.#turn;
+		if (!this.settled || this.node.outcome || this.node.to_move === 'chance') return;
+		const { cursor } = this.game;
+		const player = this.node.to_move;
+		this.hint = { line: null };
+		this.#emit('change');
+		try {
+			await this.ensureSession('hint', {});
+			const best = await this.connection.request('go', {
+				session: 'hint', position: this.position, clock: { kind: 'per_move', ms: HINT_MS }, queue: true,
+			});
+			if (turn !== this.#turn) return;
+			this.note(cursor, player, best.lines[0]?.score);
+			this.hint = { line: best.lines[0] };
+		} catch (error) {
+			if (turn !== this.#turn) return;
+			this.hint = null;
+			this.#trouble(error);
+		}
+		this.#emit('change');
+	}
+
+	/** Opens a session of the server for this game, unless it is open with these options. */
+	async ensureSession(session, options) {
+		const { game, rules } = this.game;
+		const key = JSON.stringify([game, rules, options]);
+		if (this.#sessions.get(session) === key) return;
+		this.#sessions.delete(session);
+		await this.connection.request('newgame', { session, game, rules, options });
+		this.#sessions.set(session, key);
+	}
+
+	#lost() {
+		this.#turn += 1;
+		clearTimeout(this.#timer);
+		this.clock.pause(performance.now());
+		this.#sessions.clear();
+		this.thinking = null;
+		if (this.hint && !this.hint.line) this.hint = null;
+		this.#emit('change');
+	}
+
+	#trouble(error) {
+		// The next connection begins a new turn; of the loss the connection itself tells.
+		if (!(error instanceof ConnectionLost)) {
+			if (error.code === 'session_unknown') this.#sessions.clear();
+			this.dispatchEvent(new CustomEvent('trouble', { detail: error }));
+		}
+		this.#emit('change');
+	}
+
+	#emit(name) {
+		this.dispatchEvent(new CustomEvent(name));
+	}
+}
+
+/** From 0 to less than 1, from the browser's good source. */
+function random() {
+	return crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32;
+}

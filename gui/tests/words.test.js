@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { boardWords, clockWords, flipped, height, outcomeWords, scoreWords } from '../words.js';
+
+test('scores are named', () => {
+	const cases = [
+		[undefined, '–'],
+		[{ bound: 'exact', eval: 1234 }, '+1.23'],
+		[{ bound: 'lower', eval: -500 }, '≥ −0.50'],
+		[{ bound: 'exact', eval: 0 }, '0.00'],
+		[{ bound: 'exact', eval: 250_000 }, '+250'],
+		[{ bound: 'exact', wdl: [310_000, 480_000, 210_000] }, '31 % win, 48 % draw'],
+		[{ bound: 'exact', proof: { outcome: 'win', plies: 9 } }, 'win in 9'],
+		[{ bound: 'exact', proof: { outcome: 'loss', plies_max: 48 } }, 'loss in at most 48'],
+		[{ bound: 'exact', proof: { outcome: 'draw' }, eval: 0 }, 'draw'],
+		[{ bound: 'exact', proof: { outcome: 'win', margin: 5, plies: 3 } }, 'win by 5 in 3'],
+		[{ bound: 'exact', proof: { outcome: 'loss', margin: -2 } }, 'loss by 2'],
+		[{ bound: 'exact', proof: { outcome: 'draw', margin: 0 } }, 'draw'],
+		[{ bound: 'lower', proof: { outcome: 'win', margin: 5 } }, 'win by at least 5'],
+		[{ bound: 'upper', proof: { outcome: 'loss', margin: -5 } }, 'loss by at least 5'],
+		[{ bound: 'lower', proof: { outcome: 'win' } }, 'win'],
+		[{ bound: 'lower', proof: { outcome: 'draw' } }, 'at least a draw'],
+		[{ bound: 'upper', proof: { outcome: 'draw' } }, 'at most a draw'],
+	];
+	for (const [score, words] of cases) assert.equal(scoreWords(score), words);
+});
+
+test('the other side sees the same score the other way round', () => {
+	const score = { bound: 'lower', eval: 100, wdl: [1, 2, 999_997], proof: { outcome: 'win', margin: 4, plies_max: 7 } };
+	assert.deepEqual(flipped(score), {
+		bound: 'upper', eval: -100, wdl: [999_997, 2, 1], proof: { outcome: 'loss', margin: -4, plies_max: 7 },
+	});
+	assert.deepEqual(flipped(flipped(score)), score);
+});
+
+test('heights keep their order, and only what is proven reaches the ends', () => {
+	const scores = [
+		{ bound: 'exact', proof: { outcome: 'loss' } },
+		{ bound: 'exact', eval: -1_000_000 },
+		{ bound: 'exact', eval: -100 },
+		{ bound: 'exact', proof: { outcome: 'draw' } },
+		{ bound: 'exact', eval: 2000 },
+		{ bound: 'exact', eval: 90_000_000 },
+		{ bound: 'lower', proof: { outcome: 'win' } },
+	].map((score) => height(score, 2000));
+	assert.deepEqual(scores, [...scores].sort((a, b) => a - b));
+	assert.equal(scores[0], -1);
+	assert.equal(scores.at(-1), 1);
+	assert.ok(scores[1] > -1 && scores[5] < 1);
+	assert.equal(height(undefined, 2000), null);
+});
+
+test('outcomes name the winner first', () => {
+	const by = [{ name: 'full', about: 'Every cell has a value.' }];
+	assert.equal(outcomeWords({ winner: 'p2', by: 'full', scores: [1, 35] }, by), 'Player 2 wins, 35 to 1. Every cell has a value.');
+	assert.equal(outcomeWords({ winner: null, by: 'odd' }), 'A draw. (odd)');
+});
+
+test('a board is told in words', () => {
+	const board = {
+		grid: { rows: 2, cols: 2, row_labels: ['1', '2'], col_labels: ['a', 'b'] },
+		pieces: [{ cell: [0, 0], also: [[1, 0]], piece: 'l', owner: 'p1' }, { cell: [1, 1], piece: 'tile', label: 'C' }],
+		walls: [{ cell: [0, 1], side: 'down' }],
+		scores: [3, 4],
+	};
+	assert.deepEqual(boardWords(board), [
+		'A board of 2 rows and 2 columns.',
+		'Player 1 has 3, player 2 has 4.',
+		'a1: Player 1\'s l. b1: wall down.',
+		'a2: Player 1\'s l. b2: tile C.',
+	]);
+});
+
+test('a clock shows tenths when they count', () => {
+	assert.deepEqual([180_000, 61_001, 9_990, 40, -5].map(clockWords), ['3:00', '1:02', '0:09.9', '0:00.0', '0:00.0']);
+});

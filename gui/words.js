@@ -1,0 +1,152 @@
+/**
+ * Scores, outcomes and boards in words. Pure: it knows the shapes of the protocol's messages and nothing of the page.
+ *
+ * @typedef {'p1'|'p2'} Player
+ * @typedef {{outcome: 'win'|'draw'|'loss', plies?: number, plies_max?: number, margin?: number}} Proof
+ * @typedef {{bound: 'exact'|'lower'|'upper', eval?: number, wdl?: [number, number, number], proof?: Proof}} Score
+ * @typedef {{winner: Player|null, by: string, scores?: [number, number]}} Outcome
+ */
+
+export const other = (player) => (player === 'p1' ? 'p2' : 'p1');
+
+/** @param {string} player  `p1`, `p2` or `chance` */
+export const playerName = (player) => (player === 'p1' ? 'Player 1' : player === 'p2' ? 'Player 2' : 'Chance');
+
+/** A count with its noun. */
+export const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** Thousandths of a unit as a decimal with its sign. */
+export function units(thousandths) {
+	const value = Math.round(thousandths / 10) / 100;
+	const text = Math.abs(value) >= 100 ? Math.abs(value).toFixed(0) : Math.abs(value).toFixed(2);
+	return value > 0 ? `+${text}` : value < 0 ? `−${text}` : '0.00';
+}
+
+/** A score from the other side. */
+export function flipped(score) {
+	const back = { exact: 'exact', lower: 'upper', upper: 'lower' };
+	const ends = { win: 'loss', draw: 'draw', loss: 'win' };
+	/** @type {Score} */
+	const out = { ...score, bound: back[score.bound] ?? 'exact' };
+	if (score.eval !== undefined) out.eval = -score.eval;
+	if (score.wdl) out.wdl = [score.wdl[2], score.wdl[1], score.wdl[0]];
+	if (score.proof) {
+		out.proof = { ...score.proof, outcome: ends[score.proof.outcome] };
+		if (score.proof.margin !== undefined) out.proof.margin = -score.proof.margin;
+	}
+	return out;
+}
+
+/** What is proven, named: "win in 9", "loss in at most 48", "draw", "win by 5". */
+function proofWords(score) {
+	const { outcome, plies, plies_max: most, margin } = score.proof;
+	// "At least a win" is a win: such a bound bounds the margin alone.
+	const best = score.bound === 'lower' && outcome === 'win';
+	const worst = score.bound === 'upper' && outcome === 'loss';
+	const edge = best || worst || score.bound === 'exact' ? '' : `at ${score.bound === 'lower' ? 'least' : 'most'} a `;
+	let text = edge + outcome;
+	if (margin) text += ` by ${best || worst ? 'at least ' : ''}${Math.abs(margin)}`;
+	if (plies !== undefined) text += ` in ${plies}`;
+	else if (most !== undefined) text += ` in at most ${most}`;
+	return text;
+}
+
+/** A score in a few words, from the view of the one who moves. */
+export function scoreWords(score) {
+	if (!score) return '–';
+	if (score.proof) return proofWords(score);
+	const edge = score.bound === 'lower' ? '≥ ' : score.bound === 'upper' ? '≤ ' : '';
+	if (score.eval !== undefined) return edge + units(score.eval);
+	if (score.wdl) {
+		const percent = score.wdl.map((ppm) => Math.round(ppm / 10000));
+		return `${edge}${percent[0]} % win, ${percent[1]} % draw`;
+	}
+	return '–';
+}
+
+/**
+ * A score as a height from -1 to 1, for bars and graphs. Evaluations have no common unit, so `scale` (thousandths) is
+ * what half of the way means.
+ */
+export function height(score, scale) {
+	if (!score) return null;
+	if (score.proof && score.bound !== 'upper' && score.proof.outcome === 'win') return 1;
+	if (score.proof && score.bound !== 'lower' && score.proof.outcome === 'loss') return -1;
+	if (score.proof && score.bound === 'exact') return 0;
+	if (score.wdl) return (score.wdl[0] - score.wdl[2]) / 1e6;
+	if (score.eval !== undefined) return (0.95 * score.eval) / (Math.abs(score.eval) + scale);
+	return score.proof ? 0 : null;
+}
+
+/** @param {Array<{name: string, about: string}>} [by]  the endings that `describe` lists */
+export function outcomeWords(outcome, by = []) {
+	const who = outcome.winner ? `${playerName(outcome.winner)} wins` : 'A draw';
+	const points = outcome.winner === 'p2' ? outcome.scores?.toReversed() : outcome.scores;
+	const scores = points ? `, ${points.join(' to ')}` : '';
+	const why = by.find((ending) => ending.name === outcome.by)?.about ?? `(${outcome.by})`;
+	return `${who}${scores}. ${why}`;
+}
+
+/** The name of a cell as move texts write it: `d4` where letters name the columns, else row and column. */
+export function cellName(grid, [row, col]) {
+	const r = grid.row_labels?.[row] ?? String(row + 1);
+	const c = grid.col_labels?.[col] ?? String(col + 1);
+	return /^[a-z]+$/i.test(c) ? `${c}${r}` : `row ${r}, column ${c}`;
+}
+
+/** What stands somewhere, in words. */
+function pieceWords(piece) {
+	const whose = piece.owner ? `${playerName(piece.owner)}'s ` : '';
+	const label = piece.label && piece.label !== piece.piece ? ` ${piece.label}` : '';
+	return `${whose}${piece.piece}${label}`;
+}
+
+/** What is on each cell: a map from `row,col` to the words for it. */
+export function contents(board) {
+	const on = new Map();
+	const add = (cell, text) => {
+		const key = cell.join();
+		if (!on.has(key)) on.set(key, []);
+		on.get(key).push(text);
+	};
+	for (const piece of board.pieces ?? []) {
+		for (const cell of [piece.cell, ...(piece.also ?? [])]) add(cell, pieceWords(piece));
+	}
+	for (const mark of board.marks ?? []) add(mark.cell, `${mark.mark}${mark.label ? ` ${mark.label}` : ''}`);
+	for (const wall of board.walls ?? []) add(wall.cell, `wall ${wall.side}`);
+	return on;
+}
+
+/** The whole board in sentences, row by row; empty cells are left out. */
+export function boardWords(board) {
+	const { grid } = board;
+	const on = contents(board);
+	const lines = [`A board of ${count(grid.rows, 'row')} and ${count(grid.cols, 'column')}.`];
+	if (board.scores) lines.push(`Player 1 has ${board.scores[0]}, player 2 has ${board.scores[1]}.`);
+	for (let row = 0; row < grid.rows; row += 1) {
+		const cells = [];
+		for (let col = 0; col < grid.cols; col += 1) {
+			const words = on.get(`${row},${col}`);
+			if (words) cells.push(`${cellName(grid, [row, col])}: ${words.join('; ')}`);
+		}
+		if (cells.length) lines.push(`${cells.join('. ')}.`);
+	}
+	if (lines.length === 1) lines.push('It is empty.');
+	return lines;
+}
+
+/** @param {number} ms  a time left, as `m:ss`, with tenths below ten seconds */
+export function clockWords(ms) {
+	const rest = Math.max(0, ms);
+	if (rest < 10_000) return `0:0${(Math.floor(rest / 100) / 10).toFixed(1)}`;
+	const seconds = Math.ceil(rest / 1000);
+	return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Large counts in short: 912, 12.3k, 4.1M. */
+export function short(n) {
+	if (n < 1000) return String(n);
+	if (n < 1e6) return `${(n / 1e3).toFixed(1)}k`;
+	if (n < 1e9) return `${(n / 1e6).toFixed(1)}M`;
+	return `${(n / 1e9).toFixed(1)}G`;
+}

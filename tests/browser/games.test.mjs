@@ -1,0 +1,47 @@
+// A whole game of each against the engine, by clicks.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { byTest, launch, newGame, picture, playOut, quick, serve, told, visit } from './support.mjs';
+
+/** Rules under which a game is short. */
+const GAMES = {
+  isolation: { width: 5, height: 5 },
+  colosseum: { size: 6, seed: '7' },
+  sudoku: { m: 2, n: 2 },
+  ijk: { preset: 'v2-4x4', mode: 'nondet', max_plies: 24 },
+  'l-game': { max_plies: 10 },
+};
+
+let server;
+let browser;
+before(async () => {
+  server = await serve();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+for (const [game, rules] of Object.entries(GAMES)) {
+  test(`a whole game of ${game}`, async () => {
+    const page = await visit(browser, server.url);
+    await quick(page);
+    await newGame(page, game, rules);
+    if (game === 'l-game') {
+      // The perfect player would end a game against hands that know nothing at its second move.
+      await byTest(page, 'options-p2-player').selectOption('random');
+      await page.waitForFunction(() => document.getElementById('strip-p2').textContent.includes('random'));
+    }
+    const made = await playOut(page, () => picture(page, `${game}-midway`));
+    assert.ok(made >= 1);
+    assert.equal((await told(page)).toMove, 'none');
+    assert.match(await byTest(page, 'outcome').textContent(), /wins|draw/i);
+    // The server's own words for the whole game are those that the page shows.
+    const played = await page.locator('#history [data-ply]').count();
+    assert.equal(played, Number((await told(page)).plies) + 1);
+    await picture(page, `${game}-over`);
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+}
