@@ -8,7 +8,7 @@ mod common;
 mod matches;
 
 use common::Server;
-use matches::{FAST, arena, command, directory, records, report, timeless};
+use matches::{FAST, arena, command, directory, records, records_in, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
@@ -228,4 +228,28 @@ fn published_matches_are_played_again() {
     assert_eq!(std::fs::read_dir(directory.join("games")).unwrap().count(), matches.len());
     assert_eq!(play().as_array().unwrap(), tables, "the recorded games are counted, not played again");
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn a_match_becomes_one_page() {
+    for entry in REGISTRY {
+        let directory = directory();
+        let given = ["--player", "random", "--player", "greedy", "--games", "2", "--html", "match.html"];
+        let (records, _) = records_in(&directory, &[&[entry.name][..], &given].concat());
+        let page = std::fs::read_to_string(directory.join("match.html")).unwrap();
+        let data = page.split(r#"<script type="application/json" id="data">"#).nth(1).unwrap();
+        let data: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
+        let games = data["games"].as_array().unwrap();
+        assert_eq!(games.len(), records.len(), "{}", entry.name);
+        for (game, record) in games.iter().zip(&records) {
+            assert_eq!(game["moves"], record["moves"]);
+            let boards = game["boards"].as_array().unwrap();
+            assert_eq!(boards.len(), record["moves"].as_array().unwrap().len() + 1);
+            assert!(boards[0]["grid"].is_object(), "{}", entry.name);
+        }
+        // No address but those of the drawing's own language: the page needs no network.
+        let addresses = page.matches("://").count();
+        assert_eq!(addresses, page.matches("http://www.w3.org/").count(), "{}", entry.name);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
 }

@@ -1,6 +1,7 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
 mod clock;
+mod html;
 mod interrupt;
 mod openings;
 mod player;
@@ -30,6 +31,7 @@ use plyd_protocol::{Seed, Setting};
 use super::failure::Failure;
 use super::position::PositionArgs;
 use super::{parse, write_json};
+use html::Gallery;
 use interrupt::Halt;
 use progress::Progress;
 use report::Report;
@@ -52,6 +54,7 @@ Examples:
   plyd arena isolation --player default --player default,eval=race --sprt elo0=0,elo1=20 --concurrency 2
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
   plyd arena --preset l-game
+  plyd arena isolation --player default --player greedy --games 20 --html match.html
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without
 any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and increment, moves a period),
@@ -111,6 +114,9 @@ pub(super) struct Args {
     /// Append a record of each game to this file, a line of JSON each; games of this match that it has already count
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write a page of figures, charts and games to step through, which a browser shows without a network
+    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    html: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -138,15 +144,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         return presets::run(name, args, out);
     }
     let contest = contest(args)?;
-    let totals = play(&contest, args.sprt, args.record.as_deref(), &Halt::on_interrupt()?)?;
+    let mut totals = Totals::new(&contest, args.sprt);
+    totals.gallery = args.html.is_some().then(Gallery::default);
+    play(&contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
     let report = Report::new(&contest, &totals.summary, totals.assessment());
+    if let (Some(path), Some(gallery)) = (&args.html, totals.gallery.take()) {
+        gallery.write(path, &contest, &report)?;
+    }
     if args.json { write_json(out, &report) } else { report.show(out) }
 }
 
 /// Plays what is left of a match: the games that the record has not.
-fn play(contest: &Match, sprt: Option<Sprt>, record: Option<&Path>, halt: &Halt) -> Result<Totals, Failure> {
-    let mut totals = Totals::new(contest, sprt);
-    let mut archive = record.map(|path| archive(path, contest, &mut totals)).transpose()?;
+fn play(contest: &Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
+    let mut archive = record.map(|path| archive(path, contest, totals)).transpose()?;
     if !totals.is_complete() {
         contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
         let mut progress = Progress::new(contest.schedule.games(), totals.summary.games);
@@ -163,7 +173,7 @@ fn play(contest: &Match, sprt: Option<Sprt>, record: Option<&Path>, halt: &Halt)
             Ok::<(), io::Error>(())
         })?;
     }
-    Ok(totals)
+    Ok(())
 }
 
 /// The games of a match so far, and what was decided by them.
@@ -175,13 +185,15 @@ struct Totals {
     sprt: Option<Sprt>,
     /// What the test said when it was decided; games that ended later do not change it.
     decided: Option<Assessment>,
+    /// What a page needs of the games, where one is written.
+    gallery: Option<Gallery>,
 }
 
 impl Totals {
     fn new(contest: &Match, sprt: Option<Sprt>) -> Self {
         let summary = Summary::new(&contest.schedule, contest.players.len());
         let games = contest.schedule.games();
-        Self { summary, games, played: HashSet::new(), sprt, decided: None }
+        Self { summary, games, played: HashSet::new(), sprt, decided: None, gallery: None }
     }
 
     /// Whether there is nothing left to play.
@@ -191,6 +203,9 @@ impl Totals {
 
     fn add(&mut self, game: &PlayedGame) {
         self.summary.add(game);
+        if let Some(gallery) = &mut self.gallery {
+            gallery.add(game);
+        }
         if self.decided.is_none() {
             self.decided = self.assessment().filter(|test| test.verdict != Verdict::Continue);
         }

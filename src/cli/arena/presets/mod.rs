@@ -143,8 +143,9 @@ impl Row {
         args.seed = given.seed;
         args.concurrency = given.concurrency;
         let contest = contest(&args)?;
-        let Totals { summary, .. } = play(&contest, None, record.as_deref(), halt)?;
-        Ok(Found::new(label, claims, &summary))
+        let mut totals = Totals::new(&contest, None);
+        play(&contest, &mut totals, record.as_deref(), halt)?;
+        Ok(Found::new(label, claims, &totals.summary))
     }
 }
 

@@ -1,0 +1,287 @@
+//! `plyd arena --html`: a match as one file that a browser shows without a network: figures, charts, and games to step
+//! through.
+//!
+//! The file holds one JSON object and scripts that draw it. Boards are drawn by the modules of the page of `plyd gui`, which
+//! are in the file as they are, but for how they name each other.
+
+mod delta;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use plyd_protocol::{Player, Score};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::report::Report;
+use crate::arena::{Match, PlayedGame};
+use crate::cli::failure::Failure;
+use crate::engine::AnyRoot;
+use crate::page::PAGE;
+use crate::settings;
+
+/// The most games that can be stepped through: more would make a file that browsers are slow to open.
+const GAMES: usize = 200;
+
+/// What draws boards, of the page of `plyd gui`.
+const MODULES: [&str; 12] = [
+    "board.js",
+    "changes.js",
+    "dom.js",
+    "games/colosseum.js",
+    "games/ijk.js",
+    "games/index.js",
+    "games/isolation.js",
+    "games/l-game.js",
+    "games/sudoku.js",
+    "pieces.js",
+    "symmetry.js",
+    "words.js",
+];
+
+/// What the page needs of a match's games beside the report, gathered as they end.
+#[derive(Debug, Default)]
+pub(super) struct Gallery {
+    /// The first games, and those with faults.
+    shown: Vec<PlayedGame>,
+    /// Games by their moves.
+    lengths: BTreeMap<usize, u64>,
+}
+
+impl Gallery {
+    /// Takes note of a game. One with a fault takes the place of one without where there are too many.
+    pub(super) fn add(&mut self, game: &PlayedGame) {
+        *self.lengths.entry(game.answers.len()).or_default() += 1;
+        if self.shown.len() == GAMES {
+            let spare = self.shown.iter().rposition(|game| !is_faulty(game));
+            let (true, Some(spare)) = (is_faulty(game), spare) else { return };
+            self.shown.remove(spare);
+        }
+        self.shown.push(game.clone());
+    }
+
+    /// Writes the page.
+    pub(super) fn write(mut self, path: &Path, contest: &Match, report: &Report<'_>) -> Result<(), Failure> {
+        self.shown.sort_by_key(|game| game.number);
+        let games = self.shown.iter().map(|game| Shown::new(contest, game)).collect::<Result<_, _>>()?;
+        let data = Data { report, games, lengths: &self.lengths, most: GAMES };
+        let page = page(&serde_json::to_string(&data).map_err(std::io::Error::from)?);
+        fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
+    }
+}
+
+/// Whether the game says something of a player that its result does not.
+fn is_faulty(game: &PlayedGame) -> bool {
+    game.forfeit.is_some() || !game.contradictions.is_empty()
+}
+
+/// All that the page's script reads.
+#[derive(Serialize)]
+struct Data<'m> {
+    report: &'m Report<'m>,
+    games: Vec<Shown<'m>>,
+    lengths: &'m BTreeMap<usize, u64>,
+    most: usize,
+}
+
+/// A game to step through.
+#[derive(Serialize)]
+struct Shown<'m> {
+    number: usize,
+    players: [&'m str; 2],
+    opening: usize,
+    moves: &'m [String],
+    /// By ply, what its player said; none for the opening and for chance.
+    answers: Vec<Option<Said>>,
+    /// How it ended, for people.
+    end: String,
+    fault: bool,
+    /// The board before the first ply, then for each ply what it changes.
+    boards: Vec<Value>,
+}
+
+/// What a player said with a move.
+#[derive(Serialize)]
+struct Said {
+    player: Player,
+    time_us: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<Score>,
+}
+
+impl<'m> Shown<'m> {
+    fn new(contest: &'m Match, game: &'m PlayedGame) -> Result<Self, Failure> {
+        let record = &game.record;
+        let rules = settings::rules(contest.game, &record.rules, contest.seed.0)?;
+        let mut root = settings::open(contest.game, &rules, Some(&record.start))?;
+        let mut boards = Vec::with_capacity(record.moves.len() + 1);
+        let mut last = board(root.as_ref());
+        boards.push(last.clone());
+        for mv in &record.moves {
+            root = root.extend(std::slice::from_ref(mv))?;
+            let next = board(root.as_ref());
+            boards.push(delta::delta(&last, &next));
+            last = next;
+        }
+        let mut said = game.answers.iter();
+        let answers = record.moves.iter().enumerate().map(|(ply, mv)| {
+            let asked = ply >= game.opening && !mv.starts_with('~');
+            let answered = asked.then(|| said.next()).flatten()?;
+            Some(Said { player: answered.player, time_us: answered.time_us, score: answered.score })
+        });
+        Ok(Self {
+            number: game.number,
+            players: [0, 1].map(|side| &*game.players[side].name),
+            opening: game.opening,
+            moves: &record.moves,
+            answers: answers.collect(),
+            end: end(game),
+            fault: is_faulty(game),
+            boards,
+        })
+    }
+}
+
+fn board(root: &dyn AnyRoot) -> Value {
+    serde_json::to_value(root.board()).expect("a board is plain data")
+}
+
+/// How a game ended, in words.
+fn end(game: &PlayedGame) -> String {
+    let outcome = game.record.result.as_ref();
+    let mut text = match outcome.and_then(|outcome| outcome.winner) {
+        None => "draw".to_owned(),
+        Some(winner) => format!("{} wins", game.entrant(winner).name),
+    };
+    if let Some(outcome) = outcome {
+        let _never_fails = write!(text, ", {}", outcome.by);
+        if let Some([p1, p2]) = outcome.scores {
+            let _never_fails = write!(text, " {p1} : {p2}");
+        }
+    }
+    if let Some(forfeit) = &game.forfeit {
+        let _never_fails = write!(text, " ({})", forfeit.fault.message);
+    }
+    for contradiction in &game.contradictions {
+        let _never_fails =
+            write!(text, "; {} {}", game.entrant(contradiction.player).name, contradiction.message);
+    }
+    text
+}
+
+/// The page around its data.
+fn page(data: &str) -> String {
+    let style = format!("{}\n{}", source("style.css"), include_str!("report.css"));
+    let imports: BTreeMap<String, String> =
+        MODULES.iter().map(|path| (named(path), as_url(&renamed(path, source(path))))).collect();
+    let imports = serde_json::json!({ "imports": imports }).to_string();
+    let mut page = include_str!("page.html").to_owned();
+    for (place, text) in [
+        ("{{style}}", &*style),
+        ("{{imports}}", &*imports.replace('<', "\\u003c")),
+        ("{{script}}", include_str!("report.js")),
+        // Last, so that nothing in it is taken for a place; and no text of a player ends the element.
+        ("{{data}}", &*data.replace('<', "\\u003c")),
+    ] {
+        page = page.replacen(place, text, 1);
+    }
+    page
+}
+
+/// A file of the page of `plyd gui`.
+fn source(path: &str) -> &'static str {
+    let file = PAGE.file(&format!("/{path}")).expect("the tests look for each of them");
+    std::str::from_utf8(file.bytes).expect("the files of the page are texts")
+}
+
+/// The name under which scripts of the report import a module.
+fn named(path: &str) -> String {
+    format!("plyd/{path}")
+}
+
+/// A module that names others as the report does: a data URL has no place from which `./` could lead anywhere.
+fn renamed(path: &str, source: &str) -> String {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut out = String::with_capacity(source.len());
+    for line in source.lines() {
+        let import =
+            line.strip_prefix("import ").and_then(|rest| rest.strip_suffix("';")?.split_once(" from '"));
+        let _never_fails = match import {
+            Some((names, place)) => {
+                let place = match (place.strip_prefix("../"), place.strip_prefix("./")) {
+                    (Some(above), _) => above.to_owned(),
+                    (None, Some(beside)) if folder.is_empty() => beside.to_owned(),
+                    (None, Some(beside)) => format!("{folder}/{beside}"),
+                    (None, None) => place.to_owned(),
+                };
+                writeln!(out, "import {names} from '{}';", named(&place))
+            }
+            None => writeln!(out, "{line}"),
+        };
+    }
+    out
+}
+
+/// A script as a URL that is its own content.
+fn as_url(script: &str) -> String {
+    let mut url = "data:text/javascript;charset=utf-8,".to_owned();
+    for byte in script.bytes() {
+        match byte {
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'_'
+            | b'.'
+            | b'('
+            | b')'
+            | b'='
+            | b','
+            | b';' => {
+                url.push(char::from(byte));
+            }
+            _ => {
+                let _never_fails = write!(url, "%{byte:02X}");
+            }
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_find_each_other_by_name() {
+        let known: Vec<String> = MODULES.iter().map(|path| named(path)).collect();
+        for (path, text) in MODULES
+            .iter()
+            .map(|path| (*path, renamed(path, source(path))))
+            .chain([("report.js", include_str!("report.js").into())])
+        {
+            let imports: Vec<&str> = text.lines().filter(|line| line.starts_with("import")).collect();
+            for import in &imports {
+                let name = import.split('\'').nth(1).unwrap_or_default();
+                assert!(known.iter().any(|known| known == name), "{path}: {import}");
+            }
+            // An import over several lines would be left as it is.
+            assert_eq!(text.matches(" from '").count(), imports.len(), "{path}");
+        }
+    }
+
+    #[test]
+    fn no_text_ends_an_element() {
+        let page = page(r#"{"name":"</script><script>alert(1)</script>{{script}}"}"#);
+        assert!(page.contains(r"\u003c/script>\u003cscript>alert(1)"));
+        assert_eq!(page.matches("</script>").count(), 3, "the page's own");
+        assert!(page.contains("{{script}}"), "a player's text is no place of the page");
+    }
+
+    #[test]
+    fn scripts_are_whole_as_urls() {
+        assert_eq!(as_url("a = 'é%';\n"), "data:text/javascript;charset=utf-8,a%20=%20%27%C3%A9%25%27;%0A");
+    }
+}
