@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(long)]
     log: bool,
     /// How long a check may take
-    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse::duration)]
     timeout: Duration,
     /// The server to start for each check; this plyd's `serve` when absent
     #[arg(last = true, value_name = "COMMAND")]

@@ -183,7 +183,7 @@ fn hash(trial: &Trial<'_>) -> Checked {
 
 /// A limit that lets the search go through all moves.
 fn small() -> Value {
-    json!({ "mode": "analyse", "limit": { "nodes": 30_000, "depth": 3 } })
+    json!({ "mode": "analyse", "limit": { "nodes": 2000, "depth": 2 } })
 }
 
 fn multipv(trial: &Trial<'_>) -> Checked {
@@ -470,7 +470,7 @@ fn interval(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     let info = json!({ "events": ["best", "progress"], "min_interval_ms": 60_000 });
-    talk.best(&go("g", &game, json!({ "limit": { "nodes": 50_000 }, "info": info })))?;
+    talk.best(&go("g", &game, json!({ "limit": { "time_ms": 200 }, "info": info })))?;
     for event in ["best", "progress"] {
         let count = talk.log.iter().filter(|heard| heard.message["event"] == event).count();
         holds(count <= 1, format!("one `{event}` a minute"), || format!("{count}"))?;

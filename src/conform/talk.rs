@@ -108,7 +108,7 @@ impl<'w> Talk<'w> {
 
     /// Sets how long the server may leave what it is sent unread.
     pub(super) fn set_patience(&mut self, patience: Duration) {
-        self.lines.set_patience(patience);
+        self.lines.set_patience(patience.min(self.deadline.saturating_duration_since(Instant::now())));
     }
 
     /// Notes a request whose line was sent in parts.
@@ -346,7 +346,7 @@ impl Drop for Talk<'_> {
         }
         self.deadline = Instant::now() + FAREWELL;
         self.lines.set_patience(FAREWELL);
-        let _gone_already = self.lines.send(br#"{"id":"bye","cmd":"quit","mode":"stop"}"#);
+        let _gone_already = self.send_line(br#"{"id":"bye","cmd":"quit","mode":"stop"}"#);
         while self.receive().is_ok() {}
     }
 }

@@ -3,6 +3,7 @@
 //! What is distorted is data, a row of `mutants.txt`: which lines of which direction, and what becomes of them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -43,6 +44,8 @@ enum Change {
     Lossy,
     Delay(u64),
     Exit(u8),
+    /// All connections are closed.
+    HangUp,
     /// A line ends where a read ends.
     Chop,
     /// Of what is read at once only the first line is seen.
@@ -94,6 +97,7 @@ impl Mutant {
             "lossy" => Change::Lossy,
             "delay" => Change::Delay(rest.parse().expect("ms")),
             "exit" => Change::Exit(rest.parse().expect("a code")),
+            "hang-up" => Change::HangUp,
             "chop" => Change::Chop,
             "first" => Change::First,
             "lose-rest" => Change::LoseRest,
@@ -119,8 +123,17 @@ impl Mutant {
         let requests = Arc::clone(&shared);
         let child = Arc::new(Mutex::new(child));
         let killed = Arc::clone(&child);
-        thread::spawn(move || requests.pass_requests(stdin, &killed));
-        let code = shared.pass_messages(stdout);
+        thread::spawn(move || {
+            let is_gone = requests.pass_requests(io::stdin().lock(), stdin, &|| {
+                let _ended_already = killed.lock().unwrap().kill();
+            });
+            if is_gone {
+                // What it wrote before is passed on, if somebody reads it, and the process ends then.
+                thread::sleep(Duration::from_secs(2));
+                std::process::exit(9);
+            }
+        });
+        let code = shared.pass_messages(stdout, io::stdout().lock());
         if let (Change::Stay, "eof") = (&shared.change, &*shared.direction) {
             loop {
                 thread::park();
@@ -132,6 +145,40 @@ impl Mutant {
             _ => code,
         };
         ExitCode::from(own.unwrap_or_else(|| status.code().unwrap_or(9) as u8))
+    }
+
+    /// Serves over TCP, in front of the daemon that listens there: its own address. The threads end with the process.
+    pub(crate) fn listen(self, daemon: SocketAddr) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let shared = Arc::new(self);
+        thread::spawn(move || {
+            let open = Arc::new(Mutex::new(Vec::new()));
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = TcpStream::connect(daemon).expect("the daemon listens");
+                let twin = |stream: &TcpStream| stream.try_clone().expect("a second handle");
+                for stream in [&client, &server] {
+                    stream.set_nodelay(true).expect("a TCP option");
+                    open.lock().unwrap().push(twin(stream));
+                }
+                let (requests, input, output) = (Arc::clone(&shared), twin(&client), twin(&server));
+                let sockets = Arc::clone(&open);
+                thread::spawn(move || {
+                    requests.pass_requests(input, &output, &|| {
+                        for socket in sockets.lock().unwrap().iter() {
+                            let _closed_already = socket.shutdown(Shutdown::Both);
+                        }
+                    });
+                    let _closed_already = output.shutdown(Shutdown::Write);
+                });
+                let messages = Arc::clone(&shared);
+                thread::spawn(move || {
+                    messages.pass_messages(&server, &client);
+                    let _closed_already = client.shutdown(Shutdown::Both);
+                });
+            }
+        });
+        address
     }
 
     fn is_at(&self, direction: &str, line: &[u8]) -> bool {
@@ -182,9 +229,10 @@ impl Mutant {
         }
     }
 
-    fn pass_requests(&self, mut out: impl Write, child: &Mutex<Child>) {
-        let mut input = io::stdin().lock();
-        let (mut rest, mut chunk) = (Vec::new(), vec![0; 64 << 10]);
+    /// Reads requests to their end, or until the server takes no more, and tells whether it was that; `kill` ends the
+    /// server for good.
+    fn pass_requests(&self, mut input: impl Read, mut out: impl Write, kill: &dyn Fn()) -> bool {
+        let (mut rest, mut chunk, mut seen) = (Vec::new(), vec![0; 64 << 10], 0);
         loop {
             let count = input.read(&mut chunk).unwrap_or(0);
             if count == 0 {
@@ -195,20 +243,26 @@ impl Mutant {
                 rest.push(b'\n');
             }
             let mut is_first = true;
-            while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            while let Some(end) = rest[seen..].iter().position(|&byte| byte == b'\n').map(|end| seen + end) {
+                seen = 0;
                 let line: Vec<u8> = rest.drain(..=end).collect();
                 let line = &line[..end];
                 if matches!(self.change, Change::First) && !is_first {
                     continue;
                 }
                 is_first = false;
+                if matches!(self.change, Change::HangUp) && self.is_at(">", line) {
+                    kill();
+                }
                 let lines = if self.is_at(">", line) { self.changed(line) } else { vec![line.to_vec()] };
                 for mut line in lines {
                     line.push(b'\n');
-                    // Who is gone is seen at the other end.
-                    let _daemon_gone = out.write_all(&line);
+                    if out.write_all(&line).is_err() {
+                        return true;
+                    }
                 }
             }
+            seen = rest.len();
         }
         if !matches!(self.change, Change::LoseRest) {
             let _daemon_gone = out.write_all(&rest);
@@ -217,16 +271,14 @@ impl Mutant {
             (Change::Stay, "eof") => loop {
                 thread::park();
             },
-            (Change::Kill, "eof") => {
-                let _ended_already = child.lock().unwrap().kill();
-            }
+            (Change::Kill, "eof") => kill(),
             _ => {}
         }
+        false
     }
 
     /// Writes what the daemon writes; a code to exit with, where the change is that.
-    fn pass_messages(&self, input: impl Read) -> Option<u8> {
-        let mut out = io::stdout().lock();
+    fn pass_messages(&self, input: impl Read, mut out: impl Write) -> Option<u8> {
         let mut held: Option<(Vec<u8>, Value)> = None;
         let mut seq = 0;
         // Lines that come, go or change places keep their numbers right; that they count is another promise.
