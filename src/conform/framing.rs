@@ -118,7 +118,7 @@ fn parts(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let line = format!("{}\n", json!({ "id": "p", "cmd": "ping", "echo": "ü🎲" }));
     talk.note(line.trim_end().as_bytes());
-    // Between two parts the server has answered something else to nobody: a part may be read by itself.
+    // A read may end anywhere, within a character, too.
     for byte in line.as_bytes() {
         talk.send_bytes(&[*byte])?;
         std::thread::yield_now();

@@ -208,7 +208,9 @@ fn apart(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     talk.sessions(&["a", "b"], &game)?;
-    let set = |id: &str, session: &str, options: Value| json!({ "id": id, "cmd": "setoption", "session": session, "options": options });
+    let set = |id: &str, name: &str, options: Value| {
+        with(session(name), &json!({ "id": id, "cmd": "setoption", "options": options }))
+    };
     talk.result(&set("1", "a", json!({ "seed": "3" })))?;
     talk.result(&set("2", "b", json!({ "seed": "5" })))?;
     for (id, name, seed) in [("3", "a", "3"), ("4", "b", "5")] {

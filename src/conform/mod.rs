@@ -17,6 +17,7 @@ mod handshake;
 mod ids;
 mod liveness;
 mod numbers;
+mod proofs;
 mod races;
 mod referee;
 mod refusals;
