@@ -33,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk(
         "proven-ends",
         "a search whose lines are all proven ends at once, in every mode",
-        proven_ends,
+        proofs::ends,
     ),
     Check::talk(
         "only-move",

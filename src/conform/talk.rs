@@ -94,21 +94,18 @@ impl<'w> Talk<'w> {
         sent.map_err(|error| Stop::failed("the server reads what it is sent", error.to_string()))
     }
 
-    /// Sends bytes until the server takes no more, or as often as told; whether it took all.
-    pub(super) fn pour(&mut self, bytes: &[u8], times: usize) -> Checked<bool> {
-        for _ in 0..times {
+    /// Sends bytes again and again until the connection is closed; whether that was in time.
+    pub(super) fn pour(&mut self, bytes: &[u8], time: Duration) -> Checked<bool> {
+        let end = self.deadline.min(Instant::now() + time);
+        self.lines.set_patience(time);
+        while Instant::now() < end {
             match self.lines.send_bytes(bytes) {
                 Ok(_) => {}
-                Err(LineError::Closed) => return Ok(false),
+                Err(LineError::Closed) => return Ok(true),
                 Err(error) => return Err(Stop::failed("the server reads on, or closes", error.to_string())),
             }
         }
-        Ok(true)
-    }
-
-    /// Sets how long the server may leave what it is sent unread.
-    pub(super) fn set_patience(&mut self, patience: Duration) {
-        self.lines.set_patience(patience.min(self.deadline.saturating_duration_since(Instant::now())));
+        Ok(false)
     }
 
     /// Notes a request whose line was sent in parts.
