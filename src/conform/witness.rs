@@ -422,11 +422,11 @@ mod tests {
             assert!(told.len() == 1 || old.contains("pv"), "{name}: {told:?}");
         }
         let again = best.replace(r#""seq":1"#, r#""seq":2"#);
-        assert_eq!(found(&[go.clone()], &[&best, &again]), ["ids/one-final"]);
+        assert_eq!(found(std::slice::from_ref(&go), &[&best, &again]), ["ids/one-final"]);
         let late = format!(
             r#"{{"seq":2,"t_us":9,"type":"info","id":"g","event":"best","move":"f5","lines":[],{STATS}}}"#
         );
-        assert_eq!(found(&[go.clone()], &[&best, &late]), ["ids/infos-first"]);
+        assert_eq!(found(std::slice::from_ref(&go), &[&best, &late]), ["ids/infos-first"]);
         let early = late.replace(r#""seq":2"#, r#""seq":1"#).replace("best", "progress");
         assert_eq!(found(&[go], &[&early]), ["search/events"]);
         assert_eq!(found(&[], &["hello"]), ["framing/messages"]);
