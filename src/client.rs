@@ -1,8 +1,9 @@
 //! The protocol from the other end: a small blocking client for a child process or a TCP address.
 //!
-//! Used by `replay`, the benches, the integration tests and matches between engines. It knows the wire types and
-//! nothing of games; it never waits longer than it is told.
+//! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the wire
+//! types and nothing of games; it never waits longer than it is told.
 
+mod address;
 mod lines;
 mod peer;
 
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Envelope, Message, Request};
 
+pub use address::{Address, Program};
 pub use lines::{LineError, Lines, ReceivedLine};
 
 /// A connection to a server.

@@ -11,8 +11,9 @@
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
 //! 8. [`arena`]: matches between players, with a referee that trusts neither.
-//! 9. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
-//! 10. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
+//! 9. [`conform`]: checks for any server of the protocol.
+//! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
+//! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
 //!
@@ -54,6 +55,7 @@ pub mod arena;
 pub mod cli;
 pub mod client;
 pub mod columns;
+pub mod conform;
 pub mod daemon;
 pub mod engine;
 pub mod framing;

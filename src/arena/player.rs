@@ -1,11 +1,9 @@
 //! Who plays: the program to start or the address to call, its options, its clock and its limits.
 
-use std::ffi::OsString;
-use std::process::Command;
-
 use plyd_protocol::{Limit, Settings};
 
 use super::TimeControl;
+pub use crate::client::{Address, Program};
 
 /// A player of a match.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,32 +20,4 @@ pub struct Player {
     pub time: TimeControl,
     /// Limits of each search.
     pub limit: Limit,
-}
-
-/// Where a player is found that speaks the protocol.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Address {
-    /// On the standard streams of a program, which is started.
-    Program(Program),
-    /// Over TCP, as `HOST:PORT`: a server that runs already.
-    Tcp(String),
-}
-
-/// A program that speaks the protocol on its standard streams.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program {
-    /// The executable.
-    pub path: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-}
-
-impl Program {
-    /// What starts it.
-    #[must_use]
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.args(&self.arguments);
-        command
-    }
 }

@@ -6,6 +6,7 @@
 mod arena;
 mod bench;
 mod completions;
+mod conform;
 mod describe;
 mod failure;
 mod go;
@@ -49,7 +50,7 @@ Examples:
   plyd describe                            the games
   plyd help go                             one command in full
 
-Exit codes: 0 done, 1 failed (also: replay found a difference), 2 wrong arguments.";
+Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault), 2 wrong arguments.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -73,6 +74,8 @@ enum Command {
     Show(show::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
+    /// Check a server of the protocol against the specification
+    Conform(conform::Args),
     /// End the players of a match whose referee was killed; started by `plyd arena`
     #[command(hide = true)]
     Keeper(keeper::Args),
@@ -115,6 +118,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Arena(args) => arena::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Replay(args) => replay::run(&args, &mut out),
+        Command::Conform(args) => conform::run(&args, &mut out),
         Command::Keeper(_) => keeper::run(),
         Command::Completions(args) => completions::run(&args, &mut out),
     }

@@ -136,6 +136,20 @@ impl Lines {
         self.outgoing.clear();
         self.outgoing.extend_from_slice(line);
         self.outgoing.push(b'\n');
+        self.write()
+    }
+
+    /// Sends bytes as they are, a part of a line or several, and tells when they were on their way.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<Instant, LineError> {
+        self.outgoing.clear();
+        self.outgoing.extend_from_slice(bytes);
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<Instant, LineError> {
         let mut sent = 0;
         let mut deadline = None;
         while sent < self.outgoing.len() {

@@ -1,0 +1,272 @@
+//! Lines: what ends one, what may stand around it, how long and how deep it may be, and what becomes of a bad one.
+
+use serde_json::{Value, json};
+
+use super::requests::{ping, with};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::verdict::{Checked, holds, like, text};
+
+/// The longest line, in bytes.
+const LINE: usize = 1 << 20;
+
+/// What a message repeats of client text at most, in characters.
+const ECHO: usize = 64;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::watched("messages", "each line out is one message of the five types, and nothing else is written"),
+    Check::watched("errors", "an error tells a line that was sent, a JSON pointer, and `fatal` by its code"),
+    Check::talk(
+        "line-ends",
+        "a CR before the LF, blanks and tabs around the object are tolerated",
+        line_ends,
+    ),
+    Check::talk("blank-lines", "blank lines are ignored, but counted", blank_lines),
+    Check::talk("line-numbers", "an error tells its line, bad and long ones counted", line_numbers),
+    Check::talk("parts", "a line that arrives in parts is read whole", parts),
+    Check::talk("one-write", "lines that arrive together are all read", one_write),
+    Check::talk("last-line", "the last line needs no LF", last_line),
+    Check::talk("text", "any text comes back as it was sent", echoes),
+    Check::talk("longest-line", "a line of 1 MiB is read", longest_line),
+    Check::talk("too-long", "a longer line gets one `line_too_long`, and the next line is read", too_long),
+    Check::talk("endless-line", "a line of 16 MiB gets no more than that", endless_line),
+    Check::talk("deepest", "32 levels of objects and arrays are read", deepest),
+    Check::talk("too-deep", "33 levels, or a million, are `bad_json`", too_deep),
+    Check::talk("bad-utf8", "bytes that are no UTF-8 are `bad_utf8`", bad_utf8),
+    Check::talk(
+        "stray-bytes",
+        "a byte-order mark, NUL and bare control characters are `bad_json`",
+        stray_bytes,
+    ),
+    Check::refusals("bad-json", "what is no JSON is `bad_json`"),
+    Check::refusals("duplicate-keys", "a key twice in an object, at whatever depth, is `bad_json`"),
+    Check::refusals("surrogates", "a lone surrogate is `bad_json`"),
+    Check::refusals("not-objects", "another JSON value is `not_object`"),
+    Check::talk(
+        "extensions",
+        "fields whose names start with `x_` are skipped wherever they stand",
+        extensions,
+    ),
+    Check::refusals("unknown-fields", "a field that nobody knows is `unknown_field`"),
+    Check::refusals("pointers", "pointers escape `~` and `/`"),
+    Check::refusals(
+        "missing-fields",
+        "a required field that is absent is `missing_field`, where it would stand",
+    ),
+    Check::refusals("wrong-types", "another JSON type is `wrong_type`"),
+    Check::refusals("nulls", "null is `wrong_type`"),
+    Check::refusals("bad-words", "a word that is none of those allowed is `bad_enum`"),
+    Check::refusals("first-fault", "of several faults the first by the specification's order is told"),
+    Check::talk("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
+];
+
+/// A `ping` whose line has so many bytes.
+fn padded(id: &str, bytes: usize) -> Vec<u8> {
+    let line = |padding: &str| json!({ "id": id, "cmd": "ping", "x_padding": padding }).to_string();
+    line(&"x".repeat(bytes - line("").len())).into_bytes()
+}
+
+/// A bad line, and the error that it gets; the connection goes on.
+fn bad(talk: &mut Talk<'_>, line: &[u8], code: &str) -> Checked {
+    talk.send_line(line)?;
+    let wanted = json!({ "id": null, "code": code, "line": talk.sent, "fatal": false });
+    like(&talk.fault()?, &wanted)
+        .map_err(|stop| stop.at(&String::from_utf8_lossy(&line[..line.len().min(99)])))?;
+    talk.ping()
+}
+
+fn line_ends(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (before, behind)) in
+        [("", "\r"), (" ", ""), ("\t \t", " \t \r"), ("", " ")].iter().enumerate()
+    {
+        let id = format!("p{index}");
+        talk.send_line(format!("{before}{}{behind}", ping(&id)).as_bytes())?;
+        like(&talk.any_final()?, &json!({ "type": "result", "id": id }))?;
+    }
+    talk.send_line(b"{ \"id\" : \"p\" ,\t\"cmd\":\r \"ping\" }")?;
+    like(&talk.any_final()?, &json!({ "type": "result", "id": "p" }))
+}
+
+fn blank_lines(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.send_line(b"\n\r\n  \n\t\r\n[]")?;
+    let wanted = json!({ "type": "error", "code": "not_object", "line": talk.sent });
+    like(&talk.any_final()?, &wanted)?;
+    talk.ping()
+}
+
+fn line_numbers(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let long = vec![b'x'; LINE + 1];
+    for lines in [&b"[]"[..], b"\n[]", b"{\n[]", b"\xff\n[]", &[&long[..], b"\n[]"].concat(), b"[]"] {
+        talk.send_line(lines)?;
+        loop {
+            let fault = talk.any_final()?;
+            if fault["code"] == "not_object" {
+                like(&fault, &json!({ "line": talk.sent }))?;
+                break;
+            }
+        }
+    }
+    let request = json!({ "id": "a", "cmd": "ping", "wings": 2 });
+    talk.send(&request)?;
+    like(&talk.any_final()?, &json!({ "id": "a", "line": talk.sent }))
+}
+
+fn parts(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let line = format!("{}\n", json!({ "id": "p", "cmd": "ping", "echo": "ü🎲" }));
+    talk.note(line.trim_end().as_bytes());
+    // A read may end anywhere, within a character, too.
+    for byte in line.as_bytes() {
+        talk.send_bytes(&[*byte])?;
+        std::thread::yield_now();
+    }
+    like(&talk.last("p")?, &json!({ "type": "result", "echo": "ü🎲" }))
+}
+
+fn one_write(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let requests: Vec<Value> = (0..100).map(|n| ping(&format!("p{n}"))).collect();
+    talk.send_all(&requests)?;
+    for n in 0..100 {
+        like(&talk.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
+    }
+    Ok(())
+}
+
+fn last_line(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let line = ping("p").to_string();
+    talk.note(line.as_bytes());
+    talk.send_bytes(line.as_bytes())?;
+    talk.end_input();
+    like(&talk.last("p")?, &json!({ "type": "result", "of": "ping" }))?;
+    talk.closed()
+}
+
+fn echoes(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, echo) in [
+        "",
+        "are you there",
+        "quotes \" and \\ and / and \u{8}\u{c}\n\r\t",
+        "\0\u{1}\u{1f}\u{7f}\u{80}\u{2028}\u{2029}\u{feff}",
+        "äß日本語",
+        "🎲\u{10ffff}",
+        &"\n".repeat(1024),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let request = json!({ "id": format!("p{index}"), "cmd": "ping", "echo": echo });
+        like(&talk.result(&request)?, &json!({ "echo": echo }))?;
+    }
+    talk.send_line(br#"{"id":"p","cmd":"\u0070ing","\u0065cho":"\ud83c\udfb2\/\u00e9"}"#)?;
+    like(&talk.last("p")?, &json!({ "echo": "🎲/é" }))
+}
+
+fn longest_line(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (id, end) in [("a", ""), ("b", "\r")] {
+        let mut line = padded(id, LINE - end.len());
+        line.extend_from_slice(end.as_bytes());
+        talk.send_line(&line)?;
+        let answer = talk.any_final()?;
+        like(&answer, &json!({ "type": "result", "id": id }))
+            .map_err(|stop| stop.at("a line of 1,048,576 bytes"))?;
+    }
+    Ok(())
+}
+
+fn too_long(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for bytes in [LINE + 1, 2 * LINE] {
+        bad(&mut talk, &padded("p", bytes), "line_too_long")?;
+    }
+    Ok(())
+}
+
+fn endless_line(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    bad(&mut talk, &vec![b'['; 16 * LINE], "line_too_long")?;
+    let errors = talk.log.iter().filter(|heard| heard.message["type"] == "error").count();
+    holds(errors == 1, "one error", || format!("{errors}"))
+}
+
+/// A `ping` nested so deep, the outermost object counted.
+fn nested(levels: usize, open: &str, close: &str) -> String {
+    let inner = levels - 1;
+    format!(r#"{{"id":"p","cmd":"ping","x_deep":{}0{}}}"#, open.repeat(inner), close.repeat(inner))
+}
+
+fn deepest(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+        talk.send_line(nested(32, open, close).as_bytes())?;
+        like(&talk.any_final()?, &json!({ "type": "result", "id": "p" }))
+            .map_err(|stop| stop.at("32 levels"))?;
+    }
+    Ok(())
+}
+
+fn too_deep(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+        bad(&mut talk, nested(33, open, close).as_bytes(), "bad_json")?;
+    }
+    bad(&mut talk, &vec![b'['; 1_000_000], "bad_json")
+}
+
+fn bad_utf8(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for line in [
+        &b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\xff\"}"[..],
+        b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\xed\xa0\x80\"}",
+        b"{\"id\":\"1\",\"cmd\":\"ping\",\"x_\":\"\xf0\x9f\x8e\"}",
+        b"\xc0\xaf",
+    ] {
+        bad(&mut talk, line, "bad_utf8")?;
+    }
+    Ok(())
+}
+
+fn stray_bytes(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for line in [
+        &b"\xef\xbb\xbf{\"id\":\"1\",\"cmd\":\"ping\"}"[..],
+        b"{\"id\":\"1\",\"cmd\":\"ping\"}\0",
+        b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\x01\"}",
+        b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"a\rb\"}",
+    ] {
+        bad(&mut talk, line, "bad_json")?;
+    }
+    Ok(())
+}
+
+fn extensions(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let extra = json!({ "x_": null, "x_a": 1, "x_b": { "c": ["d", -2, true] }, "x_text": "e" });
+    talk.result(&with(ping("p"), &extra))?;
+    let game = talk.vast_game()?;
+    let nested = json!({ "id": "g", "cmd": "go", "position": extra, "limit": with(json!({ "nodes": 10 }), &extra),
+        "info": extra, "x_more": { "moves": 7 } });
+    talk.best(&with(nested, &game)).map(drop)
+}
+
+fn echo_cut(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = json!({ "id": "a", "cmd": "inspect", "position": {}, "game": "\u{1b}\n".repeat(100) });
+    let word = json!({ "id": "b", "cmd": "w".repeat(100) });
+    let field = json!({ "id": "c", "cmd": "ping", "f".repeat(100): 1 });
+    for (request, unit) in [(game, "\n"), (word, "w"), (field, "f")] {
+        let error = talk.ask(&request)?;
+        like(&error, &json!({ "type": "error" }))?;
+        let message = text(&error, "message")?;
+        let is_plain = !message.chars().any(char::is_control);
+        let is_cut = !message.contains(&unit.repeat(ECHO + 1));
+        holds(is_plain && is_cut, "client text escaped and cut at 64 characters", || error.to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! The opening of a connection: `hello`, versions, features, and strangers on the port.
+
+use serde_json::{Value, json};
+
+use super::requests::{endless, go, ping, with};
+use super::suite::{Check, Trial, hello};
+use super::verdict::{Checked, holds, like, list, number, text, texts};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk("result", "`hello` tells version, server, features, games and limits", result),
+    Check::talk("limits", "the limits that the specification fixes are told", limits),
+    Check::talk("optional", "on standard streams `hello` may be left out or come late", optional),
+    Check::talk(
+        "required",
+        "over sockets another request first is `handshake_required`, and the end",
+        required,
+    ),
+    Check::talk("version", "the highest common version is chosen", version),
+    Check::talk("no-version", "without a common version: `version_unsupported`, and the end", no_version),
+    Check::talk("features", "features that are told can be required", features),
+    Check::talk("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
+    Check::talk("refusal-order", "version is checked before features", refusal_order),
+    Check::talk("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
+    Check::talk("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
+    Check::talk("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
+    Check::talk("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
+];
+
+/// A `hello` that is refused ends its connection.
+fn refused(trial: &Trial<'_>, request: &Value, fields: &Value) -> Checked {
+    let mut talk = trial.open()?;
+    // What follows a fatal error is not answered.
+    talk.send_all(&[request.clone(), ping("late")])?;
+    let error = talk.last(request["id"].as_str().unwrap_or_default())?;
+    like(&error, &with(json!({ "type": "error", "line": 1, "fatal": true }), fields))?;
+    talk.closed()?;
+    holds(talk.log.len() == 1, "nothing behind a fatal error", || format!("{} messages", talk.log.len()))
+}
+
+fn result(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.open()?;
+    let client =
+        json!({ "client": { "name": "plyd conform", "version": "1" }, "on_eof": "finish", "require": [] });
+    let told = talk.result(&with(hello(), &client))?;
+    like(&told, &json!({ "of": "hello", "protocol": 1 }))?;
+    text(&told["server"], "name")?;
+    text(&told["server"], "version")?;
+    texts(&told, "features")?;
+    holds(!texts(&told, "games")?.is_empty(), "at least one game", || told.to_string())?;
+    holds(told["limits"].is_object(), "an object `limits`", || told.to_string())
+}
+
+fn limits(trial: &Trial<'_>) -> Checked {
+    let limits = &trial.greet()?.hello["limits"];
+    let fixed = json!({ "line_bytes": 1 << 20, "nesting": 32, "finished_ids": 1024, "multipv": 1000, "depth": 1000,
+        "unsent_bytes": 8 << 20, "stalled_ms": 10_000, "eof_ms": 10_000, "shutdown_ms": 5000 });
+    like(limits, &fixed)?;
+    for name in ["requests", "sessions", "searches", "threads", "hash_bytes"] {
+        holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
+    }
+    Ok(())
+}
+
+fn optional(trial: &Trial<'_>) -> Checked {
+    trial.needs_stdio()?;
+    let mut talk = trial.open()?;
+    talk.ping()?;
+    like(&talk.result(&hello())?, &json!({ "protocol": 1 }))?;
+    talk.ping()
+}
+
+fn required(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    for request in [ping("p"), json!({ "id": "q", "cmd": "quit" }), json!({ "id": "s", "cmd": "status" })] {
+        refused(trial, &request, &json!({ "code": "handshake_required" }))?;
+    }
+    Ok(())
+}
+
+fn version(trial: &Trial<'_>) -> Checked {
+    for (min, max) in [(0, 1), (1, 65_535), (0, 65_535)] {
+        let talk = trial.greet_with(&json!({ "protocol": { "min": min, "max": max } }))?;
+        let chosen = number(&talk.hello, "protocol")?;
+        // A later server may speak a later version, but never one that the client does not.
+        holds((1..=max).contains(&chosen), format!("a version from 1 to {max}"), || talk.hello.to_string())?;
+    }
+    Ok(())
+}
+
+fn no_version(trial: &Trial<'_>) -> Checked {
+    for (min, max) in [(0, 0), (65_535, 65_535)] {
+        let request = with(hello(), &json!({ "protocol": { "min": min, "max": max } }));
+        refused(trial, &request, &json!({ "code": "version_unsupported", "pointer": "/protocol" }))?;
+    }
+    Ok(())
+}
+
+fn features(trial: &Trial<'_>) -> Checked {
+    let features = texts(&trial.greet()?.hello, "features")?;
+    trial.greet_with(&json!({ "require": features }))?.ping()
+}
+
+fn no_feature(trial: &Trial<'_>) -> Checked {
+    let mut features = texts(&trial.greet()?.hello, "features")?;
+    let pointer = format!("/require/{}", features.len());
+    features.push("levitation".to_owned());
+    let request = with(hello(), &json!({ "require": features }));
+    refused(trial, &request, &json!({ "code": "feature_unsupported", "pointer": pointer }))
+}
+
+fn refusal_order(trial: &Trial<'_>) -> Checked {
+    let both = json!({ "protocol": { "min": 65_535, "max": 65_535 }, "require": ["levitation"] });
+    refused(trial, &with(hello(), &both), &json!({ "code": "version_unsupported" }))
+}
+
+fn repeated(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet_with(&json!({ "on_eof": "stop" }))?;
+    for fields in [json!({ "on_eof": "cancel" }), json!({ "protocol": { "min": 65_535, "max": 65_535 } })] {
+        talk.refused(&with(hello(), &fields), &json!({ "code": "handshake_repeated", "fatal": false }))?;
+    }
+    talk.ping()?;
+    let game = talk.vast_game()?;
+    talk.send(&go("g", &game, endless()))?;
+    talk.info("g", "started")?;
+    talk.end_input();
+    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))
+}
+
+fn bad_hello(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.open()?;
+    for (fields, code, pointer) in [
+        (json!({ "protocol": {} }), "missing_field", "/protocol/min"),
+        (json!({ "wings": 2 }), "unknown_field", "/wings"),
+        (json!({ "protocol": { "min": 2, "max": 1 } }), "out_of_range", "/protocol/max"),
+        (json!({ "on_eof": "ponder" }), "bad_enum", "/on_eof"),
+    ] {
+        let wanted = json!({ "code": code, "pointer": pointer, "fatal": false });
+        talk.refused(&with(hello(), &fields), &wanted)?;
+    }
+    talk.result(&hello())?;
+    talk.ping()
+}
+
+fn first_line(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    let mut talk = trial.open()?;
+    talk.send(&with(hello(), &json!({ "x_padding": "x".repeat(17 << 10) })))?;
+    like(&talk.any_final()?, &json!({ "code": "line_too_long", "id": null, "line": 1, "fatal": false }))?;
+    talk.result(&hello())?;
+    talk.result(&with(ping("p"), &json!({ "x_padding": "x".repeat(17 << 10) }))).map(drop)
+}
+
+fn http(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    for stranger in
+        ["GET / HTTP/1.1\r\nHost: localhost\r\n\r", "POST /go HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}"]
+    {
+        let mut talk = trial.open()?;
+        talk.send_line(stranger.as_bytes())?;
+        let error = talk.fault()?;
+        like(&error, &json!({ "code": "bad_json", "id": null, "fatal": true }))
+            .map_err(|stop| stop.at(stranger))?;
+        talk.closed()?;
+        holds(talk.log.len() == 1, "one answer", || format!("{} messages", talk.log.len()))?;
+    }
+    list(&trial.greet()?.hello, "games").map(drop)
+}

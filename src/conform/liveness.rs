@@ -1,0 +1,258 @@
+//! Liveness: nothing that a client sends or leaves undone stops the server from answering.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::referee::{self, Root};
+use super::requests::{endless, go, inspect, newgame, ping, session, with};
+use super::suite::{Check, Trial};
+use super::verdict::{Checked, Stop, holds, like, list, number};
+
+/// How long a server may leave unread what it is sent before it must have closed the connection: `stalled_ms`, and then
+/// some.
+const STALLED: Duration = Duration::from_secs(15);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk("questions-while-searching", "no request but a go waits for a search", while_searching),
+    Check::talk("status", "`status` counts what runs", status),
+    Check::talk("garbage", "lines of any bytes end nothing", garbage),
+    Check::talk("bad-lines", "a thousand bad lines get an error each", bad_lines),
+    Check::talk("pings", "five thousand pings at once are answered in order", pings),
+    Check::talk("slow-reader", "a slow reader misses no final message", slow_reader),
+    Check::talk("never-reads", "a peer that never reads is cut off, and no other", never_reads),
+    Check::talk(
+        "requests",
+        "requests beyond the limit are `too_many_requests`, and stop is still taken",
+        requests,
+    ),
+    Check::talk("sessions", "sessions beyond the limit are `too_many_sessions`", sessions),
+    Check::talk("history", "a game of a thousand plies is searched", history),
+    Check::talk("gone", "the searches of a peer that is gone are cancelled", gone),
+];
+
+fn while_searching(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.sessions(&["s"], &game)?;
+    let threads = number(&talk.hello["limits"], "threads")?.min(256);
+    talk.send(&go("g", &session("s"), with(endless(), &json!({ "options": { "threads": threads } }))))?;
+    talk.info("g", "started")?;
+    for round in 0..10 {
+        for (id, request) in [
+            ("p", json!({ "cmd": "ping" })),
+            ("t", json!({ "cmd": "status" })),
+            ("i", inspect("", &game, &json!({}), &["legal", "hash", "board"])),
+            ("is", inspect("", &session("s"), &json!({}), &["legal", "moves"])),
+            ("d", json!({ "cmd": "describe", "what": "game", "game": game["game"] })),
+            ("n", newgame("other", &game, json!({}))),
+            ("o", json!({ "cmd": "setoption", "session": "s", "options": {} })),
+        ] {
+            talk.result(&with(request, &json!({ "id": format!("{id}{round}") })))?;
+        }
+    }
+    holds(talk.is_open("g"), "the search goes on", || "it ended".into())
+}
+
+fn status(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.sessions(&["s"], &game)?;
+    talk.send(&go("g", &session("s"), endless()))?;
+    talk.info("g", "started")?;
+    let told = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
+    for name in ["searches", "sessions", "threads"] {
+        holds(number(&told, name)? >= 1, format!("at least 1 in `{name}`"), || told.to_string())?;
+    }
+    number(&told, "hash_bytes")?;
+    let later = talk.result(&json!({ "id": "u", "cmd": "status" }))?;
+    let (before, after) = (number(&told, "uptime_ms")?, number(&later, "uptime_ms")?);
+    holds(told["counters"].is_object() && before <= after, "counters, and a time that runs", || {
+        later.to_string()
+    })
+}
+
+/// Numbers that are equal in every run (Marsaglia's xorshift).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+fn garbage(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    for round in 0..30 {
+        let line: Vec<u8> = (0..noise.next() % 300).map(|_| noise.next() as u8).collect();
+        talk.send_line(&line)?;
+        // A line with a changed byte; its id may still be read, and its answer is no matter.
+        let mut line =
+            go(&format!("x{round}"), &json!({ "game": "isolation" }), json!({ "limit": { "nodes": 1 } }))
+                .to_string()
+                .into_bytes();
+        let at = noise.next() as usize % line.len();
+        line[at] = noise.next() as u8;
+        talk.send_line(&line)?;
+        talk.ping()?;
+    }
+    Ok(())
+}
+
+fn bad_lines(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let before = talk.sent;
+    for _ in 0..10 {
+        talk.send_line("{".repeat(9).as_bytes())?;
+        talk.send_line(vec!["[]"; 99].join("\n").as_bytes())?;
+    }
+    for line in before + 1..=before + 1000 {
+        like(&talk.fault()?, &json!({ "line": line, "id": null, "fatal": false }))?;
+    }
+    talk.ping()
+}
+
+fn pings(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let requests: Vec<Value> = (0..5000).map(|n| ping(&format!("p{n}"))).collect();
+    for part in requests.chunks(500) {
+        talk.send_all(part)?;
+    }
+    for n in 0..5000 {
+        like(&talk.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
+    }
+    Ok(())
+}
+
+fn slow_reader(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let all = json!({ "info": { "events": ["started", "best", "progress"] }, "limit": { "nodes": 20_000 } });
+    // What is not read stays below what a server may drop a connection for.
+    let echo = "e".repeat(1000);
+    let mut ids = Vec::new();
+    for part in 0..10 {
+        let search = format!("g{part}");
+        talk.send(&go(&search, &game, all.clone()))?;
+        ids.push(search);
+        let pings = (0..300).map(|n| format!("p{part}-{n}"));
+        let requests: Vec<Value> = pings.map(|id| with(ping(&id), &json!({ "echo": echo }))).collect();
+        talk.send_all(&requests)?;
+        ids.extend(requests.iter().filter_map(|request| request["id"].as_str().map(str::to_owned)));
+    }
+    for id in ids {
+        talk.last(&id)?;
+    }
+    Ok(())
+}
+
+fn never_reads(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let line = with(ping("p"), &json!({ "echo": "e".repeat(1000) })).to_string();
+    let is_closed = talk.pour(format!("{line}\n").repeat(64).as_bytes(), STALLED)?;
+    talk.vanish();
+    holds(is_closed, "the connection is closed at 8 MiB unsent", || "it takes more and more".into())?;
+    trial.greet()?.ping()
+}
+
+fn requests(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let most = number(&talk.hello["limits"], "requests")? as usize;
+    if most > 5000 {
+        return Err(Stop::skipped(format!("{most} requests in flight are too many to try")));
+    }
+    let game = talk.vast_game()?;
+    talk.sessions(&["s"], &game)?;
+    let fields = with(endless(), &json!({ "queue": true, "info": { "events": [] } }));
+    let requests: Vec<Value> =
+        (0..most + 50).map(|n| go(&format!("g{n}"), &session("s"), fields.clone())).collect();
+    talk.send_all(&requests)?;
+    for n in most..most + 50 {
+        like(&talk.last(&format!("g{n}"))?, &json!({ "type": "error", "code": "too_many_requests" }))?;
+    }
+    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let targets = list(&told, "targets")?.len();
+    holds(targets == most, format!("{most} searches that end"), || format!("{targets}"))?;
+    for n in 0..most {
+        like(&talk.last(&format!("g{n}"))?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    }
+    talk.best(&go("after", &session("s"), json!({ "limit": { "nodes": 1 } }))).map(drop)
+}
+
+fn sessions(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let most = number(&talk.hello["limits"], "sessions")?;
+    if most > 1000 {
+        return Err(Stop::skipped(format!("{most} sessions are too many to try")));
+    }
+    let game = talk.vast_game()?;
+    let open = |n: u64| newgame(&format!("s{n}"), &game, json!({}));
+    for n in 0..most {
+        talk.result(&open(n))?;
+    }
+    talk.refused(&open(most), &json!({ "code": "too_many_sessions", "fatal": false }))?;
+    // One that is open is reset, and one that is closed makes room.
+    talk.result(&open(0))?;
+    talk.result(&json!({ "id": "c", "cmd": "close", "session": "s1" }))?;
+    talk.result(&open(most)).map(drop)
+}
+
+/// Four plies of the L Game after which its start is there again, with tokens that stay.
+fn cycle(start: &Root) -> Option<Vec<String>> {
+    let text = start.text();
+    let words: Vec<&str> = text.split(' ').collect();
+    let home = [words.get(..3)?.join(" "), words.get(7..10)?.join(" ")];
+    for first in start.legal() {
+        let one = start.extend(std::slice::from_ref(&first)).ok()?;
+        for second in one.legal() {
+            let plies = vec![first.clone(), second, home[0].clone(), home[1].clone()];
+            if start.extend(&plies).is_ok_and(|root| root.text() == text) {
+                return Some(plies);
+            }
+        }
+    }
+    None
+}
+
+/// A game of the L Game that goes round so often.
+pub(super) fn rounds(game: &Value, count: usize) -> Checked<Vec<String>> {
+    let start = referee::root(game, &json!({}));
+    let plies = start.as_ref().and_then(cycle);
+    let plies = plies.ok_or_else(|| Stop::skipped("no way leads back to the start"))?;
+    Ok(plies.iter().cycle().take(plies.len() * count).cloned().collect())
+}
+
+fn history(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("l-game")?;
+    let game = json!({ "game": "l-game", "rules": { "neutrals": "none" } });
+    let position = json!({ "moves": rounds(&game, 250)? });
+    let start = talk.result(&inspect("i", &game, &json!({}), &["hash", "text"]))?;
+    let end = talk.result(&inspect("j", &game, &position, &["hash", "text"]))?;
+    like(&end, &json!({ "text": start["text"], "hash": start["hash"] }))?;
+    talk.best(&go("g", &game, json!({ "position": position, "limit": { "depth": 2 } }))).map(drop)
+}
+
+fn gone(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    let mut watcher = trial.greet()?;
+    let before = number(&watcher.result(&json!({ "id": "t", "cmd": "status" }))?, "searches")?;
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.send(&go("g", &game, endless()))?;
+    talk.send(&go("h", &game, json!({ "mode": "analyse", "queue": true })))?;
+    talk.info("g", "started")?;
+    talk.vanish();
+    loop {
+        let now = number(&watcher.result(&json!({ "id": "t", "cmd": "status" }))?, "searches")?;
+        if now <= before {
+            return watcher.ping();
+        }
+        let is_late = Instant::now() >= trial.deadline;
+        holds(!is_late, format!("{before} searches again"), || format!("{now}"))?;
+    }
+}

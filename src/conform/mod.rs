@@ -1,0 +1,34 @@
+//! The conformance suite: checks for any server of the protocol, by its bytes alone.
+//!
+//! Knows the specification and, as the referee of what searches claim, our own games; it knows nothing of our daemon.
+//! A check is written so that a server that is right but different passes: other wordings, further fields, other
+//! games. What is not offered is skipped. In reading order:
+//!
+//! 1. [`verdict`]: what comes of a check; [`talk`]: one connection, with the waits and comparisons that checks are
+//!    made of.
+//! 2. [`witness`]: what holds for every message of every connection, noted wherever it is broken and told by a check
+//!    of its own; [`referee`]: the rules behind it.
+//! 3. One file a group of checks; [`refusals`] are a table, `refusals.txt`.
+//! 4. [`suite`]: which checks there are and how they are run.
+
+mod ends;
+mod framing;
+mod handshake;
+mod ids;
+mod liveness;
+mod numbers;
+mod proofs;
+mod races;
+mod referee;
+mod refusals;
+mod requests;
+mod rules;
+mod search;
+mod suite;
+mod talk;
+mod time;
+mod verdict;
+mod witness;
+
+pub use suite::{Plan, Row, names, run};
+pub use verdict::Verdict;

@@ -1,0 +1,62 @@
+//! Numbers: integers alone, their ranges, seeds and hashes.
+
+use serde_json::json;
+
+use super::requests::{go, newgame, with};
+use super::suite::{Check, Trial};
+use super::verdict::{Checked, holds, like, text};
+
+/// The largest integer on the wire.
+const MOST: i64 = (1 << 53) - 1;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::watched("integers", "only integers of magnitude 2^53 - 1 at most are written"),
+    Check::watched("hashes", "hashes and seeds are 1 to 16 lower-case hex digits"),
+    Check::watched("shares", "`wdl` and `chance` are 1,000,000 together, `hash_ppm` is at most that"),
+    Check::refusals("no-numbers", "NaN, Infinity and 1e400 are `bad_json`"),
+    Check::refusals("fractions", "a number with a fraction is `not_integer`, even 1.0"),
+    Check::refusals("exponents", "a number with an exponent is `not_integer`"),
+    Check::refusals("too-large", "an integer past 2^53 - 1 is `out_of_range`"),
+    Check::refusals("ranges", "an integer outside its field's range is `out_of_range`"),
+    Check::talk("largest", "2^53 - 1 and its negative are taken where they are in range", largest),
+    Check::refusals("seeds-refused", "seeds of another shape are refused"),
+    Check::talk("seeds", "a seed comes back as given, and one that is absent is drawn", seeds),
+];
+
+fn largest(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for (index, fields) in [
+        json!({ "limit": { "nodes": MOST, "time_ms": MOST, "depth": 1 } }),
+        json!({ "clock": { "kind": "per_move", "ms": -MOST } }),
+        json!({ "clock": { "kind": "per_move", "ms": MOST }, "limit": { "nodes": 9 } }),
+        json!({ "clock": { "kind": "bank", "turn_ms": MOST, "bank_ms": MOST }, "limit": { "nodes": 9 } }),
+        json!({ "clock": { "kind": "per_move", "ms": 10 }, "elapsed_ms": MOST, "overhead_ms": MOST }),
+        json!({ "limit": { "nodes": 9 }, "hard_ms": MOST, "info": { "min_interval_ms": MOST } }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("g{index}");
+        // `info` is replaced, so that its default stands.
+        talk.best(&go(&id, &game, fields))?;
+    }
+    Ok(())
+}
+
+fn seeds(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for seed in ["0", "f", "5eed", "123456789abcdef0", "ffffffffffffffff"] {
+        let told = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
+        like(&told, &json!({ "seed": seed }))?;
+    }
+    let mut drawn = Vec::new();
+    for index in 0..6 {
+        let request = with(newgame("s", &game, json!({})), &json!({ "id": format!("n{index}") }));
+        drawn.push(text(&talk.result(&request)?, "seed")?.to_owned());
+    }
+    drawn.sort();
+    drawn.dedup();
+    holds(drawn.len() > 1, "seeds that are drawn differ", || format!("{drawn:?}"))
+}

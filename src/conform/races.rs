@@ -1,0 +1,435 @@
+//! Races: who wins when two things happen at once, and what becomes of the other.
+
+use serde_json::{Value, json};
+
+use super::requests::{endless, go, newgame, session, stop, update, with};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::verdict::{Checked, Stop, absent, holds, like, number, text, texts};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk(
+        "stop-decides",
+        "`stopping` before a bestmove that it brings, else `already_finished` behind it",
+        stop_decides,
+    ),
+    Check::talk("stop-behind-go", "a stop right behind its go gets a legal move", stop_behind_go),
+    Check::talk("stop-unknown", "a stop of what never was is `unknown`", stop_unknown),
+    Check::talk("stop-twice", "a stop of what is over is `already_finished`", stop_twice),
+    Check::talk("stop-session", "a stop of a session ends its searches and no other", stop_session),
+    Check::talk("stop-all", "a stop of all names what it ends", stop_all),
+    Check::talk("stop-idle", "a stop where nothing runs is `already_finished`", stop_idle),
+    Check::refusals("stop-one-target", "a second target of a stop is `unknown_field`"),
+    Check::talk("discard", "a discarded search ends in `cancelled`", discard),
+    Check::talk("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
+    Check::talk(
+        "analysis-superseded",
+        "a go in a session that analyses ends that first",
+        analysis_superseded,
+    ),
+    Check::talk("refused-go", "a go that is refused supersedes nothing", refused_go),
+    Check::refusals("busy", "a go in a session that searches a move is `session_busy`"),
+    Check::talk("queue", "with `queue` it waits its turn, its clock with it", queue),
+    Check::talk("stop-queued", "a go that waits answers a move when it is stopped", stop_queued),
+    Check::talk("newgame-closes", "a newgame ends its session's search first, `closed`", newgame_closes),
+    Check::talk("close-closes", "a close ends its session's search first, `closed`", close_closes),
+    Check::talk("ponderhit", "update to mode move starts the clock", ponderhit),
+    Check::talk(
+        "ponderhit-clock",
+        "a ponderhit without any clock is refused and changes nothing",
+        ponderhit_clock,
+    ),
+    Check::talk(
+        "update-limits",
+        "update replaces clock, limit and hard_ms of a running search",
+        update_limits,
+    ),
+    Check::talk("update-late", "an update of what is over is no error, but an effect", update_late),
+    Check::talk(
+        "slots",
+        "a search for a move takes the slot of an analysis, and no analysis one that is taken",
+        slots,
+    ),
+    Check::talk(
+        "set-while-searching",
+        "a setoption during a search is for the next one",
+        set_while_searching,
+    ),
+];
+
+/// A greeted connection with the sessions named.
+fn begin<'a>(trial: &Trial<'a>, names: &[&str]) -> Checked<(Talk<'a>, Value)> {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.sessions(names, &game)?;
+    Ok((talk, game))
+}
+
+/// Starts a search and waits until it runs.
+fn start(talk: &mut Talk<'_>, request: &Value) -> Checked {
+    talk.send(request)?;
+    talk.info(text(request, "id")?, "started").map(drop)
+}
+
+fn stop_decides(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    // From too early to too late, in steps that suit the speed of the server.
+    for round in 0..60_u32 {
+        let id = format!("g{round}");
+        let nodes = 1_u64 << (round % 20);
+        let search = go(&id, &game, json!({ "limit": { "nodes": nodes }, "info": { "events": [] } }));
+        if round % 3 == 0 {
+            talk.send_all(&[search, stop(&id)])?;
+        } else {
+            talk.send(&search)?;
+            for _ in 0..round % 7 {
+                talk.ping()?;
+            }
+            talk.send(&stop(&id))?;
+        }
+        let told = talk.last(&format!("stop-{id}"))?;
+        let best = talk.last(&id)?;
+        like(&best, &json!({ "type": "bestmove" }))?;
+        let is_first = talk.place(&format!("stop-{id}"))? < talk.place(&id)?;
+        let came = || format!("{told} and {best}");
+        match text(&told, "effect")? {
+            "stopping" => {
+                let is_stopped = best["reason"] == "stopped" && told["targets"] == json!([id]);
+                holds(is_first && is_stopped, "`stopping` with its target, then a bestmove `stopped`", came)?;
+            }
+            "already_finished" => {
+                let is_over = best["reason"] != "stopped" && told["targets"] == json!([]);
+                holds(
+                    !is_first && is_over,
+                    "a bestmove that is not `stopped`, then `already_finished`",
+                    came,
+                )?;
+            }
+            _ => return Err(Stop::failed("`stopping` or `already_finished`", came())),
+        }
+    }
+    Ok(())
+}
+
+fn stop_behind_go(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &["s"])?;
+    for round in 0..3 {
+        for (index, (whose, fields)) in [
+            (&session("s"), endless()),
+            (&session("s"), json!({ "mode": "ponder" })),
+            (&game, json!({ "mode": "analyse" })),
+            (&game, json!({ "clock": { "kind": "anytime" } })),
+            (&session("s"), json!({ "clock": { "kind": "per_move", "ms": 60_000 }, "queue": true })),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let id = format!("g{round}-{index}");
+            talk.send_all(&[go(&id, whose, fields), stop(&id)])?;
+            like(&talk.last(&format!("stop-{id}"))?, &json!({ "effect": "stopping", "targets": [id] }))?;
+            like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        }
+    }
+    Ok(())
+}
+
+fn stop_unknown(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &[])?;
+    like(&talk.result(&stop("never"))?, &json!({ "effect": "unknown", "targets": [] }))?;
+    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
+    like(&told, &json!({ "effect": "unknown", "targets": [] }))
+}
+
+fn stop_twice(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    start(&mut talk, &go("g", &game, endless()))?;
+    like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
+    talk.last("g")?;
+    for id in ["again", "and-again"] {
+        let told = talk.result(&with(stop("g"), &json!({ "id": id })))?;
+        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+    }
+    Ok(())
+}
+
+fn stop_session(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &["s"])?;
+    start(&mut talk, &go("other", &game, endless()))?;
+    talk.send(&go("a", &session("s"), endless()))?;
+    talk.send(&go("b", &session("s"), with(endless(), &json!({ "queue": true }))))?;
+    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
+    let mut targets = texts(&told, "targets")?;
+    targets.sort();
+    holds(told["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
+        told.to_string()
+    })?;
+    for id in ["a", "b"] {
+        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    }
+    talk.ping()?;
+    holds(talk.is_open("other"), "a search without the session goes on", || "it ended".into())
+}
+
+fn stop_all(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &["s"])?;
+    talk.send(&go("a", &session("s"), endless()))?;
+    talk.send(&go("b", &game, endless()))?;
+    talk.send(&go("c", &game, endless()))?;
+    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let mut targets = texts(&told, "targets")?;
+    targets.sort();
+    let is_right = told["effect"] == "stopping" && targets == ["a", "b", "c"];
+    holds(is_right, "`stopping` of a, b and c", || told.to_string())?;
+    for id in ["a", "b", "c"] {
+        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        holds(talk.place("s")? < talk.place(id)?, "the result before the moves", || format!("{id} first"))?;
+    }
+    Ok(())
+}
+
+fn stop_idle(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    for (id, fields) in [("1", json!({ "all": true })), ("2", json!({ "session": "s" }))] {
+        let told = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
+        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+    }
+    Ok(())
+}
+
+fn discard(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &["s"])?;
+    for (id, whose, fields, target) in [
+        ("a", &game, endless(), json!({ "target": "a" })),
+        ("b", &session("s"), json!({ "mode": "ponder" }), json!({ "session": "s" })),
+        ("c", &game, json!({ "mode": "analyse" }), json!({ "all": true })),
+    ] {
+        start(&mut talk, &go(id, whose, fields))?;
+        let halt = json!({ "id": format!("s{id}"), "cmd": "stop", "discard": true });
+        like(&talk.result(&with(halt, &target))?, &json!({ "effect": "stopping", "targets": [id] }))?;
+        like(&talk.last(id)?, &json!({ "type": "error", "code": "cancelled", "fatal": false }))?;
+    }
+    talk.best(&go("after", &session("s"), json!({ "limit": { "nodes": 10 } }))).map(drop)
+}
+
+fn superseded(trial: &Trial<'_>, mode: &str) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    for (round, next) in
+        [json!({ "limit": { "nodes": 500 } }), json!({ "mode": "ponder" }), json!({ "mode": "analyse" })]
+            .into_iter()
+            .enumerate()
+    {
+        let (old, new) = (format!("old{round}"), format!("new{round}"));
+        start(&mut talk, &go(&old, &s, json!({ "mode": mode })))?;
+        talk.send(&go(&new, &s, next))?;
+        like(
+            &talk.last(&old)?,
+            &json!({ "type": "bestmove", "reason": "superseded", "superseded_by": new }),
+        )?;
+        talk.info(&new, "started")?;
+        let is_first = talk.place(&old)? < talk.first_place(&new)?;
+        holds(is_first, "the old search's bestmove before any message of the new one", || {
+            "it came later".into()
+        })?;
+        talk.result(&json!({ "id": "halt", "cmd": "stop", "session": "s" }))?;
+        like(&talk.last(&new)?, &json!({ "type": "bestmove" }))?;
+    }
+    Ok(())
+}
+
+fn ponder_superseded(trial: &Trial<'_>) -> Checked {
+    superseded(trial, "ponder")
+}
+
+fn analysis_superseded(trial: &Trial<'_>) -> Checked {
+    superseded(trial, "analyse")
+}
+
+fn refused_go(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    start(&mut talk, &go("p", &s, json!({ "mode": "ponder" })))?;
+    for (id, fields, code) in [
+        ("1", json!({ "position": { "moves": ["nonsense"] } }), "illegal_move"),
+        ("2", json!({ "position": { "start": "?" } }), "bad_position"),
+        ("3", json!({ "searchmoves": ["nonsense"] }), "illegal_move"),
+        ("4", json!({ "options": { "player": "nobody" } }), "option_invalid"),
+        ("5", json!({ "options": { "wings": 2 } }), "option_unknown"),
+    ] {
+        let request = go(id, &s, with(json!({ "limit": { "nodes": 100 } }), &fields));
+        talk.refused(&request, &json!({ "code": code }))?;
+        holds(talk.is_open("p"), "what ponders goes on", || format!("ended by {request}"))?;
+    }
+    like(&talk.result(&stop("p"))?, &json!({ "effect": "stopping" }))
+}
+
+fn queue(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    start(&mut talk, &go("a", &s, endless()))?;
+    talk.send(&go("b", &s, json!({ "queue": true, "clock": { "kind": "per_move", "ms": 20 } })))?;
+    talk.send(&go("c", &s, json!({ "queue": true, "limit": { "nodes": 1000 } })))?;
+    // Longer than the waiting clock, which stands.
+    let since = std::time::Instant::now();
+    while since.elapsed().as_millis() < 60 {
+        talk.ping()?;
+    }
+    holds(talk.is_open("b") && talk.is_open("c"), "both wait", || "one ended before its turn".into())?;
+    like(&talk.result(&stop("a"))?, &json!({ "effect": "stopping", "targets": ["a"] }))?;
+    like(&talk.last("a")?, &json!({ "reason": "stopped" }))?;
+    like(&talk.last("b")?, &json!({ "type": "bestmove" }))?;
+    like(&talk.last("c")?, &json!({ "type": "bestmove" }))?;
+    let is_ordered = talk.place("a")? < talk.first_place("b")? && talk.place("b")? < talk.first_place("c")?;
+    holds(is_ordered, "each begins when the one before has ended", || "another order".into())
+}
+
+fn stop_queued(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    start(&mut talk, &go("a", &s, endless()))?;
+    talk.send(&go("b", &s, with(endless(), &json!({ "queue": true }))))?;
+    like(&talk.result(&stop("b"))?, &json!({ "effect": "stopping", "targets": ["b"] }))?;
+    like(&talk.last("b")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    holds(talk.is_open("a"), "the running search goes on", || "it ended".into())
+}
+
+fn closed_by(trial: &Trial<'_>, end: &Value) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    let s = session("s");
+    for (round, fields) in
+        [endless(), json!({ "mode": "ponder" }), json!({ "mode": "analyse" })].into_iter().enumerate()
+    {
+        talk.sessions(&["s"], &game)?;
+        let id = format!("g{round}");
+        start(&mut talk, &go(&id, &s, fields))?;
+        talk.result(&with(end.clone(), &game_of(end, &game)))?;
+        like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "closed" }))?;
+        let is_first = talk.place(&id)? < talk.place("end")?;
+        holds(is_first, "the search's bestmove before the result", || "it came later".into())?;
+    }
+    Ok(())
+}
+
+/// What a request needs beside its command.
+fn game_of(end: &Value, game: &Value) -> Value {
+    if end["cmd"] == "newgame" { game.clone() } else { json!({}) }
+}
+
+fn newgame_closes(trial: &Trial<'_>) -> Checked {
+    closed_by(trial, &newgame("s", &json!({}), json!({ "id": "end" })))
+}
+
+fn close_closes(trial: &Trial<'_>) -> Checked {
+    closed_by(trial, &json!({ "id": "end", "cmd": "close", "session": "s" }))
+}
+
+fn ponderhit(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &["s"])?;
+    let short = json!({ "kind": "per_move", "ms": 30 });
+    for (round, (whose, fields, change)) in [
+        (&session("s"), json!({ "mode": "ponder" }), json!({ "mode": "move", "clock": short })),
+        (&game, json!({ "mode": "ponder", "clock": short }), json!({ "mode": "move" })),
+        (&game, json!({ "mode": "analyse" }), json!({ "mode": "move", "clock": short })),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("g{round}");
+        start(&mut talk, &go(&id, whose, fields))?;
+        talk.ping()?;
+        holds(talk.is_open(&id), "a ponder whose clock stands", || "it ended before the update".into())?;
+        like(&talk.result(&update(&id, change))?, &json!({ "effect": "updated" }))?;
+        like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "clock" }))?;
+    }
+    Ok(())
+}
+
+fn ponderhit_clock(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    start(&mut talk, &go("g", &game, json!({ "mode": "ponder" })))?;
+    for (id, fields) in [("1", json!({})), ("2", json!({ "limit": {} })), ("3", json!({ "hard_ms": 50_000 }))]
+    {
+        let request = with(update("g", json!({ "id": id, "mode": "move" })), &fields);
+        talk.refused(&request, &json!({ "code": "missing_field", "pointer": "/clock" }))?;
+    }
+    holds(talk.is_open("g"), "it ponders on", || "it ended".into())?;
+    like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping" }))
+}
+
+fn update_limits(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    for (round, (fields, change, reason)) in [
+        (json!({ "mode": "analyse" }), json!({ "limit": { "time_ms": 5 } }), "limit"),
+        (json!({ "mode": "analyse" }), json!({ "limit": { "nodes": 10 } }), "limit"),
+        (json!({ "mode": "ponder" }), json!({ "hard_ms": 5 }), "deadline"),
+        (endless(), json!({ "clock": { "kind": "per_move", "ms": 20 } }), "clock"),
+        (endless(), json!({ "hard_ms": 0 }), "deadline"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("g{round}");
+        start(&mut talk, &go(&id, &game, fields))?;
+        like(&talk.result(&update(&id, change.clone()))?, &json!({ "effect": "updated" }))?;
+        let best = talk.last(&id)?;
+        like(&best, &json!({ "type": "bestmove", "reason": reason }))
+            .map_err(|stop| stop.at(&change.to_string()))?;
+        let is_first = talk.place(&format!("update-{id}"))? < talk.place(&id)?;
+        holds(is_first, "the result before the move", || "it came later".into())?;
+    }
+    Ok(())
+}
+
+fn update_late(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    talk.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
+    like(&talk.result(&update("g", json!({ "hard_ms": 5 })))?, &json!({ "effect": "already_finished" }))?;
+    like(&talk.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
+}
+
+fn slots(trial: &Trial<'_>) -> Checked {
+    let (mut talk, game) = begin(trial, &[])?;
+    let slots = number(&talk.hello["limits"], "searches")?;
+    if slots > 64 {
+        return Err(Stop::skipped(format!("{slots} search slots are too many to fill")));
+    }
+    for slot in 0..slots {
+        start(&mut talk, &go(&format!("a{slot}"), &game, json!({ "mode": "analyse" })))?;
+    }
+    for mode in ["analyse", "ponder"] {
+        talk.refused(
+            &go(mode, &game, json!({ "mode": mode })),
+            &json!({ "code": "overloaded", "fatal": false }),
+        )?;
+    }
+    talk.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
+    talk.send(&go("move", &game, endless()))?;
+    // Whose slot it takes is the server's choice.
+    let from = talk.log.len();
+    let index = talk.until(from, "the bestmove of the analysis whose slot is taken", |message| {
+        message["type"] == "bestmove"
+    })?;
+    let best = talk.log[index].message.clone();
+    like(&best, &json!({ "reason": "superseded", "superseded_by": "move" }))?;
+    talk.info("move", "started")?;
+    holds(talk.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
+    // Beyond all slots a search for a move runs beside the others.
+    for index in 0..slots {
+        start(&mut talk, &go(&format!("m{index}"), &game, endless()))?;
+    }
+    absent(&talk.result(&json!({ "id": "t", "cmd": "status" }))?, "code")
+}
+
+fn set_while_searching(trial: &Trial<'_>) -> Checked {
+    let (mut talk, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    start(&mut talk, &go("g", &s, json!({ "mode": "ponder" })))?;
+    let set = json!({ "id": "o", "cmd": "setoption", "session": "s", "options": { "player": "random" } });
+    like(&talk.result(&set)?, &json!({ "options": { "player": "random" } }))?;
+    talk.ping()?;
+    holds(talk.is_open("g"), "the search goes on", || "it ended".into())?;
+    talk.result(&stop("g"))?;
+    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    // It thinks to its end at once: that is the player that was set.
+    like(&talk.best(&go("h", &s, endless()))?, &json!({ "reason": "limit" }))
+}

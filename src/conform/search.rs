@@ -1,0 +1,430 @@
+//! What searches claim: moves, variations, scores and proofs, with our own rules as the referee.
+
+use serde_json::{Value, json};
+
+use super::proofs;
+use super::referee;
+use super::requests::{after, endless, go, inspect, newgame, session, stop, with};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, texts};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::watched("legal-moves", "each move that is told is legal in the searched position"),
+    Check::watched("variations", "each variation is legal and stops at the end of the game"),
+    Check::watched("replies", "`ponder` is a legal reply, and absent where chance comes first"),
+    Check::watched("lines", "lines[0].move, lines[0].pv[0] and `move` are equal, ranks count from 1"),
+    Check::watched(
+        "scores",
+        "a score has a bound and `eval`, `wdl` or `proof`; a margin's sign is the outcome",
+    ),
+    Check::watched("timing", "received, started and decided are in order"),
+    Check::watched("reasons", "`superseded_by` comes with that reason alone"),
+    Check::watched("events", "only the events that were asked for are told"),
+    Check::talk("modes", "move, analyse and ponder end in a legal move, in each game", modes),
+    Check::talk("players", "every player that `describe` lists answers a move", players),
+    Check::talk("hash", "`hash` is the searched position's, as `inspect` tells it", hash),
+    Check::talk("multipv", "as many lines as asked for, if there are as many moves", multipv),
+    Check::talk("ranking", "of exact scores the better is ranked first", ranking),
+    Check::talk("searchmoves", "only `searchmoves` are searched", searchmoves),
+    Check::talk("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
+    Check::talk("proofs", "what is announced as proven is true, with its distance", proofs::first),
+    Check::talk("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
+    Check::talk(
+        "proven-ends",
+        "a search whose lines are all proven ends at once, in every mode",
+        proofs::ends,
+    ),
+    Check::talk(
+        "only-move",
+        "one legal move is played at once in mode move, and analysed in the others",
+        only_move,
+    ),
+    Check::talk("nodes", "a limit of nodes ends the search near it", nodes),
+    Check::talk("depth", "a limit of depth ends the search at it", depth),
+    Check::talk(
+        "repeatable",
+        "equal searches of one thread and so many nodes give equal answers",
+        repeatable,
+    ),
+    Check::talk("started-first", "`started` comes first, once, and without a move", started_first),
+    Check::talk("interval", "of an event one message comes in `min_interval_ms`", interval),
+    Check::talk("anytime", "with an unknown deadline the last better move told is the answer", anytime),
+    Check::talk("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
+    Check::talk("chance-node", "a go at a chance node is `illegal_position`", chance_node),
+];
+
+/// The games that are offered, of those that the referee knows, with a few plies into each.
+fn positions(talk: &mut Talk<'_>) -> Checked<Vec<(Value, Value)>> {
+    let games = [
+        json!({ "game": "l-game" }),
+        json!({ "game": "l-game", "rules": { "neutrals": "none" } }),
+        json!({ "game": "isolation" }),
+        json!({ "game": "isolation", "rules": { "width": 4, "height": 5 } }),
+        json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }),
+        json!({ "game": "colosseum", "rules": { "size": 5, "seed": "1" } }),
+        json!({ "game": "ijk" }),
+        json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
+    ];
+    let mut found = Vec::new();
+    for game in games {
+        if !talk.offers(text(&game, "game")?) {
+            continue;
+        }
+        let mut position = json!({});
+        for ply in 0..4_usize {
+            let id = format!("at{}", found.len());
+            let told =
+                talk.result(&inspect(&id, &game, &position, &["to_move", "legal", "chance", "outcome"]))?;
+            if told["to_move"] == "chance" {
+                let drawn = text(&list(&told, "chance")?[0], "move")?.to_owned();
+                position = after(&position, &[drawn]);
+                continue;
+            }
+            if !told["outcome"].is_null() {
+                break;
+            }
+            if ply != 1 {
+                found.push((game.clone(), position.clone()));
+            }
+            let legal = texts(&told, "legal")?;
+            let Some(mv) = legal.get(legal.len() / 2) else { break };
+            position = after(&position, std::slice::from_ref(mv));
+        }
+    }
+    if found.is_empty() {
+        Err(Stop::skipped("none of the games that the referee knows is offered"))
+    } else {
+        Ok(found)
+    }
+}
+
+/// A conversation with something of everything, so that messages of every kind are there to be judged.
+pub(super) fn everything(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.ping()?;
+    talk.ask(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    talk.ask(&json!({ "id": "t", "cmd": "status" }))?;
+    talk.ask(&json!({ "id": "e", "cmd": "ping", "wings/~": 2 }))?;
+    talk.send_line(b"[]")?;
+    talk.fault()?;
+    let all = json!({ "events": ["started", "best", "progress"] });
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let fields = json!({ "position": position, "info": all, "multipv": 1 + index % 3 });
+        let limit = json!({ "limit": { "nodes": 2000, "depth": 6 } });
+        talk.ask(&with(go(&format!("g{index}"), &game, limit), &fields))?;
+        talk.ask(&inspect(&format!("i{index}"), &game, &position, &["hash", "eval", "board", "record"]))?;
+    }
+    if let Ok(game) = talk.vast_game() {
+        talk.ask(&newgame("s", &game, json!({})))?;
+        talk.send(&go("g", &session("s"), json!({ "mode": "analyse", "info": all })))?;
+        talk.ask(&inspect("i", &session("s"), &json!({ "moves": ["nonsense"] }), &["legal"]))?;
+        talk.ask(&stop("g"))?;
+        talk.last("g")?;
+        talk.ask(&go(
+            "quiet",
+            &session("s"),
+            json!({ "limit": { "nodes": 5000 }, "info": { "events": [] } }),
+        ))?;
+    }
+    // What was sent before is answered now; nothing comes twice.
+    talk.ping()
+}
+
+fn modes(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let positions = positions(&mut talk)?;
+    let mut unknown = Vec::new();
+    for (index, (game, position)) in positions.iter().enumerate() {
+        for mode in ["move", "analyse", "ponder"] {
+            let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 500, "depth": 3 } });
+            let best = talk.best(&go(&format!("{mode}{index}"), game, fields))?;
+            // The witness has judged it, if it knows the position; else the server's own rules do.
+            let rules = talk.result(&inspect("legal", game, position, &["legal"]))?;
+            let legal = texts(&rules, "legal")?;
+            let is_legal = legal.iter().any(|mv| best["move"] == mv.as_str());
+            holds(is_legal, format!("a move of {legal:?}"), || best.to_string())?;
+            if referee::root(game, position).is_none() {
+                unknown.push(format!("{game} {position}"));
+            }
+        }
+    }
+    holds(unknown.is_empty(), "positions as the rules of our games have them", || unknown.join(", "))
+}
+
+fn players(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let mut count = 0;
+    for (game, position) in positions(&mut talk)? {
+        if position.get("moves").is_none() {
+            continue;
+        }
+        let about = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game["game"] });
+        let body = talk.result(&about)?["body"].clone();
+        for player in list(&body, "players")? {
+            count += 1;
+            let fields = json!({ "position": position, "limit": { "nodes": 300, "depth": 2 },
+                "options": { "player": player["name"], "depth": 1 } });
+            talk.best(&go(&format!("g{count}"), &game, fields))?;
+        }
+    }
+    Ok(())
+}
+
+fn hash(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["hash"]))?;
+        let fields = json!({ "position": position, "limit": { "nodes": 10 } });
+        let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
+        like(&best, &json!({ "hash": told["hash"] }))?;
+    }
+    Ok(())
+}
+
+/// A limit that lets the search go through all moves.
+fn small() -> Value {
+    json!({ "mode": "analyse", "limit": { "nodes": 2000, "depth": 2 } })
+}
+
+fn multipv(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&told, "legal")?.len();
+        for asked in [1, 3, 1000] {
+            let fields = with(small(), &json!({ "position": position, "multipv": asked }));
+            let best = talk.best(&go(&format!("g{index}-{asked}"), &game, fields))?;
+            let (lines, wanted) = (list(&best, "lines")?.len(), legal.min(asked));
+            holds(lines == wanted, format!("{wanted} lines of {legal} moves"), || {
+                format!("{lines}: {best}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A line's exact score as a number that orders such scores of a game.
+fn worth(line: &Value) -> Option<(i64, i64)> {
+    let score = line.get("score").filter(|score| score["bound"] == "exact")?;
+    let Some(proof) = score.get("proof") else { return score["eval"].as_i64().map(|eval| (0, eval)) };
+    if let Some(margin) = proof["margin"].as_i64() {
+        return Some((0, margin * 1000));
+    }
+    let plies = proof["plies"].as_i64()?;
+    match proof["outcome"].as_str()? {
+        "win" => Some((1, -plies)),
+        "loss" => Some((-1, plies)),
+        _ => None,
+    }
+}
+
+fn ranking(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let fields = with(small(), &json!({ "position": position, "multipv": 5 }));
+        let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
+        for pair in list(&best, "lines")?.windows(2) {
+            // Lines of different depths are of different searches, and a bound is no value.
+            let (Some(better), Some(worse)) = (worth(&pair[0]), worth(&pair[1])) else { continue };
+            if pair[0]["depth"] == pair[1]["depth"] {
+                holds(better >= worse, "the better score first", || {
+                    format!("{} above {}", pair[0], pair[1])
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn searchmoves(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&told, "legal")?;
+        for wanted in [&legal[legal.len() - 1..], &legal[..legal.len().min(2)]] {
+            let fields = with(small(), &json!({ "position": position, "multipv": 9, "searchmoves": wanted }));
+            let best = talk.best(&go(&format!("g{index}-{}", wanted.len()), &game, fields))?;
+            let lines = list(&best, "lines")?;
+            let is_wanted = lines.iter().all(|line| wanted.iter().any(|mv| line["move"] == mv.as_str()));
+            holds(is_wanted && lines.len() == wanted.len(), format!("lines of {wanted:?}"), || {
+                best.to_string()
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn excludemoves(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&told, "legal")?;
+        let whole = go(&format!("g{index}"), &game, with(small(), &json!({ "position": position })));
+        let first = text(&talk.best(&whole)?, "move")?.to_owned();
+        if legal.len() > 1 {
+            let best = talk.best(&with(whole.clone(), &json!({ "excludemoves": [first] })))?;
+            holds(best["move"] != first.as_str(), format!("another move than {first}"), || best.to_string())?;
+        }
+        let all = with(whole, &json!({ "excludemoves": legal }));
+        talk.refused(&all, &json!({ "code": "illegal_move", "pointer": "/excludemoves" }))?;
+    }
+    Ok(())
+}
+
+fn only_move(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("isolation")?;
+    // 11x9; from the corner a knight has two jumps, and one of them is blocked.
+    let rows = format!("1........../..x......../{}2.......... 1", ".........../".repeat(6));
+    let game = json!({ "game": "isolation" });
+    let position = json!({ "start": rows });
+    let told = talk.result(&inspect("i", &game, &position, &["legal"]))?;
+    like(&told, &json!({ "legal": ["b3"] }))?;
+    for (id, fields) in [("a", endless()), ("b", json!({ "clock": { "kind": "per_move", "ms": 600_000 } }))] {
+        let best =
+            talk.best(&go(id, &game, with(fields, &json!({ "position": position, "hard_ms": 3000 }))))?;
+        let is_right = ["only_move", "proven"].iter().any(|reason| best["reason"] == *reason);
+        holds(is_right && best["move"] == "b3", "`only_move` b3 at once", || best.to_string())?;
+    }
+    for mode in ["analyse", "ponder"] {
+        let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 3000 } });
+        let best = talk.best(&go(mode, &game, fields))?;
+        let is_right = best["reason"] != "only_move" && best["move"] == "b3";
+        holds(is_right, "b3, analysed until the limit", || best.to_string())?;
+    }
+    Ok(())
+}
+
+fn nodes(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for nodes in [1, 10, 1000, 20_000] {
+        let fields = json!({ "limit": { "nodes": nodes }, "options": { "threads": 1 } });
+        let best = talk.best(&go(&format!("g{nodes}"), &game, fields))?;
+        like(&best, &json!({ "reason": "limit" }))?;
+        let searched = number(&best["stats"], "nodes")?;
+        // A search may look at its limit now and then only.
+        holds(searched <= nodes + 2048, format!("{nodes} nodes, and some at most"), || {
+            format!("{searched}: {best}")
+        })?;
+    }
+    Ok(())
+}
+
+fn depth(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for depth in [1, 2, 3] {
+        let fields = json!({ "limit": { "depth": depth } });
+        let best = talk.best(&go(&format!("g{depth}"), &game, fields))?;
+        like(&best, &json!({ "reason": "limit" }))?;
+        let reached = number(&best["lines"][0], "depth")?;
+        holds(reached == depth, format!("depth {depth}"), || format!("{reached}: {best}"))?;
+    }
+    Ok(())
+}
+
+fn repeatable(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let fields = json!({ "limit": { "nodes": 5000 }, "options": { "threads": 1, "deterministic": true, "seed": "5" } });
+    let first = talk.best(&go("g0", &game, fields.clone()))?;
+    for round in 1..4 {
+        let again = talk.best(&go(&format!("g{round}"), &game, fields.clone()))?;
+        like(&again, &json!({ "move": first["move"], "lines": first["lines"], "hash": first["hash"] }))?;
+    }
+    Ok(())
+}
+
+fn started_first(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.best(&go(
+        "g",
+        &game,
+        json!({ "limit": { "nodes": 5000 }, "info": { "events": ["started", "best", "progress"] } }),
+    ))?;
+    let infos: Vec<&Value> =
+        talk.log.iter().map(|heard| &heard.message).filter(|message| message["type"] == "info").collect();
+    let starts = infos.iter().filter(|info| info["event"] == "started").count();
+    let first = infos.first().copied().unwrap_or(&Value::Null);
+    holds(starts == 1 && first["event"] == "started", "one `started`, first", || {
+        format!("{starts}; {first}")
+    })?;
+    absent(first, "move")?;
+    let is_told = infos.iter().any(|info| info["event"] == "best" && info["move"].is_string());
+    holds(is_told, "a `best` with its move", || format!("{} infos", infos.len()))
+}
+
+fn interval(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let info = json!({ "events": ["best", "progress"], "min_interval_ms": 60_000 });
+    talk.best(&go("g", &game, json!({ "limit": { "time_ms": 200 }, "info": info })))?;
+    for event in ["best", "progress"] {
+        let count = talk.log.iter().filter(|heard| heard.message["event"] == event).count();
+        holds(count <= 1, format!("one `{event}` a minute"), || format!("{count}"))?;
+    }
+    Ok(())
+}
+
+fn anytime(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for (id, info) in [("a", json!({})), ("b", json!({ "events": [], "min_interval_ms": 60_000 }))] {
+        let from = talk.log.len();
+        talk.send(&go(id, &game, json!({ "clock": { "kind": "anytime", "hint_ms": 1 }, "info": info })))?;
+        talk.until(from, &format!("a `best` of `{id}`"), |message| message["event"] == "best")?;
+        for _ in 0..20 {
+            talk.ping()?;
+        }
+        holds(talk.is_open(id), "it goes on until it is stopped", || "it ended".into())?;
+        talk.result(&stop(id))?;
+        let best = talk.last(id)?;
+        like(&best, &json!({ "reason": "stopped" }))?;
+        let told = talk.log[from..].iter().rev().find(|heard| heard.message["event"] == "best");
+        let last = told.map(|heard| heard.message["move"].clone());
+        holds(last.as_ref() == Some(&best["move"]), "the last better move that was told", || {
+            best.to_string()
+        })?;
+    }
+    Ok(())
+}
+
+fn game_over(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("isolation")?;
+    let game = json!({ "game": "isolation" });
+    let position = json!({ "start": "1xx/xxx/xx2 1" });
+    let outcome = talk.result(&inspect("i", &game, &position, &["outcome"]))?["outcome"].clone();
+    like(&outcome, &json!({ "winner": "p2" }))?;
+    for mode in ["move", "analyse", "ponder"] {
+        let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 5 } });
+        let wanted = json!({ "code": "game_over", "pointer": "/position", "outcome": outcome });
+        talk.refused(&go(mode, &game, fields), &wanted)?;
+    }
+    Ok(())
+}
+
+fn chance_node(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("ijk")?;
+    let game = json!({ "game": "ijk", "rules": { "mode": "nondet" } });
+    let mut position = json!({});
+    for ply in 0..4 {
+        let told =
+            talk.result(&inspect(&format!("i{ply}"), &game, &position, &["to_move", "legal", "chance"]))?;
+        if told["to_move"] == "chance" {
+            like(&told, &json!({ "legal": [] }))?;
+            holds(!list(&told, "chance")?.is_empty(), "chance outcomes", || told.to_string())?;
+            let fields = json!({ "position": position, "limit": { "nodes": 5 } });
+            let wanted = json!({ "code": "illegal_position", "pointer": "/position" });
+            talk.refused(&go("g", &game, fields), &wanted)?;
+            return Ok(());
+        }
+        let legal = texts(&told, "legal")?;
+        position = after(&position, &legal[..legal.len().min(1)]);
+    }
+    Err(Stop::failed("a chance node within 4 plies of `nondet`", "none"))
+}

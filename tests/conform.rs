@@ -1,0 +1,303 @@
+//! The conformance suite: our own daemon passes it, and servers that break one promise fail the check that is meant for
+//! it.
+//!
+//! This executable is also those servers: called by the name `mutant`, it is our daemon with one thing distorted, as its
+//! arguments say. That leaves no room for the usual test harness, which would write to the server's output.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+#[path = "conform/mutant.rs"]
+mod mutant;
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use std::{env, fs, thread};
+
+use serde_json::Value;
+
+use mutant::Mutant;
+
+/// The command and the daemon.
+const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
+
+/// How many mutants are tried at once.
+const WORKERS: usize = 4;
+
+/// How many checks that must pass are made beside those that must fail: the next ones of the list.
+const BYSTANDERS: usize = 2;
+
+const TESTS: [(&str, fn()); 5] = [
+    ("our daemon passes on standard streams", our_daemon_passes_on_standard_streams),
+    ("our daemon passes over TCP", our_daemon_passes_over_tcp),
+    ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
+    ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
+    ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().collect();
+    if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "mutant") {
+        return Mutant::read(&arguments[1], &arguments[2]).serve(PLYD);
+    }
+    // As the usual harness takes it: a part of the tests' names.
+    let filter =
+        arguments[1..].iter().find(|argument| !argument.starts_with('-')).cloned().unwrap_or_default();
+    let mut failed = 0;
+    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&*filter)) {
+        let since = Instant::now();
+        let is_ok = thread::spawn(*test).join().is_ok();
+        failed += usize::from(!is_ok);
+        let told = if is_ok { "ok" } else { "FAILED" };
+        let _nobody_reads =
+            writeln!(io::stderr(), "test {name} ... {told} ({} s)", since.elapsed().as_secs());
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn conform(arguments: &[&str]) -> Output {
+    Command::new(PLYD).arg("conform").args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn report(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The checks of that verdict.
+fn with_verdict(report: &Value, verdict: &str) -> BTreeSet<String> {
+    let rows = report["checks"].as_array().unwrap().iter().filter(|row| row["verdict"] == verdict);
+    rows.map(|row| format!("{}/{}", row["group"].as_str().unwrap(), row["check"].as_str().unwrap())).collect()
+}
+
+fn names(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Nothing fails, and only what the transport has not is skipped.
+fn passes(report: &Value, skipped: &[&str]) {
+    let text = report["checks"].as_array().unwrap().iter().filter(|row| row["verdict"] != "passed");
+    let text: Vec<String> = text.map(Value::to_string).collect();
+    assert_eq!(report["failed"], 0, "{}", text.join("\n"));
+    assert_eq!(with_verdict(report, "skipped"), names(skipped), "{}", text.join("\n"));
+}
+
+fn our_daemon_passes_on_standard_streams() {
+    let output = conform(&["--json", "--timeout", "60s", "--", PLYD, "serve", "--threads", "2"]);
+    passes(
+        &report(&output),
+        &[
+            "ends/quit-alone",
+            "handshake/first-line",
+            "handshake/http",
+            "handshake/required",
+            "ids/connections-apart",
+            "ids/same-for-all",
+            "liveness/gone",
+        ],
+    );
+    assert!(output.status.success());
+}
+
+/// Our daemon on a free port.
+struct Listening {
+    daemon: Child,
+    address: SocketAddr,
+}
+
+impl Listening {
+    fn new() -> Self {
+        let mut daemon = Command::new(PLYD)
+            .args(["serve", "-v", "--threads", "2", "--tcp", "127.0.0.1:0"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(daemon.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let listening = log.find(|line| line.contains("listening")).unwrap();
+        let at = listening.find("127.0.0.1:").unwrap();
+        let address: String =
+            listening[at..].chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
+        // Read on, so that the log's pipe never fills up.
+        thread::spawn(move || log.for_each(drop));
+        Self { daemon, address: address.parse().unwrap() }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ended_already = self.daemon.kill();
+        let _ended_already = self.daemon.wait();
+    }
+}
+
+fn our_daemon_passes_over_tcp() {
+    let server = Listening::new();
+    let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address)]);
+    passes(&report(&output), &["ends/eof-default", "ends/interrupt", "ends/terminate", "handshake/optional"]);
+    assert!(output.status.success());
+}
+
+/// A row of `mutants.txt`.
+struct Row {
+    text: String,
+    lines: String,
+    change: String,
+    /// The checks that must fail.
+    checks: Vec<String>,
+    /// Whether nothing but those is run.
+    is_alone: bool,
+}
+
+fn rows() -> Vec<Row> {
+    let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("==");
+    let read = |line: &str| {
+        let [lines, change, checks] = line.split(" | ").collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (checks, is_alone) = match checks.strip_prefix("! ") {
+            Some(checks) => (checks, true),
+            None => (checks, false),
+        };
+        let checks = checks.split(' ').map(str::to_owned).collect();
+        // A wrong row is told here, not by a server that does not start.
+        drop(Mutant::read(lines.trim_start_matches("tcp"), change));
+        Row { text: line.to_owned(), lines: lines.to_owned(), change: change.to_owned(), checks, is_alone }
+    };
+    include_str!("conform/mutants.txt").lines().filter(is_row).map(read).collect()
+}
+
+/// A directory in which `./mutant` is a mutant; it is removed when dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Self {
+        let place = env::temp_dir().join(format!("plyd-conform-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join("mutant")).unwrap();
+        Self(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _stays_for_a_look = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn each_mutant_is_caught_by_its_check() {
+    let rows = rows();
+    assert!(rows.len() >= 40);
+    let listed = listed();
+    let place = Place::new();
+    let mutant = place.0.join("mutant");
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    wrong.lock().unwrap().extend(try_mutant(&mutant, row, &listed).err());
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    let caught: BTreeSet<String> = rows.iter().map(|row| row.checks[0].clone()).collect();
+    let without: Vec<&String> = listed.iter().filter(|check| !caught.contains(*check)).collect();
+    let unknown: Vec<&String> = caught.iter().filter(|check| !listed.contains(check)).collect();
+    assert!(without.is_empty() && unknown.is_empty(), "no mutant for {without:?}, no check for {unknown:?}");
+}
+
+fn try_mutant(mutant: &Path, row: &Row, listed: &[String]) -> Result<(), String> {
+    let wanted: BTreeSet<String> = row.checks.iter().cloned().collect();
+    let mut only = row.checks.clone();
+    if !row.is_alone {
+        let at = listed.iter().position(|check| *check == row.checks[0]).unwrap_or(0);
+        only.extend(listed.iter().cycle().skip(at + 1).take(BYSTANDERS).cloned());
+    }
+    let mut arguments = vec!["--json", "--timeout", "15s"];
+    arguments.extend(only.iter().flat_map(|only| ["--only", only]));
+    let output = match row.lines.strip_prefix("tcp") {
+        Some(lines) => {
+            let server = Listening::new();
+            let address = Mutant::read(lines, &row.change).listen(server.address);
+            conform(&[&arguments[..], &[&format!("tcp={address}")]].concat())
+        }
+        None => {
+            arguments.extend(["--", mutant.to_str().unwrap(), &row.lines, &row.change]);
+            conform(&arguments)
+        }
+    };
+    let report = report(&output);
+    let failed = with_verdict(&report, "failed");
+    if failed == wanted && output.status.code() == Some(1) {
+        return Ok(());
+    }
+    let rows = report["checks"].as_array().unwrap().iter();
+    let other: Vec<String> = rows
+        .filter(|row| row["verdict"] != "passed")
+        .map(|row| format!("    {}: {} / {}", row["check"], row["expected"], row["came"]))
+        .collect();
+    Err(format!("{}\n  failed {failed:?}\n{}", row.text, other.join("\n")))
+}
+
+/// Every check, in the order of the list.
+fn listed() -> Vec<String> {
+    let text = String::from_utf8(conform(&["--list"]).stdout).unwrap();
+    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+fn what_is_no_server_fails_and_hangs_nothing() {
+    let chosen = [
+        "--json",
+        "--timeout",
+        "400ms",
+        "--only",
+        "framing/text",
+        "--only",
+        "ids/of",
+        "--only",
+        "races/stop-all",
+    ];
+    let more =
+        ["--only", "ends/eof-idle", "--only", "liveness/pings", "--only", "ids/seq", "--only", "time/spent"];
+    for server in
+        [&["yes"][..], &["sleep", "1000"], &["cat"], &["false"], &["cat", "/dev/zero"], &["yes", "{}"]]
+    {
+        let output = conform(&[&chosen, &more[..], &["--"], server].concat());
+        let report = report(&output);
+        assert_eq!(with_verdict(&report, "passed"), names(&[]), "{server:?}: {report}");
+        assert!(report["failed"].as_u64() >= Some(5), "{server:?}: {report}");
+        assert_eq!(output.status.code(), Some(1), "{server:?}");
+    }
+}
+
+fn checks_are_listed_and_chosen_by_name() {
+    let all = listed();
+    assert!(all.len() >= 100, "{}", all.len());
+    let chosen = conform(&["--list", "--only", "ends", "--only", "ids/seq"]);
+    let text = String::from_utf8(chosen.stdout).unwrap();
+    assert!(text.contains("ends/eof-idle") && text.contains("ids/seq") && !text.contains("ids/of"), "{text}");
+    for (arguments, code, words) in [
+        (&["--only", "wings"][..], 2, "no check `wings`"),
+        (&["tcp=nowhere"], 2, "tcp=HOST:PORT"),
+        (&["tcp=127.0.0.1:1", "--", "cat"], 2, "cannot be used with"),
+        (&["--", "/nowhere"], 1, "cannot start `/nowhere`"),
+        (&["tcp=127.0.0.1:1"], 1, "cannot connect"),
+    ] {
+        let output = conform(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+        assert!(told.contains(words), "{arguments:?}: {told}");
+    }
+    let table = conform(&["--only", "ids/of", "--only", "handshake/http"]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert!(text.contains("1 passed, 0 slow, 1 skipped, 0 failed"), "{text}");
+}
