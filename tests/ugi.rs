@@ -86,7 +86,9 @@ impl Engine {
 
     fn query(&mut self, what: &str) -> String {
         self.say(&format!("query {what}"));
-        let lines = self.until("response");
+        let mut lines = self.until("response");
+        // A search may run meanwhile.
+        lines.retain(|line| !line.starts_with("info depth "));
         let [answer] = &lines[..] else { panic!("more than an answer: {lines:?}") };
         answer.strip_prefix("response ").unwrap().to_owned()
     }

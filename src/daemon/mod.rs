@@ -35,7 +35,6 @@ mod worker;
 use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -58,6 +57,7 @@ use state::{Effects, State};
 use transcript::Transcript;
 
 pub use limits::Limits;
+pub use transport::local::Connection;
 
 /// The threads that decode long lines; with more of them peers that send nothing else would crowd out the searches.
 const BLOCKING_THREADS: usize = 2;
@@ -221,24 +221,13 @@ impl Daemon {
     /// # Errors
     /// A thread cannot be started.
     pub fn serve_stdio(&self) -> Result<impl Future<Output = ()> + use<>, ServeError> {
-        self.serve_streams(io::stdin(), io::stdout())
+        Ok(transport::stdio::serve(&self.shared, io::stdin(), io::stdout())?)
     }
 
-    /// Serves two streams as if they were the standard ones, such as pipes to another thread; the future as
-    /// there.
-    ///
-    /// # Errors
-    /// A thread cannot be started.
-    pub fn serve_streams<I, O>(
-        &self,
-        input: I,
-        output: O,
-    ) -> Result<impl Future<Output = ()> + use<I, O>, ServeError>
-    where
-        I: AsFd + Send + 'static,
-        O: AsFd + Send + Sync + 'static,
-    {
-        Ok(transport::stdio::serve(&self.shared, input, output)?)
+    /// Opens a connection within the process.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::open(&self.shared)
     }
 
     /// Serves a TCP address (`HOST:PORT`) from tasks of the current runtime; returns the address bound.

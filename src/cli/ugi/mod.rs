@@ -1,8 +1,8 @@
 //! `plyd ugi`: the engine for programs that speak UGI, the Universal Game Interface
 //! (<https://github.com/kz04px/ugi>).
 //!
-//! A translator in front of a daemon of its own, in the same process and over pipes: clocks, stops and the promise of
-//! a legal move are the daemon's. One thread reads commands and asks (`session`), the other reads the daemon's messages
+//! A translator in front of a daemon of its own, in the same process: clocks, stops and the promise of a legal move are
+//! the daemon's, and time runs from the arrival of UGI's line. One thread reads commands and asks (`session`), the other reads the daemon's messages
 //! and tells of searches; `running` is what both know. `command` and `words` are UGI's two directions.
 
 mod command;
@@ -10,15 +10,17 @@ mod running;
 mod session;
 mod words;
 
-use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
-use crate::daemon::{Config, Daemon, Limits};
+use crate::daemon::{Config, Connection, Daemon, Limits};
 use crate::engine::Entry;
 use crate::framing::{Event, Framing};
 use crate::game::Kind;
 use crate::games::REGISTRY;
+use crate::search::clock::now_ns;
 use plyd_protocol::{Envelope, MAX_LINE, Message, Position, Seed, Settings};
 
 use super::failure::Failure;
@@ -31,6 +33,9 @@ const READ_BYTES: usize = 64 << 10;
 
 /// The longest line that is read: no request that says the same, every byte escaped, is too long for the daemon.
 const LINE_BYTES: usize = MAX_LINE / 16;
+
+/// How long a program may leave what it is told unread: it may be stopped for hours, and goes on then.
+const STALLED: Duration = Duration::from_secs(1 << 25);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -66,22 +71,18 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     drop(root);
 
     let limits = Limits {
-        // The program on the other side is the one to say how much memory there is.
+        // The program on the other side is the one to say how much memory there is, and when it reads.
         hash_bytes: 1 << 40,
+        stalled: STALLED,
         ..Limits::default()
     };
     let threads = limits.cores;
     let daemon = Daemon::start(&Config { limits, ..Config::default() }, REGISTRY)
         .map_err(|error| Failure::Failed(error.to_string()))?;
-    let (their_input, output) = io::pipe()?;
-    let (input, their_output) = io::pipe()?;
-    let _the_pipes_tell = daemon
-        .serve_streams(their_input, their_output)
-        .map_err(|error| Failure::Failed(error.to_string()))?;
-
+    let connection = Arc::new(daemon.connect());
     let running = Arc::new(Running::default());
     let (answer, answers) = channel();
-    let requests = Requests { output, answers, last: 0 };
+    let requests = Requests::new(Arc::clone(&connection), answers);
     let shared = Arc::clone(&running);
     std::thread::Builder::new().name("ugi".to_owned()).spawn(move || {
         match Session::open(entry, rules, startpos, threads, requests, shared) {
@@ -90,8 +91,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             Err(Unanswered::Gone) => {}
         }
     })?;
-    // Until the daemon closes its output: after `quit`, or when the input ended and all is answered.
-    listen(input, &running, &answer)
+    // Until the connection is over: after `quit`, or when the input ended and all is answered.
+    listen(&connection, &running, &answer)
 }
 
 /// Rules that draw a position draw the same one in each process: two engines of a match start from one `startpos`.
@@ -115,22 +116,25 @@ fn obey(mut session: Session) {
             Err(_) | Ok(0) => break,
             Ok(count) => count,
         };
-        let mut rest = &buffer[..count];
+        let (arrived, mut rest) = (now_ns(), &buffer[..count]);
         while let Some(event) = framing.next(&mut rest) {
-            match obey_line(&mut session, event) {
+            match obey_line(&mut session, event, arrived) {
                 Ok(true) => {}
                 Ok(false) | Err(_) => return,
             }
         }
     }
-    if framing.finish().is_none_or(|event| obey_line(&mut session, event).is_ok_and(|goes_on| goes_on)) {
+    if framing
+        .finish()
+        .is_none_or(|event| obey_line(&mut session, event, now_ns()).is_ok_and(|goes_on| goes_on))
+    {
         session.finish();
     }
 }
 
-fn obey_line(session: &mut Session, event: Event<'_>) -> Result<bool, Unanswered> {
+fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result<bool, Unanswered> {
     match event {
-        Event::Line { bytes, .. } => session.line(&String::from_utf8_lossy(&bytes)),
+        Event::Line { bytes, .. } => session.line(&String::from_utf8_lossy(&bytes), arrived_ns),
         Event::TooLong { limit, .. } => {
             note(&format!("a line of more than {limit} bytes is ignored"));
             Ok(true)
@@ -139,27 +143,24 @@ fn obey_line(session: &mut Session, event: Event<'_>) -> Result<bool, Unanswered
 }
 
 /// Reads the daemon's messages to their end: tells of searches, and passes all other answers on.
-fn listen(input: PipeReader, running: &Running, answers: &Sender<Message>) -> Result<(), Failure> {
-    let mut input = BufReader::new(input);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            running.end();
-            return Ok(());
-        }
-        let envelope: Envelope = serde_json::from_slice(&line).map_err(io::Error::from)?;
-        match envelope.message {
-            Message::Info(info) => running.info(&info),
-            Message::BestMove(best) => running.best(best),
-            Message::Notice(notice) => note(&notice.message),
-            Message::Error(error) if running.refused(&error) => {}
-            answer @ (Message::Result(_) | Message::Error(_)) => {
-                // Nobody waits any more when the input ended.
-                let _unheard = answers.send(answer);
+fn listen(connection: &Connection, running: &Running, answers: &Sender<Message>) -> Result<(), Failure> {
+    while let Some(lines) = connection.receive() {
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let envelope: Envelope = serde_json::from_slice(line).map_err(io::Error::from)?;
+            match envelope.message {
+                Message::Info(info) => running.info(&info),
+                Message::BestMove(best) => running.best(best),
+                Message::Notice(notice) => note(&notice.message),
+                Message::Error(error) if running.refused(&error) => {}
+                answer @ (Message::Result(_) | Message::Error(_)) => {
+                    // Nobody waits any more when the input ended.
+                    let _unheard = answers.send(answer);
+                }
             }
         }
     }
+    running.end();
+    Ok(())
 }
 
 /// Writes lines that belong together.

@@ -2,7 +2,6 @@
 //!
 //! Each request but `go` is waited for, so that the answers come in the order of the questions.
 
-use std::io::{PipeWriter, Write};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -15,7 +14,9 @@ use super::command::{Command, Place, Query, Search};
 use super::running::{NO_MOVE, Running};
 use super::{note, tell, words};
 use crate::cli::position;
+use crate::daemon::Connection;
 use crate::engine::Entry;
+use crate::search::clock::now_ns;
 
 /// The one session that is needed.
 const SESSION: &str = "ugi";
@@ -46,12 +47,20 @@ struct Board {
 
 /// The way to the daemon.
 pub(super) struct Requests {
-    /// Where lines go.
-    pub(super) output: PipeWriter,
+    connection: Arc<Connection>,
     /// The final messages of all requests but `go`.
-    pub(super) answers: Receiver<Message>,
+    answers: Receiver<Message>,
     /// Counts the requests: the last id.
-    pub(super) last: u64,
+    last: u64,
+    /// When the line arrived that is carried out.
+    arrived_ns: u64,
+}
+
+impl Drop for Requests {
+    /// The end of input.
+    fn drop(&mut self) {
+        self.connection.finish_input();
+    }
 }
 
 /// Why a request has no result.
@@ -92,11 +101,12 @@ impl Session {
         Ok(session)
     }
 
-    /// Carries a line out; gives whether there is more to come.
+    /// Carries out a line that arrived then; gives whether there is more to come.
     ///
     /// # Errors
     /// [`Unanswered::Gone`] alone.
-    pub(super) fn line(&mut self, line: &str) -> Result<bool, Unanswered> {
+    pub(super) fn line(&mut self, line: &str, arrived_ns: u64) -> Result<bool, Unanswered> {
+        self.requests.arrived_ns = arrived_ns;
         match Command::parse(line) {
             Err(message) => note(&message),
             Ok(Command::Quit) => {
@@ -231,7 +241,8 @@ impl Session {
         let ponders = go.mode == Mode::Ponder;
         self.running.begin(self.requests.next_id(), ponders);
         self.pondering = ponders.then_some(search);
-        self.requests.send(wire::Command::Go(Box::new(go)))
+        self.requests.send(wire::Command::Go(Box::new(go)));
+        Ok(())
     }
 
     /// The search goes on as one for a move, its clock starting now; without clock and limit until `stop`.
@@ -291,22 +302,26 @@ impl Session {
 }
 
 impl Requests {
+    /// Requests of that connection, whose answers come that way.
+    pub(super) fn new(connection: Arc<Connection>, answers: Receiver<Message>) -> Self {
+        Self { connection, answers, last: 0, arrived_ns: now_ns() }
+    }
+
     /// The id that the next request will have.
     fn next_id(&self) -> String {
         (self.last + 1).to_string()
     }
 
-    fn send(&mut self, command: wire::Command) -> Result<(), Unanswered> {
+    fn send(&mut self, command: wire::Command) {
         let request = Request { id: self.next_id(), command };
         self.last += 1;
-        let mut line = serde_json::to_vec(&request).expect("requests hold only text keys and integers");
-        line.push(b'\n');
-        self.output.write_all(&line).map_err(|_| Unanswered::Gone)
+        let line = serde_json::to_vec(&request).expect("requests hold only text keys and integers");
+        self.connection.send(&line, self.arrived_ns);
     }
 
     /// Sends a request and waits for its result. One request is under way at a time, so that the next answer is its.
     fn ask(&mut self, command: wire::Command) -> Result<ResultBody, Unanswered> {
-        self.send(command)?;
+        self.send(command);
         match self.answers.recv() {
             Ok(Message::Result(result)) => Ok(result.body),
             Ok(Message::Error(error)) => Err(Unanswered::Refused(error.message)),

@@ -1,7 +1,8 @@
-//! The ways in and out: standard streams, TCP and Unix sockets, the same lines on all of them.
+//! The ways in and out: standard streams, TCP and Unix sockets, and calls within the process; the same lines on all of them.
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
+pub(super) mod local;
 pub(super) mod net;
 pub(super) mod stdio;
 
