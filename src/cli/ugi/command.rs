@@ -107,7 +107,7 @@ impl<'a> Command<'a> {
 /// `name NAME` or `name NAME value VALUE`.
 fn set_option(rest: &str) -> Result<Command<'_>, String> {
     let wrong = || "write `setoption name NAME value VALUE`".to_owned();
-    let rest = rest.strip_prefix("name ").ok_or_else(wrong)?.trim();
+    let rest = rest.strip_prefix("name ").ok_or_else(wrong)?;
     let (name, value) = rest.split_once(" value").unwrap_or((rest, ""));
     if name.trim().is_empty() || !(value.is_empty() || value.starts_with(' ')) {
         return Err(wrong());
