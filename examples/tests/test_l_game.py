@@ -6,6 +6,14 @@ import unittest
 from support import PATIENCE, RefereeTest, needs
 
 PROGRAM = ["plyd_player.py"]
+TALKER = """
+import subprocess, sys
+player = subprocess.Popen(
+    [sys.executable, "plyd_player.py", "--first"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+)
+print(player.stdout.readline(), flush=True)
+player.wait()
+"""
 
 
 @needs("l-game")
@@ -24,12 +32,25 @@ class LGame(RefereeTest):
     def test_plays_turned_states_and_knows_the_game_so_far(self):
         reports, warning = self.run_referee("l_game.py", 40)
         self.assertEqual(warning, "")
-        self.assertEqual([report.get("won") for report in reports], [True, True])
+        won = [report["won"] for report in reports if "won" in report]
+        self.assertEqual(won, [True, True], reports)
 
     def test_plays_legal_moves_without_an_engine(self):
         reports, warning = self.run_referee("l_game.py", 12, program="/nonexistent/plyd-of-nobody")
         self.assertNotIn("fault", str(reports))
         self.assertEqual(warning.count("playing without an engine"), 1)
+
+    def test_leaves_nothing_behind_when_killed(self):
+        self.kill_referee("l_game.py", 1000)
+
+    def test_the_text_program_leaves_nothing_behind_when_it_or_its_referee_is_killed(self):
+        self.kill_referee(["-c", TALKER])
+        process = self.start([*PROGRAM, "--first"], stdin=subprocess.PIPE)
+        with process:
+            self.assertNotEqual(process.stdout.readline(), "")
+            self.assertNotEqual(self.left(), [], "the engine was there before")
+            process.kill()
+        self.assert_nothing_left()
 
     def test_answers_each_line_with_a_line(self):
         answers, code, _ = self.talk("4 1 w\n")

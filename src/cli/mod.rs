@@ -20,6 +20,7 @@ mod replay;
 mod serve;
 mod show;
 mod solve;
+mod ugi;
 mod words;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -72,6 +73,8 @@ enum Command {
     Arena(arena::Args),
     /// Show games from records: a list, one game, or board by board
     Show(show::Args),
+    /// Play a game for a program that speaks UGI, such as cutegames
+    Ugi(ugi::Args),
     /// Send a recorded conversation again and compare the answers
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
@@ -117,6 +120,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
+        Command::Ugi(args) => ugi::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
         Command::Keeper(_) => keeper::run(),

@@ -60,6 +60,7 @@ use transport::web::Site;
 
 pub use limits::Limits;
 pub(crate) use transport::check_origin;
+pub use transport::local::Connection;
 
 /// The threads that decode long lines; with more of them peers that send nothing else would crowd out the searches.
 const BLOCKING_THREADS: usize = 2;
@@ -230,6 +231,12 @@ impl Daemon {
     /// A thread cannot be started.
     pub fn serve_stdio(&self) -> Result<impl Future<Output = ()> + use<>, ServeError> {
         Ok(transport::stdio::serve(&self.shared, io::stdin(), io::stdout())?)
+    }
+
+    /// Opens a connection within the process.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::open(&self.shared)
     }
 
     /// Serves a TCP address (`HOST:PORT`) from tasks of the current runtime; returns the address bound.

@@ -167,6 +167,8 @@ pub trait AnyRoot: Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
+    /// Whether chance has a part in the game.
+    fn is_stochastic(&self) -> bool;
     /// Whose turn it is.
     fn to_move(&self) -> wire::ToMove;
     /// How the game ended, if it is over.

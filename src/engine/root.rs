@@ -142,6 +142,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.legal_moves().into_iter().map(describe).collect()
     }
 
+    fn is_stochastic(&self) -> bool {
+        G::STOCHASTIC
+    }
+
     fn chance(&self) -> Vec<wire::ChanceInfo> {
         let mut outcomes = Vec::new();
         if self.game.turn(&self.root.pos) == Turn::Chance {

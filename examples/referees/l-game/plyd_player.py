@@ -1,7 +1,7 @@
 """plyd as a player of the L Game: a class for programs that call players, and a text program.
 
-As a class: put this file beside `play.py`, and where `setGameMode` lists the players add
-`3: plyd_player.PlydPlayer`. The program calls `instructionHandler(state, display)` or `getMove`.
+As a class: put this file beside `play.py`, where `setGameMode` lists the players add
+`3: plyd_player.PlydPlayer`, and let `getPlayers` take a 3. The program calls `instructionHandler(state, display)` or `getMove`.
 
 As text: `python3 plyd_player.py` reads the opponent's moves and writes its own, a line each: `x y d`,
 or `x y d x1 y1 x2 y2` to move a token as well. Before the first move a line may give the start, as

@@ -29,6 +29,10 @@ class Agent:
 """
 
 
+class Number(int):
+    """What an array gives where one expects an int: an answer must not hold it."""
+
+
 class World:
     """The walls of each cell (up, right, down, left), both places, and who is to move."""
 
@@ -110,7 +114,7 @@ def main(games):
         while not world.over():
             move = random.choice(world.moves())
             if world.turn == ours:
-                own, other = world.places[ours], world.places[1 - ours]
+                own, other = (tuple(map(Number, world.places[side])) for side in (ours, 1 - ours))
                 answer = agent.step(copy.deepcopy(world.walls), own, other, world.reach)
                 plain = plain and all(type(n) is int for n in (*answer[0], answer[1]))
                 walks += answer not in world.moves()  # the referee walks at random then

@@ -1,7 +1,7 @@
 """A stand-in for the referee of IJK, in both of its versions.
 
 `ijk.py VERSION MODE PLIES`: `ai_IJK.py` lies in the working directory. Plays one game against random
-moves, of at most so many plies, and prints a line of JSON.
+moves, of at most so many plies; prints a line of JSON after the first answer and one at the end.
 """
 
 import copy
@@ -9,8 +9,13 @@ import json
 import os
 import random
 import sys
+import time
 
 sys.path.insert(0, os.getcwd())
+
+
+LIMIT = 60
+"""The seconds that the referee allows; it looks at its clock when something is yielded, and only then."""
 
 
 class BadMove(Exception):
@@ -80,6 +85,16 @@ class Game_IJK:  # the name that the skeleton gives it, which its private fields
         return upper if upper.lower() > lower else lower
 
 
+def ask(player, game):
+    """What is yielded in time, the last of which is played; nothing at all forfeits."""
+    began, moves = time.time(), []
+    for move in player(copy.deepcopy(game)):
+        if time.time() - began > LIMIT:
+            break
+        moves.append(move)
+    return moves
+
+
 def main(version, mode, plies):
     import ai_IJK
 
@@ -92,8 +107,13 @@ def main(version, mode, plies):
             break
         move = random.choice("UDLR")
         if ply % 2 == 1 or ply % 4 == 2:  # plyd plays lower case, and every other move of upper case
-            yields = list(ai_IJK.next_move(copy.deepcopy(game)))
+            yields = ask(ai_IJK.next_move, game)
             asked += 1
+            if asked == 1:
+                print(json.dumps({"first": yields}), flush=True)
+            if not yields:
+                print(json.dumps({"forfeit": asked}))
+                return
             move = yields[-1]
             moves.update(yields)
         game = game.makeMove(move)

@@ -1,8 +1,8 @@
 """A stand-in for the course program of the L Game that calls players.
 
 `l_game.py PLIES`: `plyd_player.py` lies in the working directory. Plays one game against random moves,
-of at most so many plies, as player 1 and then another as player 2; a line of JSON for each. The states
-are turned so that the first L stands in the top left quadrant and points up or down, as in the program.
+of at most so many plies, as player 1 and then another as player 2; a line of JSON after the first
+answer and one at the end of each. The states are turned so that the first L stands in the top left quadrant and points up or down, as in the program.
 """
 
 import itertools
@@ -93,7 +93,7 @@ def turned_piece(piece, flags):
 
 
 def play(ours, player, plies):
-    state = State(0, [(1, 3, "N"), (4, 2, "S")], {(1, 1), (4, 4)})
+    state, answers = State(0, [(1, 3, "N"), (4, 2, "S")], {(1, 1), (4, 4)}), 0
     for ply in range(plies):
         if not state.getLegalMoves():
             return {"won": state.player != ours, "plies": ply}
@@ -110,6 +110,9 @@ def play(ours, player, plies):
                 pass
         else:
             return {"fault": "five bad tries", "plies": ply}
+        answers += 1
+        if answers == 1:
+            print(json.dumps({"answered": ply}), flush=True)
     return {"won": None, "plies": plies, "known": len(player.played)}
 
 

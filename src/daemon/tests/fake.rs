@@ -158,6 +158,10 @@ impl AnyRoot for Count {
         &self.played
     }
 
+    fn is_stochastic(&self) -> bool {
+        true
+    }
+
     fn to_move(&self) -> ToMove {
         match self.mover() {
             _ if self.is_chance() => ToMove::Chance,

@@ -1,10 +1,11 @@
-//! The ways in and out: standard streams, TCP and Unix sockets, the same lines on all of them, and WebSocket, where each
-//! line is a message.
+//! The ways in and out: standard streams, TCP and Unix sockets, and calls within the process; the same lines on all of them,
+//! and WebSocket, where each line is a message.
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
 mod frames;
 mod http;
+pub(super) mod local;
 pub(super) mod net;
 mod origin;
 pub(super) mod stdio;

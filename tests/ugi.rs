@@ -1,0 +1,489 @@
+//! `plyd ugi` as tournament managers meet it: the real binary, bytes in and lines out.
+
+// A test that cannot start the command has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a line is waited for before the test fails; far above what a loaded machine needs.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A position of Isolation 11x9 that no search decides.
+const WIDE: &[&str] = &["isolation", "--rules", "preset=11x9"];
+
+/// An engine, killed when dropped.
+struct Engine {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _gone_already = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+impl Engine {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
+            .arg("ugi")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (tell, lines) = channel();
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        Self { child, input, lines }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.bytes(format!("{line}\n").as_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.input.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
+    /// The lines up to the first that begins with this word.
+    fn until(&mut self, word: &str) -> Vec<String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        loop {
+            let line = self
+                .lines
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+                .unwrap_or_else(|error| panic!("{error} before `{word}`: {seen:?}"));
+            let is_it = line.split(' ').next() == Some(word);
+            seen.push(line);
+            if is_it {
+                return seen;
+            }
+        }
+    }
+
+    /// Says something and gives what is written about it.
+    fn notes(&mut self, line: &str) -> Vec<String> {
+        self.say(line);
+        self.sync()
+    }
+
+    /// What is written before all of the input so far is done.
+    fn sync(&mut self) -> Vec<String> {
+        self.say("isready");
+        let mut lines = self.until("readyok");
+        lines.pop();
+        lines
+    }
+
+    fn query(&mut self, what: &str) -> String {
+        self.say(&format!("query {what}"));
+        let mut lines = self.until("response");
+        // A search may run meanwhile.
+        lines.retain(|line| !line.starts_with("info depth "));
+        let [answer] = &lines[..] else { panic!("more than an answer: {lines:?}") };
+        answer.strip_prefix("response ").unwrap().to_owned()
+    }
+
+    /// Searches; gives what was told, and the move.
+    fn go(&mut self, how: &str) -> (Vec<String>, String) {
+        self.say(&format!("go {how}"));
+        let mut lines = self.until("bestmove");
+        let last = lines.pop().unwrap();
+        let words: Vec<&str> = last.split(' ').collect();
+        let ["bestmove", mv] = words[..] else { panic!("not two words: {last}") };
+        (lines, mv.to_owned())
+    }
+
+    /// The rest of the output, and how the process ended.
+    fn end(mut self) -> (Vec<String>, ExitStatus) {
+        self.input = None;
+        let mut lines = Vec::new();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Disconnected) => return (lines, self.child.wait().unwrap()),
+                Err(error) => panic!("{error} before the end: {lines:?}"),
+            }
+        }
+    }
+}
+
+fn bestmoves(lines: &[String]) -> usize {
+    lines.iter().filter(|line| line.starts_with("bestmove ")).count()
+}
+
+/// The value behind a name in an `info` line.
+fn value<'a>(line: &'a str, name: &str) -> &'a str {
+    line.split(' ').skip_while(|word| *word != name).nth(1).unwrap_or_else(|| panic!("no {name}: {line}"))
+}
+
+/// A game between two processes, asked as cutegames asks: it trusts the engines for the turn, the end and the result.
+fn play(arguments: &[&str], fen: &str) -> (usize, String) {
+    let mut engines = [Engine::start(arguments), Engine::start(arguments)];
+    for engine in &mut engines {
+        engine.say("ugi");
+        engine.until("ugiok");
+        engine.sync();
+        engine.say("uginewgame");
+    }
+    let mut moves: Vec<String> = Vec::new();
+    loop {
+        let mut position = format!("position {fen}");
+        if !moves.is_empty() {
+            position += &format!(" moves {}", moves.join(" "));
+        }
+        for engine in &mut engines {
+            engine.say(&position);
+        }
+        let turn = engines[0].query("p1turn");
+        assert_eq!(turn, engines[1].query("p1turn"), "{position}");
+        let mover = usize::from(turn == "false");
+        assert_eq!(engines[mover].sync(), Vec::<String>::new(), "{position}");
+        let over = engines[mover].query("gameover");
+        assert_eq!(over, engines[1 - mover].query("gameover"), "{position}");
+        let result = engines[mover].query("result");
+        assert_eq!(result, engines[1 - mover].query("result"), "{position}");
+        assert_eq!(over == "true", result != "none", "{position}");
+        if over == "true" {
+            assert_eq!(engines[mover].go("nodes 10").1, "0000", "a game that is over");
+            return (moves.len(), result);
+        }
+        let (lines, mv) = engines[mover].go("nodes 300");
+        let last = lines.last().unwrap();
+        assert_eq!(value(last, "pv"), mv, "{last}");
+        for name in ["depth", "nodes", "time", "nps"] {
+            assert!(value(last, name).parse::<u64>().is_ok(), "{name}: {last}");
+        }
+        moves.push(mv);
+    }
+}
+
+#[test]
+fn every_deterministic_game_is_played_to_its_end() {
+    for (arguments, fen) in [
+        (&["l-game", "--rules", "max_plies=10"][..], "startpos"),
+        (&["l-game", "--rules", "repetition=2"], "fen 3 3 E 2 1 3 4 2 4 W 1"),
+        (&["isolation", "--rules", "width=5,height=5"], "startpos"),
+        (&["isolation"], "fen ......./......./......./.x...../...21../x..x.../.xx..x. 1"),
+        (&["sudoku", "--rules", "m=2,n=2"], "startpos"),
+        (&["sudoku"], "fen 2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 2"),
+        (&["colosseum", "--rules", "size=5"], "startpos"),
+        (&["colosseum"], "fen 6 0,0 5,5 12R,42R,21D,24D 1"),
+        (&["ijk", "--rules", "preset=v2-4x4,max_plies=40"], "startpos"),
+        (&["ijk", "--rules", "preset=text,max_plies=30"], "startpos"),
+    ] {
+        let (plies, result) = play(arguments, fen);
+        assert!(["p1win", "p2win", "draw"].contains(&&*result), "{arguments:?}: {result}");
+        assert!(plies > 0, "{arguments:?} {fen}");
+    }
+}
+
+#[test]
+fn the_introduction_lists_options_that_can_be_set() {
+    for game in ["l-game", "isolation", "sudoku", "colosseum", "ijk"] {
+        let mut engine = Engine::start(&[game]);
+        engine.say("ugi");
+        let mut lines = engine.until("ugiok");
+        lines.pop();
+        assert!(lines[0].starts_with("id name plyd ") && lines[0].ends_with(game), "{}", lines[0]);
+        assert!(lines[1].starts_with("id author "), "{}", lines[1]);
+        for option in &lines[2..] {
+            let (name, default) = (value(option, "name"), value(option, "default"));
+            let least = if option.contains(" min ") { value(option, "min") } else { default };
+            for chosen in [default, least] {
+                let told = engine.notes(&format!("setoption name {name} value {chosen}"));
+                assert_eq!(told, Vec::<String>::new(), "{option}");
+            }
+        }
+        assert_ne!(engine.go("nodes 50").1, "0000");
+    }
+}
+
+#[test]
+fn options_change_the_player() {
+    let mut engine = Engine::start(WIDE);
+    for (name, value) in [("Hash", "32"), ("threads", "1"), ("MultiPV", "3"), ("eval", "mobility")] {
+        assert_eq!(engine.notes(&format!("setoption name {name} value {value}")), Vec::<String>::new());
+    }
+    let (lines, mv) = engine.go("depth 4");
+    let ranks: Vec<&str> = lines[lines.len() - 3..].iter().map(|line| value(line, "multipv")).collect();
+    assert_eq!(ranks, ["1", "2", "3"]);
+    assert_eq!(value(&lines[lines.len() - 3], "pv"), mv);
+    // A depth of the player's own ends a search that nothing else would end; its default sets no end.
+    engine.say("setoption name multipv value 1");
+    engine.say("setoption name player value alphabeta");
+    engine.say("setoption name depth value 2");
+    let (lines, _) = engine.go("movetime 60000");
+    assert_eq!(value(lines.last().unwrap(), "depth"), "2");
+    for (line, word) in [
+        ("setoption name ownbook value false", "ownbook"),
+        ("setoption name eval value wrong", "expected one of"),
+        ("setoption name threads value many", "threads"),
+        ("setoption name multipv value 0", "1 to 1000"),
+        ("setoption name depth value 1001", "1 to 1000"),
+    ] {
+        let told = engine.notes(line);
+        assert!(told.len() == 1 && told[0].starts_with("info string ") && told[0].contains(word), "{told:?}");
+    }
+    assert_ne!(engine.go("nodes 50").1, "0000");
+}
+
+#[test]
+fn queries_are_about_the_position_that_was_told_last() {
+    let mut engine = Engine::start(&["l-game"]);
+    assert_eq!(
+        [engine.query("p1turn"), engine.query("gameover"), engine.query("result")],
+        ["true", "false", "none"]
+    );
+    assert_eq!(engine.query("fen"), "3 1 W 1 1 4 4 2 4 E 1");
+    engine.say("position startpos moves 4_3_W");
+    assert_eq!(
+        [engine.query("p1turn"), engine.query("gameover"), engine.query("result")],
+        ["false", "false", "none"]
+    );
+    engine.say("uginewgame");
+    assert_eq!(engine.query("p1turn"), "true");
+    engine.say("position fen 3 3 E 2 1 3 4 2 4 W 2");
+    assert_eq!(engine.query("p1turn"), "false");
+
+    let mut engine = Engine::start(&["isolation", "--position", "1../..2/... 1"]);
+    for (position, result) in [
+        ("startpos", ["true", "false", "none"]),
+        ("startpos moves b3", ["false", "false", "none"]),
+        ("fen 1xx/x2x/xxx 1", ["true", "true", "p2win"]),
+        ("fen 1xx/x2x/xxx 2", ["false", "true", "p1win"]),
+    ] {
+        engine.say(&format!("position {position}"));
+        assert_eq!(["p1turn", "gameover", "result"].map(|what| engine.query(what)), result, "{position}");
+    }
+
+    let mut engine = Engine::start(&["l-game", "--rules", "max_plies=1"]);
+    engine.say("position startpos moves 4_3_W");
+    assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "draw"]);
+}
+
+#[test]
+fn a_position_that_cannot_be_played_ends_the_game_without_a_result() {
+    let mut engine = Engine::start(&["isolation"]);
+    for position in [
+        "position startpos moves a1 a1",
+        "position startpos moves a1 zz",
+        "position fen nonsense",
+        "position fen 1xx 1",
+    ] {
+        assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
+        let told = engine.notes(position);
+        assert!(told.len() == 1 && told[0].starts_with("info string no position: "), "{position}: {told:?}");
+        assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "none"], "{position}");
+        assert_eq!(engine.go("movetime 10").1, "0000", "{position}");
+    }
+    engine.say("position startpos");
+    assert_ne!(engine.go("movetime 10").1, "0000");
+}
+
+#[test]
+fn every_kind_of_go_is_answered() {
+    let mut engine = Engine::start(WIDE);
+    engine.say("position startpos moves f5 e7");
+    for how in [
+        "p1time 2000 p2time 2000 p1inc 0 p2inc 0",
+        "p1time 300 p1inc 10 p2time 400 p2inc 20 movestogo 4",
+        "p2time 100",
+        "movetime 50",
+        "movetime 0",
+        "movetime -7",
+        "p1time -1 p2time 1000 p1inc 0 p2inc 0",
+        "depth 3",
+        "depth 0",
+        "nodes 1000",
+        "nodes 0",
+        "movetime",
+        "movetime soon",
+        "depth 2 movetime 60000 nonsense",
+        "movetime 99999999999999999999999 nodes 100",
+    ] {
+        assert_ne!(engine.go(how).1, "0000", "{how}");
+    }
+    assert_eq!(engine.go("nodes 100 searchmoves d4").1, "d4");
+    let (lines, mv) = engine.go("nodes 100 searchmoves a1");
+    assert_eq!((mv.as_str(), lines.len()), ("0000", 1), "{lines:?}");
+}
+
+#[test]
+fn searches_without_an_end_are_stopped() {
+    for how in ["infinite", "", "ponder", "ponder p1time 60000 p2time 60000 p1inc 0 p2inc 0"] {
+        let mut engine = Engine::start(WIDE);
+        engine.say(&format!("go {how}"));
+        engine.until("info");
+        assert_eq!(bestmoves(&engine.sync()), 0, "{how}");
+        assert_eq!(engine.query("p1turn"), "true");
+        let told = engine.notes("stop");
+        assert_eq!(bestmoves(&told), 1, "{how}: {told:?}");
+        assert!(told.last().unwrap().starts_with("bestmove "), "{how}: {told:?}");
+        assert_eq!(engine.notes("stop"), Vec::<String>::new(), "nothing is left to stop");
+    }
+}
+
+#[test]
+fn a_ponder_that_is_solved_waits_for_its_end() {
+    for end in ["ponderhit", "stop"] {
+        let mut engine = Engine::start(&["l-game"]);
+        engine.say("position fen 3 3 E 2 1 3 4 2 4 W 1");
+        engine.say("go ponder p1time 60000 p2time 60000 p1inc 0 p2inc 0");
+        for _ in 0..50 {
+            assert_eq!(bestmoves(&engine.sync()), 0);
+        }
+        engine.say(end);
+        engine.until("bestmove");
+        let told = engine.notes("ponderhit");
+        assert!(told.len() == 1 && told[0].starts_with("info string "), "{told:?}");
+    }
+}
+
+#[test]
+fn a_ponder_hit_starts_the_clock() {
+    let mut engine = Engine::start(WIDE);
+    engine.say("go ponder movetime 30");
+    engine.until("info");
+    assert_eq!(bestmoves(&engine.sync()), 0);
+    engine.say("ponderhit");
+    engine.until("bestmove");
+    engine.say("go ponder");
+    engine.until("info");
+    engine.say("ponderhit");
+    assert_eq!(bestmoves(&engine.sync()), 0, "no clock, no end");
+    assert_eq!(bestmoves(&engine.notes("stop")), 1);
+}
+
+#[test]
+fn each_go_has_one_answer() {
+    let mut engine = Engine::start(WIDE);
+    for after in ["go nodes 100", "uginewgame", "setoption name hash value 8", "stop"] {
+        engine.say("position startpos moves a1 b2");
+        engine.say("go infinite");
+        engine.say(after);
+        let told = engine.sync();
+        let expected = 1 + usize::from(after.starts_with("go"));
+        let late = if bestmoves(&told) < expected { bestmoves(&engine.until("bestmove")) } else { 0 };
+        assert_eq!(bestmoves(&told) + late, expected, "{after}: {told:?}");
+    }
+    // A position for later leaves the search its own.
+    engine.say("position startpos moves a1 b2");
+    engine.say("go infinite");
+    engine.say("position startpos");
+    assert_eq!(bestmoves(&engine.sync()), 0);
+    engine.say("stop");
+    let mv = engine.until("bestmove").pop().unwrap();
+    assert!(["bestmove b3", "bestmove c2"].contains(&mv.as_str()), "{mv}");
+}
+
+#[test]
+fn nonsense_is_told_and_ends_nothing() {
+    let mut engine = Engine::start(&["isolation"]);
+    for line in [
+        "joho",
+        "uci",
+        "{\"id\":\"1\",\"cmd\":\"ping\"}",
+        "query",
+        "query winner",
+        "position",
+        "position fen",
+        "position a1 b2",
+        "setoption",
+        "setoption hash 12",
+        "ponderhit",
+        "\u{1}\u{2}\u{7f}",
+    ] {
+        let told = engine.notes(line);
+        assert!(told.len() == 1 && told[0].starts_with("info string "), "{line}: {told:?}");
+    }
+    assert_eq!(engine.notes(""), Vec::<String>::new());
+    assert_eq!(engine.notes("  \r"), Vec::<String>::new());
+    engine.bytes(&[0xff, 0xfe, 0, b'\n']);
+    engine.bytes(&[vec![b'x'; 200_000], vec![b'\n']].concat());
+    engine.bytes(format!("position startpos moves{}\n", " \u{1}".repeat(30_000)).as_bytes());
+    let told = engine.sync();
+    assert_eq!(told.len(), 3, "{told:?}");
+    engine.say("position startpos");
+    assert_ne!(engine.go("nodes 10").1, "0000");
+}
+
+#[test]
+fn the_end_of_input_lets_searches_answer() {
+    for (how, count) in [("nodes 20000", 1), ("movetime 100", 1), ("infinite", 1), ("ponder", 1)] {
+        let mut engine = Engine::start(WIDE);
+        engine.say(&format!("go {how}"));
+        let (lines, status) = engine.end();
+        assert_eq!(bestmoves(&lines), count, "{how}: {lines:?}");
+        assert!(status.success(), "{how}: {status}");
+    }
+    let mut engine = Engine::start(WIDE);
+    engine.bytes(b"ugi\nposition startpos\ngo nodes 50\nquery p1turn");
+    let (lines, status) = engine.end();
+    assert!(lines.contains(&"ugiok".to_owned()) && lines.contains(&"response true".to_owned()), "{lines:?}");
+    assert!(bestmoves(&lines) == 1 && status.success(), "{lines:?}");
+    let (lines, status) = Engine::start(WIDE).end();
+    assert!(lines.is_empty() && status.success());
+}
+
+#[test]
+fn quit_ends_the_process_whatever_it_does() {
+    for (before, count) in [("", 0), ("go infinite", 1), ("go ponder", 1), ("go movetime 60000", 1)] {
+        let mut engine = Engine::start(WIDE);
+        engine.say(before);
+        engine.say("quit");
+        // The input stays open: the word is enough.
+        let input = engine.input.take();
+        let (lines, status) = engine.end();
+        assert_eq!(bestmoves(&lines), count, "{before}: {lines:?}");
+        assert!(status.success(), "{before}: {status}");
+        drop(input);
+    }
+}
+
+#[test]
+fn a_reader_that_is_gone_ends_the_process() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
+        .arg("ugi")
+        .args(WIDE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"go infinite\n").unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < deadline, "it searches on for nobody");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn games_that_ugi_cannot_play_are_refused_with_a_reason() {
+    for (arguments, word) in [
+        (&["ugi", "ijk", "--rules", "mode=nondet"][..], "chance"),
+        (&["ugi", "chess"], "there are: "),
+        (&["ugi", "isolation", "--rules", "gravity=1"], "gravity"),
+        (&["ugi", "isolation", "--position", "nonsense"], "--position"),
+        (&["ugi"], "GAME"),
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_plyd")).args(arguments).stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
