@@ -143,7 +143,7 @@ fn completions_are_scripts_that_know_the_commands() {
 
 #[test]
 fn every_command_explains_itself() {
-    for command in ["serve", "go", "perft", "bench", "describe", "arena", "replay", "completions"] {
+    for command in ["serve", "go", "play", "perft", "bench", "describe", "arena", "replay", "completions"] {
         assert!(stdout(&["help", command]).contains("Examples:"), "{command}");
     }
 }

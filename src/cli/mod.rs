@@ -5,6 +5,7 @@
 
 mod arena;
 mod bench;
+mod clock;
 mod completions;
 mod describe;
 mod failure;
@@ -13,11 +14,14 @@ mod keeper;
 mod parse;
 mod perft;
 mod picture;
+mod play;
 mod position;
+mod records;
 mod replay;
 mod serve;
 mod show;
 mod solve;
+mod styled;
 mod words;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -42,6 +46,7 @@ Examples:
   plyd serve --tcp 127.0.0.1:7117          serve over TCP
   plyd go isolation --time 1s              what to play, for people
   plyd go isolation --time 1s --json       the same for programs
+  plyd play l-game                         play against it, in the terminal
   plyd arena isolation --player default --player minimax,depth=3
                                            a match
   plyd describe                            the games
@@ -55,6 +60,8 @@ enum Command {
     Serve(serve::Args),
     /// Find a move in one position
     Go(go::Args),
+    /// Play, watch and analyse a game in the terminal
+    Play(play::Args),
     /// Count the positions that the rules lead to, depth by depth
     Perft(perft::Args),
     /// Solve a whole game and count its positions by value
@@ -99,6 +106,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(args),
         Command::Go(args) => go::run(&args, &mut out),
+        Command::Play(args) => play::run(&args, &mut out),
         Command::Perft(args) => perft::run(&args, &mut out),
         Command::Solve(args) => solve::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),
