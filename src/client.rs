@@ -9,6 +9,7 @@ mod peer;
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
+use std::os::fd::BorrowedFd;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -166,6 +167,13 @@ impl Client {
                 return Err(LineError::TimedOut.into());
             }
         }
+    }
+
+    /// Where the server's messages come from, to be waited for beside other things. Messages that were read already are
+    /// had from [`Client::next`] without a wait.
+    #[must_use]
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.lines.input()
     }
 
     /// Ends the input: the server sees the end of file and may still answer.

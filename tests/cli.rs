@@ -143,7 +143,20 @@ fn completions_are_scripts_that_know_the_commands() {
 
 #[test]
 fn every_command_explains_itself() {
-    for command in ["serve", "go", "perft", "bench", "describe", "arena", "replay", "ugi", "completions"] {
+    for command in [
+        "serve",
+        "go",
+        "gui",
+        "play",
+        "perft",
+        "bench",
+        "describe",
+        "arena",
+        "conform",
+        "replay",
+        "ugi",
+        "completions",
+    ] {
         assert!(stdout(&["help", command]).contains("Examples:"), "{command}");
     }
 }

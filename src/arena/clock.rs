@@ -41,7 +41,7 @@ pub enum TimeControl {
 
 /// A player's clock in one game.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct GameClock {
+pub struct GameClock {
     control: TimeControl,
     /// What is left for the game, where that is counted.
     left: Duration,
@@ -51,7 +51,7 @@ pub(super) struct GameClock {
 
 impl GameClock {
     /// The clock at the start of a game.
-    pub(super) fn new(control: TimeControl) -> Self {
+    pub fn new(control: TimeControl) -> Self {
         let (left, moves_to_go) = match control {
             TimeControl::Unlimited | TimeControl::PerMove(_) => (Duration::ZERO, None),
             TimeControl::Increment { base, moves, .. } => (base, moves),
@@ -62,7 +62,7 @@ impl GameClock {
     }
 
     /// The time in which the next move must be answered; none: it is not limited.
-    pub(super) fn allowed(&self) -> Option<Duration> {
+    pub fn allowed(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited => None,
             TimeControl::PerMove(time) => Some(time),
@@ -73,7 +73,7 @@ impl GameClock {
     }
 
     /// What is left for the game; none where that is not counted.
-    pub(super) fn left(&self) -> Option<Duration> {
+    pub fn left(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited | TimeControl::PerMove(_) => None,
             TimeControl::Increment { .. } | TimeControl::Delay { .. } | TimeControl::Bank { .. } => {
@@ -84,7 +84,7 @@ impl GameClock {
 
     /// The clock as a `go` tells it, rounded down to milliseconds, beside the clock of the opponent. An opponent whose
     /// clock has no time for the game is not told.
-    pub(super) fn told(&self, opponent: &Self) -> Option<Clock> {
+    pub fn told(&self, opponent: &Self) -> Option<Clock> {
         let (opp_ms, opp_inc_ms) = match opponent.control {
             TimeControl::Increment { increment, .. } => (Some(signed_ms(opponent.left)), ms(increment)),
             TimeControl::Delay { .. } => (Some(signed_ms(opponent.left)), 0),
@@ -110,7 +110,7 @@ impl GameClock {
     ///
     /// # Errors
     /// How much more than the clock and the margin allow it took: the flag fell.
-    pub(super) fn press(&mut self, time: Duration, margin: Duration) -> Result<(), Duration> {
+    pub fn press(&mut self, time: Duration, margin: Duration) -> Result<(), Duration> {
         let allowed = self.allowed().unwrap_or(Duration::MAX);
         if time > allowed.saturating_add(margin) {
             return Err(time - allowed);

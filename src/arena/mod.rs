@@ -30,10 +30,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{AnyRoot, Entry};
 
-pub use clock::TimeControl;
+pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
 pub use keeper::{Keeper, keep};
-pub use opening::{NoOpening, openings};
+pub use opening::{NoOpening, openings, outcome};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};
 pub use schedule::{Fixture, Format, Schedule};

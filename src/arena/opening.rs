@@ -81,19 +81,25 @@ fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Ar
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
 pub(super) fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
-        let outcome = outcome(root.chance(), random.below(1_000_000) as u32);
-        play(root, &outcome);
+        let outcomes = root.chance();
+        let outcome = outcome(&outcomes, random).expect("a chance node has outcomes");
+        play(root, outcome);
     }
 }
 
-/// The outcome at this place, in ppm, of all outcomes laid side by side.
-fn outcome(outcomes: Vec<ChanceInfo>, mut place: u32) -> String {
-    let found = outcomes.into_iter().find(|outcome| {
+/// One of the outcomes, drawn by their probabilities; none if there are none.
+pub fn outcome<'a>(outcomes: &'a [ChanceInfo], random: &mut SplitMix64) -> Option<&'a str> {
+    outcome_at(outcomes, random.below(1_000_000) as u32)
+}
+
+/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before it.
+fn outcome_at(outcomes: &[ChanceInfo], mut place: u32) -> Option<&str> {
+    let found = outcomes.iter().find(|outcome| {
         let reaches = place < outcome.ppm;
         place = place.saturating_sub(outcome.ppm);
         reaches
     });
-    found.expect("the probabilities sum to 1,000,000").mv
+    found.or(outcomes.last()).map(|outcome| outcome.mv.as_str())
 }
 
 fn play(root: &mut dyn AnyRoot, mv: &str) {
@@ -170,7 +176,7 @@ mod tests {
             [("~a", 500_000), ("~b", 1), ("~c", 499_999)].map(|(mv, ppm)| ChanceInfo { mv: mv.into(), ppm })
         };
         for (place, mv) in [(0, "~a"), (499_999, "~a"), (500_000, "~b"), (500_001, "~c"), (999_999, "~c")] {
-            assert_eq!(outcome(outcomes().into(), place), mv, "{place}");
+            assert_eq!(outcome_at(&outcomes(), place), Some(mv), "{place}");
         }
     }
 }

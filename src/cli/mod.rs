@@ -5,6 +5,7 @@
 
 mod arena;
 mod bench;
+mod clock;
 mod completions;
 mod conform;
 mod describe;
@@ -15,11 +16,14 @@ mod keeper;
 mod parse;
 mod perft;
 mod picture;
+mod play;
 mod position;
+mod records;
 mod replay;
 mod serve;
 mod show;
 mod solve;
+mod styled;
 mod ugi;
 mod words;
 
@@ -46,6 +50,7 @@ Examples:
   plyd gui                                 boards in a browser
   plyd go isolation --time 1s              what to play, for people
   plyd go isolation --time 1s --json       the same for programs
+  plyd play l-game                         play against it, in the terminal
   plyd arena isolation --player default --player minimax,depth=3
                                            a match
   plyd describe                            the games
@@ -61,6 +66,8 @@ enum Command {
     Go(go::Args),
     /// Serve a page with boards for people, and open it
     Gui(gui::Args),
+    /// Play, watch and analyse a game in the terminal
+    Play(play::Args),
     /// Count the positions that the rules lead to, depth by depth
     Perft(perft::Args),
     /// Solve a whole game and count its positions by value
@@ -114,6 +121,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Serve(args) => serve::run(args),
         Command::Go(args) => go::run(&args, &mut out),
         Command::Gui(args) => gui::run(args, &mut out),
+        Command::Play(args) => play::run(&args, &mut out),
         Command::Perft(args) => perft::run(&args, &mut out),
         Command::Solve(args) => solve::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),

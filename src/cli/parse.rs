@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plyd_protocol::Seed;
+
 /// Reads a time with its unit: `200ms`, `1.5s`, `2m`.
 ///
 /// # Errors
@@ -20,6 +22,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok()
         .and_then(|number| Duration::try_from_secs_f64(number * seconds).ok())
         .ok_or_else(|| format!("`{number}` is no number; give a time such as 200ms, 1.5s or 2m"))
+}
+
+/// Reads a seed.
+///
+/// # Errors
+/// A sentence that says how a seed is written.
+pub(super) fn seed(text: &str) -> Result<Seed, String> {
+    text.parse().map_err(|_| "give 1 to 16 lower-case hexadecimal digits".into())
 }
 
 /// Reads `name=value`.

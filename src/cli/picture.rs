@@ -3,17 +3,37 @@
 //! A cell is as wide as its longest text; what stands on it is the label, or a letter for the kind of piece: upper case
 //! for `p1`, lower case for `p2`. Walls are `|` and `---`; blocks are parted by the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plyd_protocol::{Board, Cell, Piece, Player, Side};
 
+use super::styled::{Style, Text, Tone};
+
+/// What stands out on a board.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Emphasis {
+    /// Cells that the last move changed.
+    pub(super) last: Vec<Cell>,
+    /// Cells where something can be played.
+    pub(super) targets: Vec<Cell>,
+    /// The selected cell.
+    pub(super) cursor: Option<Cell>,
+}
+
 /// The board as lines of text, and below it what the letters mean and the scores.
 pub(super) fn board(board: &Board) -> String {
-    let texts = cell_texts(board);
-    let widest = texts.values().chain(&board.grid.col_labels).map(|text| text.chars().count()).max();
-    let picture = Picture { board, width: widest.unwrap_or(1).max(1), texts };
-    let mut out = picture.draw();
-    let mut legend: Vec<String> = Vec::new();
+    lines(board, &Emphasis::default()).iter().map(|line| format!("{}\n", line.plain())).collect()
+}
+
+/// The same in colours, with some cells emphasised.
+pub(super) fn lines(board: &Board, emphasis: &Emphasis) -> Vec<Text> {
+    let cells = cells(board);
+    let texts = cells.values().map(|(text, _)| text);
+    let widest = texts.chain(&board.grid.col_labels).map(|text| text.chars().count()).max();
+    let picture = Picture { board, emphasis, width: widest.unwrap_or(1).max(1), cells };
+    let mut lines = picture.draw();
+    let mut legend = Text::default();
+    let mut told: Vec<String> = Vec::new();
     for piece in board.pieces.iter().filter(|piece| piece.label.is_none()) {
         let owner = match piece.owner {
             Some(Player::P1) => "p1's ",
@@ -21,58 +41,116 @@ pub(super) fn board(board: &Board) -> String {
             None => "",
         };
         let entry = format!("{} {owner}{}", letter(piece), piece.piece);
-        if !legend.contains(&entry) {
-            legend.push(entry);
+        if !told.contains(&entry) {
+            legend.push(if told.is_empty() { "" } else { ", " }, Tone::Plain);
+            legend.push(&entry, tone(piece.owner));
+            told.push(entry);
         }
     }
-    if !legend.is_empty() {
-        out += &format!("{}\n", legend.join(", "));
+    if !told.is_empty() {
+        lines.push(legend);
     }
     if let Some([p1, p2]) = board.scores {
-        out += &format!("p1 {p1}, p2 {p2}\n");
+        let mut scores = Text::new(&format!("p1 {p1}"), Tone::P1);
+        scores.push(", ", Tone::Plain);
+        scores.push(&format!("p2 {p2}"), Tone::P2);
+        lines.push(scores);
     }
-    out
+    lines
+}
+
+/// The same in words: what stands where, piece by piece, for those who listen to it.
+pub(super) fn words(board: &Board, name: impl Fn(Cell) -> String) -> Vec<Text> {
+    let owned = |owner: Option<Player>| match owner {
+        Some(Player::P1) => "p1's ",
+        Some(Player::P2) => "p2's ",
+        None => "",
+    };
+    let mut places: Vec<(String, Option<Player>, Vec<String>)> = Vec::new();
+    let mut put = |what: String, owner, names: Vec<String>| match places
+        .iter_mut()
+        .find(|(known, of, _)| *known == what && *of == owner)
+    {
+        Some((_, _, known)) => known.extend(names),
+        None => places.push((what, owner, names)),
+    };
+    for piece in &board.pieces {
+        let label = piece.label.as_ref().map(|label| format!(" {label}")).unwrap_or_default();
+        let cells = std::iter::once(&piece.cell).chain(&piece.also).map(|cell| name(*cell));
+        put(format!("{}{label}", piece.piece), piece.owner, cells.collect());
+    }
+    for wall in &board.walls {
+        let side = match wall.side {
+            Side::Up => "above",
+            Side::Right => "right of",
+            Side::Down => "below",
+            Side::Left => "left of",
+        };
+        put(format!("walls {side}"), None, vec![name(wall.cell)]);
+    }
+    for mark in &board.marks {
+        let label = mark.label.as_ref().map(|label| format!(" {label}")).unwrap_or_default();
+        put(mark.mark.clone(), mark.owner, vec![format!("{}{label}", name(mark.cell))]);
+    }
+    let mut lines = vec![Text::from(format!("{} rows, {} columns", board.grid.rows, board.grid.cols))];
+    for (what, owner, names) in places {
+        lines.push(Text::new(&format!("{}{what}: {}", owned(owner), names.join("; ")), tone(owner)));
+    }
+    if let Some([p1, p2]) = board.scores {
+        lines.push(Text::from(format!("scores: p1 {p1}, p2 {p2}")));
+    }
+    lines
 }
 
 struct Picture<'a> {
     board: &'a Board,
+    emphasis: &'a Emphasis,
     /// Characters of a cell.
     width: usize,
-    texts: BTreeMap<Cell, String>,
+    /// What is written on each cell that is not empty, and whose it is.
+    cells: BTreeMap<Cell, (String, Option<Player>)>,
 }
 
 impl Picture<'_> {
-    fn draw(&self) -> String {
+    fn draw(&self) -> Vec<Text> {
         let grid = &self.board.grid;
         let margin = grid.row_labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let indent = " ".repeat(if margin > 0 { margin + 1 } else { 0 });
         let mut lines = Vec::new();
         if !grid.col_labels.is_empty() {
             let labels: Vec<String> = grid.col_labels.iter().map(|label| self.centred(label)).collect();
-            lines.push(format!("{indent} {}", labels.join(" ")));
+            lines.push(Text::new(&format!("{indent} {}", labels.join(" ")), Tone::Faint));
         }
         for row in 0..=grid.rows {
             if let Some(rule) = self.rule_above(row) {
-                lines.push(format!("{indent}{rule}"));
+                lines.push(Text::from(format!("{indent}{rule}")));
             }
             if row < grid.rows {
                 let label = grid.row_labels.get(row as usize).map_or("", String::as_str);
                 let space = if margin > 0 { " " } else { "" };
-                lines.push(format!("{label:>margin$}{space}{}", self.cells(row)));
+                let mut line = Text::new(&format!("{label:>margin$}{space}"), Tone::Faint);
+                self.draw_cells(row, &mut line);
+                lines.push(line);
             }
         }
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        lines
     }
 
-    fn cells(&self, row: u32) -> String {
-        let mut line = String::new();
+    fn draw_cells(&self, row: u32, line: &mut Text) {
         for col in 0..=self.board.grid.cols {
-            line.push(if self.parted_left(row, col) { '|' } else { ' ' });
+            line.push(if self.parted_left(row, col) { "|" } else { " " }, Tone::Plain);
             if col < self.board.grid.cols {
-                line += &self.centred(self.texts.get(&[row, col]).map_or(".", String::as_str));
+                let cell = [row, col];
+                let (text, tone) = match self.cells.get(&cell) {
+                    Some((text, owner)) => (text.as_str(), tone(*owner)),
+                    None if self.emphasis.targets.contains(&cell) => (".", Tone::Strong),
+                    None => (".", Tone::Faint),
+                };
+                let marked = self.emphasis.last.contains(&cell);
+                let reversed = self.emphasis.cursor == Some(cell);
+                line.push(&self.centred(text), Style { tone, marked, reversed });
             }
         }
-        line
     }
 
     /// The horizontal rule above a row; none where nothing is to be parted.
@@ -118,17 +196,33 @@ impl Picture<'_> {
     }
 }
 
-/// What is written on each cell that is not empty.
-fn cell_texts(board: &Board) -> BTreeMap<Cell, String> {
-    let mut texts = BTreeMap::new();
+/// What is written on each cell that is not empty, and whose it is.
+fn cells(board: &Board) -> BTreeMap<Cell, (String, Option<Player>)> {
+    let mut cells = BTreeMap::new();
     for piece in &board.pieces {
         let letter = letter(piece);
         for cell in &piece.also {
-            texts.insert(*cell, letter.clone());
+            cells.insert(*cell, (letter.clone(), piece.owner));
         }
-        texts.insert(piece.cell, piece.label.clone().unwrap_or(letter));
+        cells.insert(piece.cell, (piece.label.clone().unwrap_or(letter), piece.owner));
     }
-    texts
+    cells
+}
+
+/// The cells on which something else is written than before.
+pub(super) fn changed(before: &Board, after: &Board) -> Vec<Cell> {
+    let (before, after) = (cells(before), cells(after));
+    let all: BTreeSet<&Cell> = before.keys().chain(after.keys()).collect();
+    all.into_iter().filter(|cell| before.get(*cell) != after.get(*cell)).copied().collect()
+}
+
+/// The tone of what a player owns.
+pub(super) fn tone(owner: Option<Player>) -> Tone {
+    match owner {
+        Some(Player::P1) => Tone::P1,
+        Some(Player::P2) => Tone::P2,
+        None => Tone::Plain,
+    }
 }
 
 /// The letter of a piece: upper case for `p1`, lower case for `p2`, `#` for what blocks a cell.
@@ -144,6 +238,7 @@ fn letter(piece: &Piece) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::styled::Colours;
     use super::*;
     use plyd_protocol::{Grid, Wall};
 
@@ -171,6 +266,24 @@ mod tests {
         let expected =
             "   a b c\n  +-+-+-+\n2 |L L .|\n1 |# . t|\n  +-+-+-+\nL p1's l, t p2's token, # blocked\n";
         assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn what_matters_stands_out_and_nothing_else_changes() {
+        let before = Board {
+            grid: Grid { rows: 1, cols: 3, ..Grid::default() },
+            pieces: vec![piece([0, 0], "token", Some(Player::P2), None)],
+            ..Board::default()
+        };
+        let after = Board { pieces: vec![piece([0, 1], "token", Some(Player::P2), None)], ..before.clone() };
+        let last = changed(&before, &after);
+        assert_eq!(last, [[0, 0], [0, 1]]);
+        let emphasis = Emphasis { last, targets: vec![[0, 2]], cursor: Some([0, 2]) };
+        let drawn = lines(&after, &emphasis);
+        let plain: String = drawn.iter().map(|line| line.plain() + "\n").collect();
+        assert_eq!(plain, board(&after));
+        let row = drawn[1].written(Colours::Full);
+        assert_eq!(row, "|\x1b[2;4m.\x1b[0m \x1b[1;35;4mt\x1b[0m \x1b[1;7m.\x1b[0m|");
     }
 
     #[test]

@@ -55,7 +55,13 @@ impl PositionArgs {
 
     /// The rules that were given, as the protocol tells them.
     pub(super) fn told_rules(&self) -> Result<Settings, Failure> {
-        Ok(typed(self.entry()?.rules.iter(), &self.rules))
+        once(&self.rules, "--rules")?;
+        Ok(told_rules(self.entry()?, &self.rules))
+    }
+
+    /// The position's text and the moves, as they were given.
+    pub(super) fn placed(&self) -> (Option<String>, Vec<String>) {
+        (self.position.clone(), self.moves.clone())
     }
 
     /// Whether a position or moves say where to begin.
@@ -80,6 +86,11 @@ pub(super) fn game(name: &str) -> Result<&'static Entry, Failure> {
         let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
         Failure::Usage(format!("there is no game `{name}`; there are: {}", names.join(", ")))
     })
+}
+
+/// A game's rules from texts, as the protocol tells them. Names that the game does not have stay texts.
+pub(super) fn told_rules(entry: &Entry, given: &[(String, String)]) -> Settings {
+    typed(entry.rules.iter(), given)
 }
 
 /// A player's options from texts, as the protocol tells them. Names that the game does not have stay texts.

@@ -194,6 +194,12 @@ impl Lines {
         Err(LineError::TimedOut)
     }
 
+    /// Where the lines come from, to be waited for beside other things.
+    #[must_use]
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.peer.input()
+    }
+
     /// Ends the input: the peer sees the end of file and may still answer.
     pub fn finish_input(&mut self) {
         self.peer.finish_output();

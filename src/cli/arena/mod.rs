@@ -1,6 +1,5 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
-mod clock;
 mod html;
 mod interrupt;
 mod openings;
@@ -85,7 +84,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     random_plies: Option<u16>,
     /// The seed of openings, of chance and of the players' choices: 1 to 16 hexadecimal digits
-    #[arg(long, value_name = "HEX", default_value = "0", value_parser = seed)]
+    #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
     /// End as soon as one of two hypotheses about the first player is accepted: elo0=0,elo1=5[,alpha=0.05,beta=0.05]
     #[arg(long, value_name = "BOUNDS")]
@@ -315,8 +314,4 @@ fn keeper() -> io::Result<Keeper> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("keeper");
     Keeper::start(command)
-}
-
-fn seed(text: &str) -> Result<Seed, String> {
-    text.parse().map_err(|_| "give 1 to 16 lower-case hexadecimal digits".into())
 }

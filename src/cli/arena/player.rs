@@ -9,9 +9,8 @@ use crate::options::COMMON;
 use crate::settings;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
-use super::clock;
 use crate::cli::failure::Failure;
-use crate::cli::{parse, position};
+use crate::cli::{clock, parse, position};
 
 /// The time for a move of a player that has no limit.
 const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use plyd_protocol::MAX_MOVES_TO_GO;
 
+use super::parse;
 use crate::arena::TimeControl;
-use crate::cli::parse;
 
 /// The names of the settings that are clocks.
 pub(super) const NAMES: [&str; 4] = ["time", "tc", "delay", "bank"];
@@ -34,6 +34,17 @@ pub(super) fn clock(name: &str, text: &str) -> Result<TimeControl, String> {
             TimeControl::Increment { base: positive(base)?, increment: whole(increment)?, moves }
         }
     })
+}
+
+/// Reads a clock with its name, such as `tc=5m+3s`.
+///
+/// # Errors
+/// A sentence that says how it is written.
+pub(super) fn read(text: &str) -> Result<TimeControl, String> {
+    let setting = text.split_once('=').filter(|(name, _)| NAMES.contains(name));
+    let (name, value) =
+        setting.ok_or("give a clock, such as tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s")?;
+    clock(name, value)
 }
 
 fn sum(text: &str) -> Result<(&str, &str), String> {
@@ -82,6 +93,7 @@ mod tests {
             ("bank", "1s+30s", Bank { turn: ms(1000), bank: ms(30_000) }),
         ] {
             assert_eq!(clock(name, text), Ok(expected), "{name}={text}");
+            assert_eq!(read(&format!("{name}={text}")), Ok(expected), "{name}={text}");
         }
     }
 
@@ -102,6 +114,9 @@ mod tests {
         ] {
             let message = clock(name, text).unwrap_err();
             assert!(message.contains(word), "{name}={text}: {message}");
+        }
+        for text in ["", "5m", "chess=5m", "tc"] {
+            assert!(read(text).unwrap_err().contains("tc=5m+3s"), "{text}");
         }
     }
 }

@@ -1,0 +1,538 @@
+//! What a player can say: the commands with their words and help, in one table, and the way back from a mistake.
+//!
+//! Knows no game: what is no command may be a move, which the rules decide.
+
+use std::time::Duration;
+
+use crate::arena::TimeControl;
+use crate::cli::{clock, parse};
+
+use super::view::Turn;
+
+/// A command.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Command {
+    Help(Option<String>),
+    Moves(String),
+    Board(Shape),
+    Text,
+    Rules,
+    History,
+    Undo(usize),
+    Redo(usize),
+    /// So many plies on, or back where negative.
+    Step(i64),
+    Ply(usize),
+    Replay,
+    Continue,
+    Pause,
+    Go,
+    Stop,
+    Hint(Option<Duration>),
+    Analyse {
+        lines: Option<u32>,
+        time: Option<Duration>,
+    },
+    /// Who plays a side: 0 is p1.
+    Seat(usize, String),
+    Swap,
+    Watch,
+    Level(u32),
+    Set(Vec<(String, String)>),
+    Time(Duration),
+    Clock(TimeControl),
+    New(Vec<(String, String)>),
+    Position(String),
+    Save(Option<String>),
+    Load(String, Option<usize>),
+    View(Turn),
+    Quit,
+}
+
+/// How the board is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// Once more, as it is told now.
+    Again,
+    /// As a picture, from now on.
+    Picture,
+    /// In words, from now on.
+    Words,
+}
+
+/// A command's name with what it takes and does.
+pub(super) struct Spec {
+    pub(super) name: &'static str,
+    /// What follows the name.
+    pub(super) takes: &'static str,
+    pub(super) about: &'static str,
+    /// One that can be given as it stands.
+    pub(super) example: &'static str,
+    read: fn(&str) -> Result<Command, String>,
+}
+
+/// All commands, in the order in which help tells them.
+pub(super) const COMMANDS: &[Spec] = &[
+    Spec {
+        name: "help",
+        takes: "[COMMAND]",
+        about: "what can be said here, or one command in full",
+        example: "help undo",
+        read: |rest| Ok(Command::Help((!rest.is_empty()).then(|| rest.to_owned()))),
+    },
+    Spec {
+        name: "moves",
+        takes: "[BEGINNING]",
+        about: "the legal moves, or those that begin so",
+        example: "moves d",
+        read: |rest| Ok(Command::Moves(rest.to_owned())),
+    },
+    Spec {
+        name: "board",
+        takes: "[words|picture]",
+        about: "the board again; from now on in words, as for a screen reader, or as a picture",
+        example: "board words",
+        read: |rest| match rest {
+            "" => Ok(Command::Board(Shape::Again)),
+            "picture" => Ok(Command::Board(Shape::Picture)),
+            "words" => Ok(Command::Board(Shape::Words)),
+            _ => Err("say `board`, `board words` or `board picture`".into()),
+        },
+    },
+    Spec {
+        name: "undo",
+        takes: "[N]",
+        about: "take back moves up to your last one, or N moves",
+        example: "undo 2",
+        read: |rest| Ok(Command::Undo(count(rest, 0)?)),
+    },
+    Spec {
+        name: "redo",
+        takes: "[N]",
+        about: "play again what was taken back",
+        example: "redo",
+        read: |rest| Ok(Command::Redo(count(rest, 0)?)),
+    },
+    Spec {
+        name: "hint",
+        takes: "[TIME]",
+        about: "what the engine would play here",
+        example: "hint 2s",
+        read: |rest| Ok(Command::Hint((!rest.is_empty()).then(|| parse::duration(rest)).transpose()?)),
+    },
+    Spec {
+        name: "analyse",
+        takes: "[LINES] [TIME]",
+        about: "the best lines as they are found, until `stop` or for a time; proven results are named",
+        example: "analyse 3 5s",
+        read: analyse,
+    },
+    Spec {
+        name: "go",
+        takes: "",
+        about: "let the engine move now for the side to move",
+        example: "go",
+        read: |rest| bare(rest, Command::Go),
+    },
+    Spec {
+        name: "stop",
+        takes: "",
+        about: "end the thinking: a move is played at once, an analysis ends",
+        example: "stop",
+        read: |rest| bare(rest, Command::Stop),
+    },
+    Spec {
+        name: "swap",
+        takes: "",
+        about: "change sides with the opponent",
+        example: "swap",
+        read: |rest| bare(rest, Command::Swap),
+    },
+    Spec {
+        name: "watch",
+        takes: "",
+        about: "hand the game to the engine: it plays both sides; `p1 me` takes a side back",
+        example: "watch",
+        read: |rest| bare(rest, Command::Watch),
+    },
+    Spec {
+        name: "p1",
+        takes: "WHO",
+        about: "who plays the first side: `me`, or a player with options",
+        example: "p1 me",
+        read: |rest| seat(0, rest),
+    },
+    Spec {
+        name: "p2",
+        takes: "WHO",
+        about: "who plays the second side; `plyd describe GAME` lists the players",
+        example: "p2 minimax,depth=3",
+        read: |rest| seat(1, rest),
+    },
+    Spec {
+        name: "level",
+        takes: "1 to 10",
+        about: "how strong the engine plays; 10 is not weakened",
+        example: "level 3",
+        read: |rest| match rest.parse() {
+            Ok(level @ 1..=10) => Ok(Command::Level(level)),
+            _ => Err("give a level from 1 to 10, such as `level 3`".into()),
+        },
+    },
+    Spec {
+        name: "option",
+        takes: "NAME=VALUE",
+        about: "set options of the engine, such as its evaluation",
+        example: "option threads=1,eval=default",
+        read: |rest| Ok(Command::Set(assignments(rest)?)),
+    },
+    Spec {
+        name: "time",
+        takes: "TIME",
+        about: "how long the engine may think about a move",
+        example: "time 500ms",
+        read: |rest| match parse::duration(rest)? {
+            time if time.is_zero() => Err("give a time above 0, such as `time 500ms`".into()),
+            time => Ok(Command::Time(time)),
+        },
+    },
+    Spec {
+        name: "clock",
+        takes: "CLOCK|off",
+        about: "a clock for both sides, from now on: tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s",
+        example: "clock tc=5m+3s",
+        read: |rest| match rest {
+            "off" => Ok(Command::Clock(TimeControl::Unlimited)),
+            _ => Ok(Command::Clock(clock::read(rest)?)),
+        },
+    },
+    Spec {
+        name: "back",
+        takes: "[N]",
+        about: "look at the position N plies before; nothing is taken back until you move",
+        example: "back 3",
+        read: |rest| Ok(Command::Step(-i64::try_from(count(rest, 1)?).unwrap_or(i64::MAX))),
+    },
+    Spec {
+        name: "next",
+        takes: "[N]",
+        about: "look at the position N plies after; while looking back, Enter alone does the same",
+        example: "next",
+        read: |rest| Ok(Command::Step(i64::try_from(count(rest, 1)?).unwrap_or(i64::MAX))),
+    },
+    Spec {
+        name: "ply",
+        takes: "N",
+        about: "look at the position after N plies; 0 is the start",
+        example: "ply 0",
+        read: |rest| match rest.parse() {
+            Ok(ply) => Ok(Command::Ply(ply)),
+            Err(_) => Err("give a number of plies, such as `ply 0` for the start".into()),
+        },
+    },
+    Spec {
+        name: "replay",
+        takes: "",
+        about: "go through the game from its start, ply by ply with Enter",
+        example: "replay",
+        read: |rest| bare(rest, Command::Replay),
+    },
+    Spec {
+        name: "continue",
+        takes: "",
+        about: "play on from here: what comes after the position shown is dropped by the next move",
+        example: "continue",
+        read: |rest| bare(rest, Command::Continue),
+    },
+    Spec {
+        name: "pause",
+        takes: "",
+        about: "the engine waits; `continue` lets it play on",
+        example: "pause",
+        read: |rest| bare(rest, Command::Pause),
+    },
+    Spec {
+        name: "view",
+        takes: "WAY",
+        about: "turn the picture: x, y, transpose, clockwise, counter-clockwise, or reset; moves keep their names",
+        example: "view clockwise",
+        read: |rest| Turn::read(rest).map(Command::View),
+    },
+    Spec {
+        name: "save",
+        takes: "[FILE]",
+        about: "write the game to a file that `plyd show` and `load` read",
+        example: "save game.jsonl",
+        read: |rest| Ok(Command::Save((!rest.is_empty()).then(|| rest.to_owned()))),
+    },
+    Spec {
+        name: "load",
+        takes: "FILE [N]",
+        about: "go on with a game from a file, with the game of number N if it has several",
+        example: "load game.jsonl 2",
+        read: load,
+    },
+    Spec {
+        name: "new",
+        takes: "[NAME=VALUE]",
+        about: "begin another game, with these rules if any are given",
+        example: "new max_plies=50",
+        read: |rest| match rest {
+            "" => Ok(Command::New(Vec::new())),
+            _ => Ok(Command::New(assignments(rest)?)),
+        },
+    },
+    Spec {
+        name: "position",
+        takes: "TEXT",
+        about: "begin another game at this position",
+        example: "position 3 1 W 1 1 4 4 2 4 E 1",
+        read: |rest| match rest {
+            "" => Err("give the text of a position; `text` shows how one is written".into()),
+            _ => Ok(Command::Position(rest.to_owned())),
+        },
+    },
+    Spec {
+        name: "text",
+        takes: "",
+        about: "the position as a text",
+        example: "text",
+        read: |rest| bare(rest, Command::Text),
+    },
+    Spec {
+        name: "rules",
+        takes: "",
+        about: "how moves are written, and the rules in force",
+        example: "rules",
+        read: |rest| bare(rest, Command::Rules),
+    },
+    Spec {
+        name: "history",
+        takes: "",
+        about: "the moves so far, with times and scores",
+        example: "history",
+        read: |rest| bare(rest, Command::History),
+    },
+    Spec {
+        name: "quit",
+        takes: "",
+        about: "leave; what takes the game up again is told",
+        example: "quit",
+        read: |rest| bare(rest, Command::Quit),
+    },
+];
+
+/// Why a line is no command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoCommand {
+    /// Its first word names none.
+    Unknown,
+    /// It names one and is wrong: what to say instead.
+    Wrong(String),
+}
+
+/// Reads a line. A beginning of a name that only one command has is enough.
+///
+/// # Errors
+/// [`NoCommand`]; a line of blanks is unknown.
+pub(super) fn read(line: &str) -> Result<Command, NoCommand> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let spec = find(word)?;
+    (spec.read)(rest.trim()).map_err(|message| NoCommand::Wrong(format!("`{}`: {message}", spec.name)))
+}
+
+/// The command that a word names or begins.
+fn find(word: &str) -> Result<&'static Spec, NoCommand> {
+    let word = match word.to_lowercase().as_str() {
+        "" => return Err(NoCommand::Unknown),
+        "?" => "help".to_owned(),
+        "exit" | "bye" => "quit".to_owned(),
+        "analyze" => "analyse".to_owned(),
+        "resume" => "continue".to_owned(),
+        word => word.to_owned(),
+    };
+    if let Some(exact) = COMMANDS.iter().find(|spec| spec.name == word) {
+        return Ok(exact);
+    }
+    let begun: Vec<&Spec> = COMMANDS.iter().filter(|spec| spec.name.starts_with(&word)).collect();
+    match begun[..] {
+        [] => Err(NoCommand::Unknown),
+        [only] => Ok(only),
+        _ => {
+            let names: Vec<&str> = begun.iter().map(|spec| spec.name).collect();
+            Err(NoCommand::Wrong(format!("`{word}` could be {}", names.join(" or "))))
+        }
+    }
+}
+
+/// The names of all commands.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    COMMANDS.iter().map(|spec| spec.name)
+}
+
+/// The help on one command; none if there is no such command.
+pub(super) fn help(word: &str) -> Option<String> {
+    let spec = find(word).ok()?;
+    let Spec { name, takes, about, example, .. } = spec;
+    Some(format!("{name} {takes}\n  {about}\n  For example: {example}"))
+}
+
+fn bare(rest: &str, command: Command) -> Result<Command, String> {
+    if rest.is_empty() { Ok(command) } else { Err(format!("takes nothing, but `{rest}` was given")) }
+}
+
+/// A count from 1 on; `absent` where none is given.
+fn count(rest: &str, absent: usize) -> Result<usize, String> {
+    match rest {
+        "" => Ok(absent),
+        _ => rest
+            .parse()
+            .ok()
+            .filter(|count| *count > 0)
+            .ok_or_else(|| format!("`{rest}` is no count; give a number from 1 on, or none")),
+    }
+}
+
+fn analyse(rest: &str) -> Result<Command, String> {
+    let (mut lines, mut time) = (None, None);
+    for word in rest.split_whitespace() {
+        match word.parse() {
+            Ok(count @ 1..=plyd_protocol::MAX_MULTIPV) if lines.is_none() => lines = Some(count),
+            Ok(_) => {
+                return Err(format!("give one number of lines, from 1 to {}", plyd_protocol::MAX_MULTIPV));
+            }
+            Err(_) if time.is_none() => time = Some(parse::duration(word)?),
+            Err(_) => return Err("give one time, such as 5s".into()),
+        }
+    }
+    Ok(Command::Analyse { lines, time })
+}
+
+fn seat(side: usize, rest: &str) -> Result<Command, String> {
+    match rest {
+        "" => Err("say who plays: `me`, or a player such as `default` or `minimax,depth=3`".into()),
+        _ => Ok(Command::Seat(side, rest.to_owned())),
+    }
+}
+
+fn assignments(rest: &str) -> Result<Vec<(String, String)>, String> {
+    rest.split([',', ' '])
+        .filter(|part| !part.is_empty())
+        .map(parse::assignment)
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(|given| {
+            if given.is_empty() { Err("give a name and a value, such as width=7".into()) } else { Ok(given) }
+        })
+}
+
+/// A file's name may have blanks in it; a number at the end is that of the game.
+fn load(rest: &str) -> Result<Command, String> {
+    if rest.is_empty() {
+        return Err("give a file, such as `load game.jsonl`".into());
+    }
+    let numbered = rest.rsplit_once(char::is_whitespace);
+    Ok(match numbered.and_then(|(file, number)| Some((file.trim(), number.parse().ok()?))) {
+        Some((file, number)) => Command::Load(file.to_owned(), Some(number)),
+        None => Command::Load(rest.to_owned(), None),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn every_command_reads_its_example_and_explains_itself() {
+        for spec in COMMANDS {
+            assert!(read(spec.example).is_ok(), "{}: {:?}", spec.example, read(spec.example));
+            assert!(spec.example.starts_with(spec.name), "{}", spec.name);
+            assert!(help(spec.name).unwrap().contains(spec.about));
+            assert!(
+                !spec.about.ends_with('.') && spec.about.starts_with(char::is_lowercase),
+                "{}",
+                spec.name
+            );
+        }
+    }
+
+    #[test]
+    fn lines_are_read_as_they_are_meant() {
+        let pairs = |given: &[(&str, &str)]| -> Vec<(String, String)> {
+            given.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+        };
+        for (line, expected) in [
+            ("help", Command::Help(None)),
+            ("?", Command::Help(None)),
+            ("  HELP   undo ", Command::Help(Some("undo".into()))),
+            ("und", Command::Undo(0)),
+            ("undo 3", Command::Undo(3)),
+            ("back", Command::Step(-1)),
+            ("next 12", Command::Step(12)),
+            ("ply 0", Command::Ply(0)),
+            ("analyze", Command::Analyse { lines: None, time: None }),
+            ("analyse 2", Command::Analyse { lines: Some(2), time: None }),
+            ("analyse 500ms 2", Command::Analyse { lines: Some(2), time: Some(ms(500)) }),
+            ("hint", Command::Hint(None)),
+            ("hint 1.5s", Command::Hint(Some(ms(1500)))),
+            ("p2 minimax,depth=3", Command::Seat(1, "minimax,depth=3".into())),
+            ("level 10", Command::Level(10)),
+            ("option eval=race, threads=2", Command::Set(pairs(&[("eval", "race"), ("threads", "2")]))),
+            ("new", Command::New(Vec::new())),
+            ("new width=5,height=6", Command::New(pairs(&[("width", "5"), ("height", "6")]))),
+            ("clock off", Command::Clock(TimeControl::Unlimited)),
+            ("clock time=2s", Command::Clock(TimeControl::PerMove(ms(2000)))),
+            ("save my game.jsonl", Command::Save(Some("my game.jsonl".into()))),
+            ("load my game.jsonl 7", Command::Load("my game.jsonl".into(), Some(7))),
+            ("load 7", Command::Load("7".into(), None)),
+            ("exit", Command::Quit),
+            ("q", Command::Quit),
+        ] {
+            assert_eq!(read(line), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_says_what_can() {
+        for (line, word) in [
+            ("undo -1", "from 1 on"),
+            ("undo 0", "from 1 on"),
+            ("undo x", "`x`"),
+            ("undo 99999999999999999999", "from 1 on"),
+            ("go now", "takes nothing"),
+            ("level 0", "1 to 10"),
+            ("level", "1 to 10"),
+            ("time 5", "200ms"),
+            ("time 0s", "above 0"),
+            ("hint soon", "200ms"),
+            ("analyse 0", "from 1"),
+            ("analyse 1 2", "one number"),
+            ("analyse 1s 2s", "one time"),
+            ("clock 5m", "tc=5m+3s"),
+            ("clock tc=5", "unit"),
+            ("option", "width=7"),
+            ("option threads", "width=7"),
+            ("view sideways", "clockwise"),
+            ("view", "clockwise"),
+            ("load", "load game.jsonl"),
+            ("p1", "`me`"),
+            ("position", "`text`"),
+            ("ply", "ply 0"),
+            ("board tile", "board words"),
+            ("p", "p1 or p2 or ply"),
+            ("re", "redo or replay"),
+        ] {
+            match read(line) {
+                Err(NoCommand::Wrong(message)) => assert!(message.contains(word), "{line}: {message}"),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+        for line in ["", "   ", "d4", "3 1 W", "frobnicate", "\u{0}", "~c4", "\u{130}"] {
+            assert_eq!(read(line), Err(NoCommand::Unknown), "{line}");
+        }
+    }
+}

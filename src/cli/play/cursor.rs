@@ -1,0 +1,145 @@
+//! Cells and moves: which cell a move is written with, so that cells can be chosen instead of typed.
+//!
+//! What is known of a game here is how its moves look beside the labels of its board.
+
+use plyd_protocol::{Board, Cell, Side};
+
+use super::suggest;
+
+/// How moves write a cell at their beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Naming {
+    /// `d4`: a column's letter and a row's number.
+    ColRow,
+    /// `34`: row and column.
+    RowCol,
+    /// `3,4`: row and column.
+    RowCommaCol,
+    /// `3 4`: across and down.
+    ColBlankRow,
+}
+
+impl Naming {
+    /// The way in which all these moves begin with a cell; none where there is no such way.
+    pub(super) fn of(board: &Board, moves: &[String]) -> Option<Self> {
+        let grid = &board.grid;
+        let ways: &[Self] = if grid.row_labels == grid.col_labels {
+            &[Self::RowCommaCol, Self::ColBlankRow, Self::RowCol]
+        } else {
+            &[Self::ColRow, Self::RowCommaCol, Self::ColBlankRow]
+        };
+        let cells: Vec<Cell> = cells(board).collect();
+        ways.iter().copied().find(|way| {
+            let names: Vec<String> = cells.iter().map(|cell| way.name(board, *cell)).collect();
+            !moves.is_empty() && moves.iter().all(|mv| names.iter().any(|name| begins(mv, name)))
+        })
+    }
+
+    /// A cell as moves write it.
+    pub(super) fn name(self, board: &Board, [row, col]: Cell) -> String {
+        let label =
+            |labels: &[String], at: u32| labels.get(at as usize).cloned().unwrap_or_else(|| at.to_string());
+        let (row, col) = (label(&board.grid.row_labels, row), label(&board.grid.col_labels, col));
+        match self {
+            Self::ColRow => format!("{col}{row}"),
+            Self::RowCol => format!("{row}{col}"),
+            Self::RowCommaCol => format!("{row},{col}"),
+            Self::ColBlankRow => format!("{col} {row}"),
+        }
+    }
+}
+
+/// A cell's name where no move tells how cells are written.
+pub(super) fn name(board: &Board, naming: Option<Naming>, cell: Cell) -> String {
+    let same = board.grid.row_labels == board.grid.col_labels;
+    naming.unwrap_or(if same { Naming::RowCommaCol } else { Naming::ColRow }).name(board, cell)
+}
+
+/// The cells with which a move can begin.
+pub(super) fn targets(board: &Board, naming: Naming, moves: &[String]) -> Vec<Cell> {
+    let is_target = |cell: &Cell| {
+        let name = naming.name(board, *cell);
+        moves.iter().any(|mv| begins(mv, &name))
+    };
+    cells(board).filter(is_target).collect()
+}
+
+/// The moves that begin with a cell.
+pub(super) fn at<'a>(board: &Board, naming: Naming, moves: &'a [String], cell: Cell) -> Vec<&'a str> {
+    let name = naming.name(board, cell);
+    moves.iter().map(String::as_str).filter(|mv| begins(mv, &name)).collect()
+}
+
+/// The move that a direction is, in games whose moves are directions.
+pub(super) fn direction(moves: &[String], side: Side) -> Option<&str> {
+    if !moves.iter().all(|mv| ["U", "D", "L", "R", "S"].contains(&mv.as_str())) {
+        return None;
+    }
+    let name = match side {
+        Side::Up => "U",
+        Side::Right => "R",
+        Side::Down => "D",
+        Side::Left => "L",
+    };
+    suggest::exact(name, moves)
+}
+
+fn cells(board: &Board) -> impl Iterator<Item = Cell> {
+    let (rows, cols) = (board.grid.rows, board.grid.cols);
+    (0..rows).flat_map(move |row| (0..cols).map(move |col| [row, col]))
+}
+
+/// Whether a move begins with a cell's name, and not with that of another cell that only begins alike (`a1`, `a10`).
+fn begins(mv: &str, name: &str) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    mv.strip_prefix(name)
+        .is_some_and(|rest| !(is_digit(name.chars().last()) && is_digit(rest.chars().next())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Rules;
+    use crate::games::REGISTRY;
+    use crate::settings;
+
+    #[test]
+    fn every_game_is_played_by_cells_or_by_directions() {
+        for entry in REGISTRY {
+            let start = settings::open(entry, &Rules::default(), None).unwrap();
+            let (board, moves) = (start.board(), start.legal());
+            let naming = Naming::of(&board, &moves);
+            let expected = match entry.name {
+                "isolation" => Some(Naming::ColRow),
+                "l-game" => Some(Naming::ColBlankRow),
+                "colosseum" => Some(Naming::RowCol),
+                "sudoku" => Some(Naming::RowCommaCol),
+                _ => None,
+            };
+            assert_eq!(naming, expected, "{}", entry.name);
+            match naming {
+                Some(naming) => {
+                    let targets = targets(&board, naming, &moves);
+                    let of_cells: usize =
+                        targets.iter().map(|cell| at(&board, naming, &moves, *cell).len()).sum();
+                    assert_eq!(of_cells, moves.len(), "{}: each move belongs to one cell", entry.name);
+                }
+                None => assert_eq!(direction(&moves, Side::Left), Some("L"), "{}", entry.name),
+            }
+        }
+    }
+
+    #[test]
+    fn a_longer_number_is_another_cell() {
+        for (mv, name, expected) in [
+            ("a1", "a1", true),
+            ("a10", "a1", false),
+            ("a10", "a10", true),
+            ("34u", "34", true),
+            ("3,4,5", "3,4", true),
+            ("3,45,1", "3,4", false),
+        ] {
+            assert_eq!(begins(mv, name), expected, "{mv} {name}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Games in files: saved, loaded, and told as a command that takes them up again.
+
+use std::path::Path;
+
+use crate::arena::Entrant;
+use crate::cli::records::Game;
+use crate::cli::{position, records, words};
+use plyd_protocol::{Position, Record, Settings};
+
+use super::history::{self, History, Ply};
+use super::link::Refusal;
+use super::seats::Seat;
+use super::table::Table;
+use crate::engine::Entry;
+use crate::game::Kind;
+
+impl Table {
+    /// Begins a game, with the moves that were played before, and forgets the one before; what the rules draw and are
+    /// given no seed for is drawn by the table's.
+    ///
+    /// # Errors
+    /// The server does not take rules, start or moves; the game before goes on then.
+    pub(super) fn open_game(
+        &mut self,
+        entry: &'static Entry,
+        given: Settings,
+        start: Option<String>,
+        moves: Vec<String>,
+    ) -> Result<(), Refusal> {
+        let mut rules = given.clone();
+        let draws = entry.rules.iter().find(|spec| spec.kind == Kind::Seed && start.is_none());
+        if let Some(spec) = draws.filter(|spec| rules.get(spec.name).is_none()) {
+            rules.insert(spec.name, format!("{:x}", self.seed));
+        }
+        let position = Position { start, moves };
+        let wants = [plyd_protocol::Want::Record];
+        let record = self.link.inspect(entry.name, &rules, position, &wants)?.record;
+        let Record { rules, start, moves, .. } =
+            record.ok_or_else(|| Refusal::Nonsense("`inspect` without a record".into()))?;
+        let opening = moves.len();
+        let history = History::new(rules, start, history::plies(moves, opening, Vec::new()), None);
+        self.sit_down(entry, history)?;
+        self.given = given;
+        Ok(())
+    }
+
+    /// Takes up a game that stands somewhere.
+    fn sit_down(&mut self, entry: &'static Entry, history: History) -> Result<(), Refusal> {
+        self.give_up();
+        let former = (self.entry, std::mem::replace(&mut self.history, history));
+        self.entry = entry;
+        if let Err(refusal) = self.refresh() {
+            (self.entry, self.history) = former;
+            return Err(refusal);
+        }
+        self.link.forget();
+        self.file = None;
+        self.saved = self.history.len();
+        self.paused = false;
+        Ok(())
+    }
+}
+
+/// The game as it would be saved: without what was taken back.
+pub(super) fn game(table: &Table) -> Game {
+    told(table, table.history.kept())
+}
+
+/// The game with what was taken back.
+pub(super) fn whole_game(table: &Table) -> Game {
+    told(table, table.history.plies())
+}
+
+fn told(table: &Table, plies: &[Ply]) -> Game {
+    let (moves, opening, answers) = history::told(plies);
+    let name = |index: usize| Entrant { index, name: table.seats[index].name(&table.common), build: None };
+    let at_end = plies.len() == table.history.at();
+    Game {
+        record: Record {
+            record: Record::VERSION,
+            game: table.entry.name.to_owned(),
+            rules: table.history.rules.clone(),
+            start: table.history.start.clone(),
+            moves,
+            result: table.outcome().filter(|_| at_end),
+        },
+        number: None,
+        players: Some([name(0), name(1)]),
+        opening,
+        answers,
+        forfeit: table.history.forfeit.clone().filter(|_| at_end),
+        contradictions: Vec::new(),
+    }
+}
+
+/// Saves the game to a file, or to the one that it has.
+pub(super) fn save(table: &mut Table, file: Option<String>) {
+    let path = match (file, &table.file) {
+        (Some(file), _) => file.into(),
+        (None, Some(path)) => path.clone(),
+        (None, None) => return table.alarm("give a file, such as `save game.jsonl`"),
+    };
+    if path.exists() && table.file.as_ref() != Some(&path) {
+        return table.alarm(&format!("{}: there is such a file already; give another name", path.display()));
+    }
+    // The end may lie behind the position that is looked at.
+    let at = table.history.at();
+    let elsewhere = table.history.looking && !table.history.is_at_end();
+    if elsewhere {
+        table.history.go_to(table.history.len());
+        table.refreshed();
+    }
+    let game = game(table);
+    if elsewhere {
+        table.history.go_to(at);
+        table.refreshed();
+    }
+    match records::write(&path, &game) {
+        Ok(()) => {
+            table.say(format!("saved {} plies to {}", game.record.moves.len(), path.display()));
+            table.saved = table.history.len();
+            table.file = Some(path);
+        }
+        Err(error) => table.alarm(&format!("{}: {error}", path.display())),
+    }
+}
+
+/// Goes on with a game from a file.
+pub(super) fn load(table: &mut Table, file: &str, number: Option<usize>) {
+    match try_load(table, Path::new(file), number, "its number, as in `load FILE 2`") {
+        Ok(()) => table.advance(),
+        Err(message) => table.alarm(&message),
+    }
+}
+
+/// Takes up a game from a file, and tells what it is; `how` is how a number is given.
+///
+/// # Errors
+/// A sentence for people; the game before goes on.
+pub(super) fn try_load(
+    table: &mut Table,
+    path: &Path,
+    number: Option<usize>,
+    how: &str,
+) -> Result<(), String> {
+    if path == Path::new("-") {
+        return Err("the standard input is read for commands: give a file".into());
+    }
+    let games = records::read(path).map_err(|failure| failure.to_string())?;
+    let is_alone = games.len() == 1;
+    let game =
+        records::choose(games, number, how).map_err(|failure| format!("{}: {failure}", path.display()))?;
+    let place = path.display();
+    let entry = position::game(&game.record.game).map_err(|failure| format!("{place}: {failure}"))?;
+    let heading = game.heading();
+    let Record { rules, start, moves, result, .. } = game.record;
+    let plies = history::plies(moves, game.opening, game.answers);
+    let history = History::new(rules.clone(), start, plies, game.forfeit);
+    table.sit_down(entry, history).map_err(|refusal| format!("{place}: {}", misfit(&refusal)))?;
+    // Another game is drawn anew.
+    table.given = rules;
+    table
+        .given
+        .0
+        .retain(|name, _| !entry.rules.iter().any(|spec| spec.name == name && spec.kind == Kind::Seed));
+    table.file = is_alone.then(|| path.to_owned());
+    for line in heading.lines() {
+        table.say(line);
+    }
+    if result.is_some() && table.outcome().is_none() {
+        table.say("by the rules it goes on: you can play on");
+    }
+    Ok(())
+}
+
+/// What is wrong with a record, by the place in the question that its parts were put into.
+fn misfit(refusal: &Refusal) -> String {
+    let pointer = refusal.pointer();
+    let place = match pointer.strip_prefix("/position/moves/").and_then(|index| index.parse::<usize>().ok()) {
+        Some(index) => format!("its ply {}", index + 1),
+        None if pointer.starts_with("/position/start") => "its start".to_owned(),
+        None if pointer.starts_with("/rules") => "its rules".to_owned(),
+        None => return refusal.to_string(),
+    };
+    format!("{place} cannot be: {refusal}")
+}
+
+/// The command that takes the game up where it stands, to be pasted into a shell.
+pub(super) fn resume(table: &Table) -> String {
+    let mut line = format!("plyd play {} --seed {:x}", table.entry.name, table.seed);
+    for (index, usual) in [Seat::Me, Seat::engine()].iter().enumerate() {
+        let name = table.seats[index].name(&table.common);
+        if name != usual.name(&Settings::new()) {
+            line += &format!(" --p{} {}", index + 1, shell(&name));
+        }
+    }
+    let rules: Vec<String> =
+        table.history.rules.iter().map(|(name, value)| format!("{name}={}", words::setting(value))).collect();
+    if !rules.is_empty() {
+        line += &format!(" --rules {}", shell(&rules.join(",")));
+    }
+    line += &format!(" --position {}", shell(&table.history.start));
+    let kept = table.history.kept();
+    if !kept.is_empty() {
+        line += " --moves";
+        line.extend(kept.iter().map(|ply| format!(" {}", shell(&ply.text))));
+    }
+    line
+}
+
+/// A word as a shell reads it.
+fn shell(text: &str) -> String {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_=,./:+".contains(c);
+    if !text.is_empty() && text.chars().all(is_safe) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_read_words_back() {
+        for (text, quoted) in [
+            ("d4", "d4"),
+            ("3 1 W", "'3 1 W'"),
+            ("~c4", "'~c4'"),
+            ("a'b", r"'a'\''b'"),
+            ("", "''"),
+            ("1,2,3", "1,2,3"),
+        ] {
+            assert_eq!(shell(text), quoted);
+        }
+    }
+}

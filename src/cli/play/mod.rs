@@ -1,0 +1,276 @@
+//! `plyd play`: a game in the terminal, against the engine, between two people, or to watch and to analyse.
+//!
+//! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows neither. In reading
+//! order: `command` is what can be said, `history` the game with its plies, `seats` who plays, `link` the way to the
+//! engine, `table` where they meet and `orders`, `thinking` and `files` what is done there; `input` and `keys` are what comes in,
+//! `plain` and `screen` the two ways to show it.
+
+mod command;
+mod cursor;
+mod entry;
+mod files;
+mod history;
+mod input;
+mod keys;
+mod link;
+mod orders;
+mod plain;
+mod screen;
+mod seats;
+mod suggest;
+mod table;
+mod terminal;
+mod thinking;
+mod view;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::arena::TimeControl;
+use crate::zobrist::mix;
+use plyd_protocol::Seed;
+
+use super::failure::Failure;
+use super::position::{self, PositionArgs};
+use super::styled::{Colours, Text};
+use super::{clock, parse};
+use input::{Input, Inputs, Signal};
+use link::{Link, Place, Refusal};
+use seats::Seat;
+use table::Table;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  plyd play l-game                            you begin, the engine answers
+  plyd play isolation --p1 default --p2 me    the engine begins
+  plyd play colosseum --level 3 --time 500ms  a weaker engine
+  plyd play sudoku --rules preset=rows --clock tc=5m+3s
+  plyd play ijk --p1 minimax,depth=3 --p2 default --plain
+                                              watch two players
+  plyd play isolation --position 'x.x..x./.xxx.../.x.x21./x..xx.x/..xxx../.x...x./...x... 1'
+  plyd play l-game --load game.jsonl          go on with a game that was saved
+  plyd play isolation --connect tcp=127.0.0.1:7117
+
+In the game `help` lists what can be said: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view
+and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done.
+NO_COLOR is respected.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Who plays first: me, or a player with options, such as minimax,depth=3
+    #[arg(long, value_name = "WHO", default_value = seats::ME)]
+    p1: String,
+    /// Who plays second
+    #[arg(long, value_name = "WHO", default_value = "default")]
+    p2: String,
+    /// How strong the engine plays, from 1 to 10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    level: Option<u8>,
+    /// Options of the engine's players, such as eval=mobility,threads=2; `plyd describe GAME` lists them
+    #[arg(long = "option", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
+    options: Vec<(String, String)>,
+    /// How long the engine thinks about a move where there is no clock
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse::duration)]
+    time: Duration,
+    /// A clock for both sides: tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s
+    #[arg(long, value_parser = clock::read)]
+    clock: Option<TimeControl>,
+    /// The seed of what the rules draw, of chance, and of the players' choices: 1 to 16 hexadecimal digits
+    #[arg(long, value_name = "HEX", value_parser = parse::seed)]
+    seed: Option<Seed>,
+    /// Go on with a game that `save` or `plyd arena --record` wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "moves", "rules"])]
+    load: Option<PathBuf>,
+    /// The game of that number, where the file has several
+    #[arg(long = "game", id = "number", value_name = "N", requires = "load")]
+    number: Option<usize>,
+    /// Ask a server that runs already, at tcp=HOST:PORT, instead of starting an engine
+    #[arg(long, value_name = "WHERE", value_parser = address)]
+    connect: Option<String>,
+    /// The token that the server wants, in a file
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    token_file: Option<PathBuf>,
+    /// Line by line, as through a pipe and for a screen reader
+    #[arg(long)]
+    plain: bool,
+}
+
+/// What shows the table and takes what comes in.
+trait Front {
+    fn input(&mut self, table: &mut Table, input: Input) -> io::Result<()>;
+    fn signal(&mut self, table: &mut Table, signal: Signal) -> io::Result<()>;
+    /// Whether input is taken now or waits.
+    fn takes_input(&self, table: &Table) -> bool;
+    /// Shows what there is to show.
+    fn show(&mut self, table: &mut Table) -> io::Result<()>;
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let mut table = lay(args)?;
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let colours = if io::stdout().is_terminal() { Colours::of_terminal() } else { Colours::Never };
+    if is_terminal && !args.plain && colours != Colours::Never {
+        let mut inputs = Inputs::keys()?;
+        table.say("`help` or F1 tells what can be said here");
+        run_with(&mut screen::Screen::new(&mut *out, colours)?, &mut table, &mut inputs)?;
+        // The screen is gone, and with it how the game stands.
+        writeln!(out, "{}", table.status().plain())?;
+    } else {
+        let mut inputs = Inputs::lines()?;
+        let interactive = io::stdin().is_terminal();
+        if interactive {
+            table.say("`help` tells what can be said here");
+        }
+        run_with(&mut plain::Plain::new(&mut *out, colours, interactive), &mut table, &mut inputs)?;
+        if interactive {
+            writeln!(out)?;
+        }
+    }
+    farewell(&table, out)
+}
+
+/// Lays the table: the game, who plays, and the way to the engine.
+fn lay(args: &Args) -> Result<Table, Failure> {
+    let entry = args.position.entry()?;
+    let seat = |flag: &str, who: &str| {
+        Seat::read(entry, who).map_err(|message| Failure::Usage(format!("{flag} {who}: {message}")))
+    };
+    let mut options = args.options.clone();
+    options.extend(args.level.map(|level| ("level".to_owned(), level.to_string())));
+    if args.time.is_zero() {
+        return Err(Failure::Usage("give --time a time above 0, such as 500ms".into()));
+    }
+    let token = args.token_file.as_ref().map(|path| {
+        let token = fs::read_to_string(path);
+        token.map_err(|error| Failure::Usage(format!("--token-file {}: {error}", path.display())))
+    });
+    let token = token.transpose()?.map(|token| token.trim_end().to_owned());
+    let place = match &args.connect {
+        Some(address) => Place::Tcp { address: address.clone(), token },
+        None => Place::Child,
+    };
+    let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);
+    let mut table =
+        Table::new(entry, Link::new(place), [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?], seed);
+    table.common = position::told_options(entry, &options);
+    table.think = args.time;
+    table.control = args.clock.unwrap_or_default();
+    if let Some(path) = &args.load {
+        files::try_load(&mut table, path, args.number, "--game N")
+            .map_err(|message| Failure::Usage(format!("--load: {message}")))?;
+        if table.entry.name != entry.name {
+            let name = table.entry.name;
+            return Err(Failure::Usage(format!("--load: that is a game of {name}: say `plyd play {name}`")));
+        }
+    } else {
+        let (start, moves) = args.position.placed();
+        table.open_game(entry, args.position.told_rules()?, start, moves).map_err(refused)?;
+    }
+    table.try_seats().map_err(refused)?;
+    table.tell_seats();
+    table.advance();
+    Ok(table)
+}
+
+/// A refusal of what the arguments ask for.
+fn refused(refusal: Refusal) -> Failure {
+    match &refusal {
+        Refusal::Error(error) => crate::engine::Fault {
+            code: error.code,
+            pointer: refusal.pointer().to_owned(),
+            message: error.message.clone(),
+            outcome: None,
+        }
+        .into(),
+        Refusal::Unreachable(_) | Refusal::Nonsense(_) => Failure::Failed(refusal.to_string()),
+    }
+}
+
+fn run_with(front: &mut impl Front, table: &mut Table, inputs: &mut Inputs) -> io::Result<()> {
+    loop {
+        let mut idle = true;
+        while let Ok(signal) = inputs.signals.try_recv() {
+            front.signal(table, signal)?;
+            idle = false;
+        }
+        while let Some(said) = table.link.said() {
+            table.heard(said);
+            idle = false;
+        }
+        if !table.leaving
+            && front.takes_input(table)
+            && let Ok(input) = inputs.input.try_recv()
+        {
+            front.input(table, input)?;
+            idle = false;
+        }
+        table.tick();
+        front.show(table)?;
+        if table.leaving {
+            table.give_up();
+            return Ok(());
+        }
+        if idle {
+            inputs.wait(table.link.input(), table.next_tick())?;
+        }
+    }
+}
+
+/// What is left to say when the table is left: how to take the game up again.
+fn farewell(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
+    if table.history.len() > table.saved && !table.history.kept().is_empty() {
+        let command = Text::from(files::resume(table));
+        writeln!(out, "the game is not saved; this takes it up again:\n  {}", command.plain())?;
+    }
+    Ok(())
+}
+
+/// A time as clocks show it.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) if s < 10 => format!("{:.1}", time.as_secs_f64()),
+        (0, m, s) => format!("{m}:{s:02}"),
+        (h, m, s) => format!("{h}:{m:02}:{s:02}"),
+    }
+}
+
+/// Another seed for each game.
+fn draw_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    mix(now.as_nanos() as u64 ^ u64::from(std::process::id()))
+}
+
+/// An address with the way to it, `tcp=HOST:PORT`.
+fn address(text: &str) -> Result<String, String> {
+    let address = text.strip_prefix("tcp=").unwrap_or(text);
+    match address.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(address.to_owned()),
+        _ => Err("give a host and a port, such as tcp=127.0.0.1:7117".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_told_as_people_read_them() {
+        for (ms, text) in
+            [(0, "0.0"), (9_940, "9.9"), (10_000, "0:10"), (300_000, "5:00"), (3_723_000, "1:02:03")]
+        {
+            assert_eq!(time(Duration::from_millis(ms)), text);
+        }
+    }
+
+    #[test]
+    fn addresses_have_a_port() {
+        assert_eq!(address("tcp=localhost:7117"), Ok("localhost:7117".into()));
+        for text in ["tcp=localhost", "tcp=:1", "7117", "tcp=a:99999"] {
+            assert!(address(text).unwrap_err().contains("tcp=127.0.0.1:7117"), "{text}");
+        }
+    }
+}

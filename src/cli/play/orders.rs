@@ -1,0 +1,426 @@
+//! What each command does at the table.
+
+use std::time::Duration;
+
+use crate::arena::TimeControl;
+use crate::cli::styled::{self, Text, Tone};
+use crate::cli::{picture, position, words};
+use plyd_protocol::{Player, Settings};
+
+use super::command::{self, Command, NoCommand, Shape};
+use super::cursor::{self, Naming};
+use super::files;
+use super::seats::{self, Seat};
+use super::suggest;
+use super::table::{Table, side_name};
+use super::thinking::Purpose;
+
+/// How many moves are named where many could be.
+const NAMED: usize = 12;
+
+impl Table {
+    /// Takes a line of the person at the keyboard: a move, or else a command, or else something that was meant to be
+    /// one of them.
+    pub(super) fn take(&mut self, line: &str) {
+        self.warned = false;
+        if line.trim().is_empty() {
+            if self.history.looking {
+                self.step(1);
+            }
+            return;
+        }
+        if let Some(mv) = suggest::exact(line, &self.here.legal) {
+            let mv = mv.to_owned();
+            return self.play_mine(mv);
+        }
+        match command::read(line) {
+            Ok(command) => self.obey(command),
+            Err(NoCommand::Wrong(message)) => self.alarm(&message),
+            Err(NoCommand::Unknown) => self.guess(line.trim()),
+        }
+    }
+
+    /// What Ctrl-C asks for: the end of a search, and the second time the end of all.
+    pub(super) fn interrupt(&mut self) {
+        if self.warned {
+            self.leaving = true;
+            return;
+        }
+        self.warned = true;
+        match self.search.as_ref().map(|search| search.purpose) {
+            Some(purpose) => {
+                self.paused |= matches!(purpose, Purpose::Move(_));
+                self.link.stop();
+                self.say("stopped; Ctrl-C again leaves");
+            }
+            None => {
+                self.say("Ctrl-C again leaves, and tells how to take the game up again; `save FILE` keeps it")
+            }
+        }
+    }
+
+    /// Does what a command says.
+    pub(super) fn obey(&mut self, command: Command) {
+        match command {
+            Command::Help(None) => self.help(),
+            Command::Help(Some(word)) => match command::help(&word) {
+                Some(help) => self.page("help", styled::lines(&help)),
+                None => self.alarm(&format!("there is no command `{word}`; `help` lists all")),
+            },
+            Command::Moves(beginning) => self.tell_moves(&beginning),
+            Command::Board(shape) => {
+                self.in_words = match shape {
+                    Shape::Again => self.in_words,
+                    Shape::Picture => false,
+                    Shape::Words => true,
+                };
+                self.board_due = true;
+            }
+            Command::Text => {
+                let text = self.here.text.clone();
+                self.say(text);
+            }
+            Command::Rules => self.tell_rules(),
+            Command::History => {
+                let game = files::game(self);
+                let lines = styled::lines(&format!("{}\n{}", game.heading(), game.moves()));
+                self.page("history", lines);
+            }
+            Command::Undo(count) => self.undo(count),
+            Command::Redo(count) => self.redo(count),
+            Command::Step(plies) => self.step(plies),
+            Command::Ply(ply) => self.look_at(ply),
+            Command::Replay => {
+                self.look_at(0);
+                self.say("Enter or `next` shows the next ply, `back` the one before, `continue` plays on");
+            }
+            Command::Continue => {
+                if self.history.looking && !self.history.is_at_end() {
+                    self.say("you play on from here; `redo` still has what comes after");
+                }
+                self.history.looking = false;
+                self.paused = false;
+                self.refreshed();
+                self.advance();
+            }
+            Command::Pause => {
+                self.paused = true;
+                self.give_up();
+                self.say("the engine waits; `continue` lets it play on");
+            }
+            Command::Go => match self.mover() {
+                Some(player) => self.begin(Purpose::Move(player), None),
+                None => self.nothing_to_search(),
+            },
+            Command::Stop => match self.search {
+                Some(_) => self.link.stop(),
+                None => self.say("nothing is searched"),
+            },
+            Command::Hint(time) => match self.mover() {
+                Some(player) => self.begin(Purpose::Hint(player), time),
+                None => self.nothing_to_search(),
+            },
+            Command::Analyse { lines, time } => {
+                self.lines = lines.unwrap_or(self.lines);
+                match self.mover() {
+                    Some(by) => self.begin(Purpose::Analysis { by, timed: time.is_some() }, time),
+                    None => self.nothing_to_search(),
+                }
+            }
+            Command::Seat(side, who) => self.seat(side, &who),
+            Command::Swap => {
+                self.give_up();
+                self.seats.swap(0, 1);
+                self.tell_seats();
+                self.resume();
+            }
+            Command::Watch => {
+                for seat in &mut self.seats {
+                    if seat.is_me() {
+                        *seat = Seat::engine();
+                    }
+                }
+                self.tell_seats();
+                self.resume();
+            }
+            Command::Level(level) => self.set(&[("level".to_owned(), level.to_string())]),
+            Command::Set(given) => self.set(&given),
+            Command::Time(time) => {
+                self.think = time;
+                self.say(format!("the engine thinks up to {} about a move", words::time(time)));
+            }
+            Command::Clock(control) => {
+                self.control = control;
+                self.say(if control == TimeControl::Unlimited {
+                    "no clock runs"
+                } else {
+                    "the clock runs for both sides; time used so far counts"
+                });
+                self.resume();
+            }
+            Command::New(given) => self.new_game(&given),
+            Command::Position(text) => {
+                let rules = self.given.clone();
+                if let Err(refusal) = self.open_game(self.entry, rules, Some(text), Vec::new()) {
+                    return self
+                        .alarm(&format!("no such position: {refusal}; `text` shows how one is written"));
+                }
+                self.advance();
+            }
+            Command::Save(file) => files::save(self, file),
+            Command::Load(file, number) => files::load(self, &file, number),
+            Command::View(turn) => {
+                self.view = self.view.turned(turn);
+                self.board_due = true;
+            }
+            Command::Quit => self.leaving = true,
+        }
+    }
+
+    /// A line that is neither a move of the list nor a command: another way to write a move, or a mistake.
+    fn guess(&mut self, line: &str) {
+        let mistyped = |message: String, near: &[&str]| match near {
+            [] => format!("{message}; `moves` lists the moves, `help` the commands"),
+            _ => format!("{message}; did you mean {}?", quoted(near)),
+        };
+        let said = plyd_protocol::echo(line);
+        let begun = suggest::beginning(line, &self.here.legal);
+        if let [only] = begun[..] {
+            let only = only.to_owned();
+            return self.alarm(&mistyped(format!("`{said}` is no move"), &[&only]));
+        }
+        if !begun.is_empty() {
+            let more = if begun.len() > NAMED { ", ..." } else { "" };
+            let named = quoted(&begun[..begun.len().min(NAMED)]);
+            return self.alarm(&format!("{} moves begin with `{said}`: {named}{more}", begun.len()));
+        }
+        // The rules may know the move by another text than the one that they list.
+        let mut message = format!("`{said}` is no move here and no command");
+        if self.mover().is_some() && line.len() <= 100 {
+            match self.try_mine(line.to_owned()) {
+                Ok(()) => return,
+                Err(refused) => message += &format!(": {refused}"),
+            }
+        }
+        let moves = self.here.legal.iter().map(String::as_str);
+        let near = suggest::nearest(line, moves.chain(command::names()), 5);
+        let message = mistyped(message, &near);
+        self.alarm(&message);
+    }
+
+    fn help(&mut self) {
+        let mut table = crate::columns::Columns::plain();
+        for spec in command::COMMANDS {
+            table.row([format!("{} {}", spec.name, spec.takes).trim_end(), spec.about]);
+        }
+        let mut lines = vec![
+            Text::from(
+                "Write a move to play it; `moves` lists those there are. A beginning of a command is enough.",
+            ),
+            Text::default(),
+        ];
+        lines.extend(styled::lines(&table.to_string()));
+        self.page("help", lines);
+    }
+
+    fn tell_moves(&mut self, beginning: &str) {
+        let found = suggest::beginning(beginning, &self.here.legal);
+        if found.is_empty() {
+            let message = match self.mover() {
+                None => self.status().plain(),
+                Some(_) => format!("no move begins with `{}`", plyd_protocol::echo(beginning)),
+            };
+            return self.say(message);
+        }
+        let count = format!("{} moves", found.len());
+        let separator = if found.iter().any(|mv| mv.contains(' ')) { " | " } else { " " };
+        let line = Text::from(found.join(separator));
+        self.page("moves", vec![Text::new(&count, Tone::Strong), line]);
+    }
+
+    fn tell_rules(&mut self) {
+        let mut lines = vec![
+            Text::new(self.entry.about, Tone::Strong),
+            Text::from(format!("A move: {}", self.entry.move_grammar)),
+        ];
+        for (name, value) in self.history.rules.iter() {
+            let about = self.entry.rules.iter().find(|spec| spec.name == name).map_or("", |spec| spec.about);
+            lines.push(Text::from(format!("{name}={}  {about}", words::setting(value))));
+        }
+        lines.push(Text::from(format!("seed {:x}", self.seed)));
+        self.page("rules", lines);
+    }
+
+    fn nothing_to_search(&mut self) {
+        let status = self.status().plain();
+        self.alarm(&format!("there is nothing to search: {status}"));
+    }
+
+    /// The board in words, for those who listen to it.
+    pub(super) fn board_words(&self) -> Vec<Text> {
+        let board = &self.here.board;
+        let naming = Naming::of(board, &self.here.legal);
+        picture::words(board, |cell| cursor::name(board, naming, cell))
+    }
+
+    /// Takes back moves: so many, or with 0 up to the last one of the person.
+    fn undo(&mut self, count: usize) {
+        self.travel(count, -1);
+    }
+
+    fn redo(&mut self, count: usize) {
+        self.travel(count, 1);
+    }
+
+    fn travel(&mut self, count: usize, way: i32) {
+        self.give_up();
+        let before = self.history.clone();
+        self.history.looking = false;
+        let mut made = 0;
+        loop {
+            // A flag that fell stands behind the last move, and is taken back as one.
+            let fell = way < 0 && self.history.is_at_end() && self.history.forfeit.take().is_some();
+            if !(fell || if way < 0 { self.history.back() } else { self.history.forward() }) {
+                break;
+            }
+            made += 1;
+            if let Err(refusal) = self.refresh() {
+                self.history = before;
+                return self.alarm(&refusal.to_string());
+            }
+            let my_turn = self.mover().is_some_and(|player| self.seats[seats::index(player)].is_me());
+            let nobody = !self.seats.iter().any(Seat::is_me);
+            if if count > 0 { made == count } else { my_turn || nobody } {
+                break;
+            }
+        }
+        if made == 0 {
+            self.history = before;
+            return self.say(if way < 0 {
+                "there is nothing to take back"
+            } else {
+                "there is nothing to play again"
+            });
+        }
+        let plural = if made == 1 { "" } else { "s" };
+        let verb = if way < 0 { "taken back" } else { "played again" };
+        self.say(format!("{made} move{plural} {verb}"));
+        // The engine would answer at once what was just taken back.
+        self.paused = self.mover().is_some_and(|player| !self.seats[seats::index(player)].is_me());
+    }
+
+    fn step(&mut self, plies: i64) {
+        let at = self.history.at() as i64;
+        self.look_at(usize::try_from(at.saturating_add(plies)).unwrap_or(0));
+    }
+
+    /// Shows the position after so many plies, or the nearest there is.
+    pub(super) fn look_at(&mut self, ply: usize) {
+        self.give_up();
+        let (before, was_looking) = (self.history.at(), self.history.looking);
+        self.history.go_to(ply);
+        if ply > self.history.len() {
+            self.say("that was the last ply; `continue` plays on");
+        }
+        self.history.looking = true;
+        if let Err(refusal) = self.refresh() {
+            self.history.go_to(before);
+            self.history.looking = was_looking;
+            return self.alarm(&refusal.to_string());
+        }
+        let place = files::whole_game(self).place(self.history.at());
+        self.say(place);
+    }
+
+    fn seat(&mut self, side: usize, who: &str) {
+        let seat = match Seat::read(self.entry, who) {
+            Ok(seat) => seat,
+            Err(message) => return self.alarm(&message),
+        };
+        self.give_up();
+        let player = seats::player(side);
+        if !seat.is_me() {
+            let options = seat.options(&self.common);
+            if let Err(refusal) = self.open(side_name(player), options) {
+                self.alarm(&format!(
+                    "{refusal}; `plyd describe {}` lists players and options",
+                    self.entry.name
+                ));
+                return self.resume();
+            }
+        }
+        self.seats[side] = seat;
+        self.tell_seats();
+        self.resume();
+    }
+
+    /// Sets options of the engine's players, if they take them.
+    fn set(&mut self, given: &[(String, String)]) {
+        self.give_up();
+        let options = position::told_options(self.entry, given);
+        let common = Settings(self.common.0.clone().into_iter().chain(options.0).collect());
+        let former = std::mem::replace(&mut self.common, common);
+        let engines: Vec<Player> = [Player::P1, Player::P2]
+            .into_iter()
+            .filter(|player| !self.seats[seats::index(*player)].is_me())
+            .collect();
+        // Without an engine at the table, a session that nobody uses tells whether there are such options.
+        let sessions = if engines.is_empty() { vec![Player::P1] } else { engines };
+        for player in sessions {
+            let options = self.seats[seats::index(player)].options(&self.common);
+            if let Err(refusal) = self.open(side_name(player), options) {
+                self.common = former;
+                self.alarm(&format!("{refusal}; `plyd describe {}` lists the options", self.entry.name));
+                return self.resume();
+            }
+        }
+        self.tell_seats();
+        self.resume();
+    }
+
+    pub(super) fn tell_seats(&mut self) {
+        let text = format!("{}, {}", self.named(Player::P1), self.named(Player::P2));
+        self.say(text);
+    }
+
+    /// Lets whoever is to move go on, after something else than the position changed.
+    fn resume(&mut self) {
+        if !self.history.looking {
+            self.paused = false;
+        }
+        self.advance();
+    }
+
+    fn new_game(&mut self, given: &[(String, String)]) {
+        let mut rules = self.given.clone();
+        if !given.is_empty() {
+            rules = position::told_rules(self.entry, given);
+        }
+        let former = self.seed;
+        self.seed = crate::zobrist::mix(former.wrapping_add(1));
+        match self.open_game(self.entry, rules, None, Vec::new()) {
+            Ok(()) => {
+                self.say(format!("a new game, seed {:x}", self.seed));
+                self.advance();
+            }
+            Err(refusal) => {
+                self.seed = former;
+                self.alarm(&format!("{refusal}; `plyd describe {}` lists the rules", self.entry.name));
+            }
+        }
+    }
+
+    /// How long until something must be looked at though nothing was said: the clock.
+    pub(super) fn next_tick(&self) -> Option<Duration> {
+        let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
+        runs.then_some(Duration::from_millis(200))
+    }
+}
+
+fn quoted(texts: &[&str]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
+}

@@ -1,0 +1,396 @@
+//! The full screen: the board with a cell to choose, what the engine thinks, what was said, and a line to write.
+//!
+//! Every line is made anew and only those that changed are written, so that a slow line carries little.
+
+use std::io::{self, Write};
+
+use crate::cli::picture::{self, Emphasis};
+use crate::cli::styled::{Colours, Style, Text, Tone};
+use plyd_protocol::{Cell, Side};
+
+use super::Front;
+use super::command::{self, Command};
+use super::cursor::{self, Naming};
+use super::entry::Entry;
+use super::input::{Input, Signal};
+use super::keys::Key;
+use super::suggest;
+use super::table::{Note, Table, side_name};
+use super::terminal::Terminal;
+use super::thinking::{Purpose, line_told};
+
+/// How many lines of what was said are kept.
+const KEPT: usize = 300;
+
+/// The least width beside the board that is worth filling.
+const PANEL: usize = 30;
+
+const PROMPT: &str = "> ";
+
+const KEYS: &str = "arrows cell, Enter play, Tab complete, PgUp/PgDn step, F1 help, Ctrl-C stop, leave";
+
+/// The front for a terminal.
+pub(super) struct Screen<W> {
+    out: W,
+    terminal: Terminal,
+    colours: Colours,
+    entry: Entry,
+    /// The chosen cell, of the board as the game has it.
+    cell: Option<Cell>,
+    /// What was said, the last at the end.
+    said: Vec<Text>,
+    page: Option<Page>,
+    /// The lines as they stand in the window.
+    drawn: Vec<String>,
+    /// Where its cursor stands.
+    cursor: (usize, usize),
+    size: (usize, usize),
+}
+
+/// Something that is read instead of the board.
+struct Page {
+    title: String,
+    lines: Vec<Text>,
+    from: usize,
+}
+
+impl<W: Write> Screen<W> {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub(super) fn new(out: W, colours: Colours) -> io::Result<Self> {
+        let terminal = Terminal::enter()?;
+        let size = terminal.size();
+        let (entry, said, drawn) = (Entry::default(), Vec::new(), Vec::new());
+        Ok(Self { out, terminal, colours, entry, cell: None, said, page: None, drawn, cursor: (0, 0), size })
+    }
+
+    fn key(&mut self, table: &mut Table, key: Key) -> io::Result<()> {
+        if key != Key::Ctrl('c') {
+            table.warned = false;
+        }
+        match key {
+            Key::Ctrl('c') => {
+                self.page = None;
+                table.interrupt();
+            }
+            Key::Ctrl('z') => {
+                self.terminal.suspend()?;
+                self.drawn.clear();
+            }
+            Key::Ctrl('l') => self.drawn.clear(),
+            _ if self.page.is_some() => self.turn_page(&key),
+            Key::Ctrl('d') if self.entry.is_empty() => table.leaving = true,
+            Key::Help => table.obey(Command::Help(None)),
+            Key::Char('?') if self.entry.is_empty() => table.obey(Command::Help(None)),
+            Key::PageUp => table.obey(Command::Step(-1)),
+            Key::PageDown => table.obey(Command::Step(1)),
+            Key::Home if self.entry.is_empty() => table.obey(Command::Ply(0)),
+            Key::End if self.entry.is_empty() => table.obey(Command::Ply(table.history.len())),
+            Key::Up if self.entry.is_empty() => self.go(table, Side::Up),
+            Key::Down if self.entry.is_empty() => self.go(table, Side::Down),
+            Key::Left if self.entry.is_empty() => self.go(table, Side::Left),
+            Key::Right if self.entry.is_empty() => self.go(table, Side::Right),
+            Key::Enter => self.enter(table),
+            Key::Tab => self.complete(table),
+            Key::Escape if self.entry.is_empty() => self.cell = None,
+            key => self.edit(key),
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, key: Key) {
+        let entry = &mut self.entry;
+        match key {
+            Key::Char(c) => entry.insert(c.encode_utf8(&mut [0; 4])),
+            // Only one line can be written; the rest of a paste is left out.
+            Key::Paste(text) => entry.insert(text.lines().next().unwrap_or_default()),
+            Key::Backspace => entry.backspace(),
+            Key::Delete => entry.delete(),
+            Key::Left | Key::Ctrl('b') => entry.go(-1),
+            Key::Right | Key::Ctrl('f') => entry.go(1),
+            Key::Home | Key::Ctrl('a') => entry.go(isize::MIN),
+            Key::End | Key::Ctrl('e') => entry.go(isize::MAX),
+            Key::Up | Key::Ctrl('p') => entry.recall_earlier(),
+            Key::Down | Key::Ctrl('n') => entry.recall_later(),
+            Key::Ctrl('w') => entry.delete_word(),
+            Key::Escape | Key::Ctrl('u') => entry.clear(),
+            _ => {}
+        }
+    }
+
+    fn turn_page(&mut self, key: &Key) {
+        let rows = self.size.0.saturating_sub(2).max(1);
+        let Some(page) = &mut self.page else { return };
+        match key {
+            Key::Up => page.from = page.from.saturating_sub(1),
+            Key::Down => page.from += 1,
+            Key::PageUp => page.from = page.from.saturating_sub(rows),
+            Key::PageDown | Key::Char(' ') => page.from += rows,
+            Key::Home => page.from = 0,
+            Key::End => page.from = usize::MAX,
+            _ => self.page = None,
+        }
+    }
+
+    /// Chooses the next cell in a direction, or plays the direction where that is a move.
+    fn go(&mut self, table: &mut Table, seen: Side) {
+        let side = table.view.direction(seen);
+        if let Some(mv) = cursor::direction(&table.here.legal, side) {
+            let mv = mv.to_owned();
+            return table.take(&mv);
+        }
+        let grid = &table.here.board.grid;
+        let Some([row, col]) = self.cell else {
+            self.cell = Some([grid.rows / 2, grid.cols / 2]);
+            return;
+        };
+        let (row, col) = match side {
+            Side::Up => (row.saturating_sub(1), col),
+            Side::Down => ((row + 1).min(grid.rows.saturating_sub(1)), col),
+            Side::Left => (row, col.saturating_sub(1)),
+            Side::Right => (row, (col + 1).min(grid.cols.saturating_sub(1))),
+        };
+        self.cell = Some([row, col]);
+    }
+
+    fn enter(&mut self, table: &mut Table) {
+        let line = self.entry.take();
+        match self.cell.filter(|_| line.trim().is_empty() && !table.history.looking) {
+            Some(cell) => self.choose(table, cell),
+            None => table.take(&line),
+        }
+    }
+
+    /// Plays the only move that a cell begins, or begins to write the one that is meant.
+    fn choose(&mut self, table: &mut Table, cell: Cell) {
+        let (board, moves) = (&table.here.board, &table.here.legal);
+        let naming = Naming::of(board, moves);
+        let name = cursor::name(board, naming, cell);
+        let found = naming.map(|naming| cursor::at(board, naming, moves, cell)).unwrap_or_default();
+        match found[..] {
+            [] => table.alarm(&format!("nothing can be played at {name}")),
+            [only] => {
+                let only = only.to_owned();
+                table.take(&only);
+            }
+            _ => {
+                self.entry.set(suggest::common(&found));
+                self.complete(table);
+            }
+        }
+    }
+
+    /// Completes the line as far as what can be meant agrees, and tells the ways to go on.
+    fn complete(&mut self, table: &mut Table) {
+        let line = self.entry.text();
+        if line.trim().is_empty() {
+            if let Some(hint) = table.hint.clone() {
+                self.entry.set(&hint);
+            }
+            return;
+        }
+        let moves = suggest::beginning(&line, &table.here.legal);
+        let word = line.to_lowercase();
+        let commands: Vec<&str> = command::names().filter(|name| name.starts_with(word.trim())).collect();
+        let found = if moves.is_empty() { commands } else { moves };
+        let common = suggest::common(&found);
+        if common.chars().count() > line.chars().count() {
+            self.entry.set(common);
+        }
+        if found.len() > 1 {
+            let named: Vec<&str> = found.iter().copied().take(40).collect();
+            let more = if found.len() > named.len() { " ..." } else { "" };
+            table.say(format!("{}{more}", named.join(" | ")));
+        } else if found.is_empty() {
+            table.say(format!("nothing begins with `{}`", plyd_protocol::echo(&line)));
+        }
+    }
+
+    /// All lines of the window, and where the cursor stands in it.
+    fn lines(&mut self, table: &Table) -> (Vec<Text>, (usize, usize)) {
+        let (rows, cols) = self.size;
+        if let Some(page) = &mut self.page {
+            return (page_lines(page, rows, cols), (rows.saturating_sub(1), 0));
+        }
+        let (head, foot) = (usize::from(rows >= 6), usize::from(rows >= 12));
+        let middle = rows.saturating_sub(head + foot + 1);
+        let board = self.board(table);
+        let mut lines = Vec::new();
+        let shown = board.len().min(middle.saturating_sub(1));
+        if head > 0 {
+            lines.push(if shown < board.len() || board.iter().any(|line| line.width() > cols) {
+                Text::new("the window is too small for the board", Tone::Alarm)
+            } else {
+                title(table)
+            });
+        }
+        let width = board.iter().map(Text::width).max().unwrap_or(0);
+        let beside = cols.saturating_sub(width + 3);
+        let panel = panel(table, if beside >= PANEL { beside } else { cols });
+        for (index, line) in board.into_iter().take(shown).enumerate() {
+            let mut line = line;
+            if let Some(text) = panel.get(index).filter(|_| beside >= PANEL) {
+                line.push(&" ".repeat(width + 3 - line.width()), Tone::Plain);
+                line.append(text);
+            }
+            lines.push(line);
+        }
+        let rest = middle.saturating_sub(shown);
+        if rest > 0 {
+            lines.push(table.status());
+        }
+        let mut below: Vec<Text> = Vec::new();
+        if beside < PANEL {
+            below.extend(panel.into_iter().take(3));
+        }
+        let room = rest.saturating_sub(1 + below.len());
+        let said: Vec<Text> =
+            self.said.iter().rev().take(room).rev().flat_map(|text| text.wrapped(cols)).collect();
+        below.extend(said.into_iter().rev().take(room).rev());
+        below.truncate(rest.saturating_sub(1));
+        lines.extend(below);
+        lines.resize(rows.saturating_sub(1 + foot), Text::default());
+        let (text, at) = self.entry.window(cols.saturating_sub(PROMPT.len()).max(1));
+        let row = lines.len();
+        lines.push(Text::from(format!("{PROMPT}{text}")));
+        if foot > 0 {
+            lines.push(Text::new(KEYS, Tone::Faint));
+        }
+        (lines, (row, PROMPT.len() + at))
+    }
+
+    fn board(&self, table: &Table) -> Vec<Text> {
+        if table.in_words {
+            return table.board_words().iter().flat_map(|line| line.wrapped(self.size.1)).collect();
+        }
+        let board = &table.here.board;
+        let naming = self.cell.and_then(|_| Naming::of(board, &table.here.legal));
+        let targets =
+            naming.map(|naming| cursor::targets(board, naming, &table.here.legal)).unwrap_or_default();
+        let emphasis = Emphasis { last: table.here.last.clone(), targets, cursor: self.cell };
+        picture::lines(&table.view.board(board), &table.view.emphasis(&emphasis, board))
+    }
+
+    fn draw(&mut self, table: &Table) -> io::Result<()> {
+        let (lines, (row, col)) = self.lines(table);
+        let (rows, cols) = self.size;
+        let lines: Vec<String> =
+            lines.iter().take(rows).map(|line| line.cut(cols).written(self.colours)).collect();
+        if self.drawn == lines && self.cursor == (row, col) {
+            return Ok(());
+        }
+        self.cursor = (row, col);
+        let is_new = self.drawn.len() != lines.len();
+        if is_new {
+            write!(self.out, "\x1b[2J")?;
+        }
+        write!(self.out, "\x1b[?25l")?;
+        for (index, line) in lines.iter().enumerate() {
+            if is_new || self.drawn[index] != *line {
+                write!(self.out, "\x1b[{};1H\x1b[2K{line}", index + 1)?;
+            }
+        }
+        write!(self.out, "\x1b[{};{}H\x1b[?25h", row + 1, col + 1)?;
+        self.drawn = lines;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Front for Screen<W> {
+    fn input(&mut self, table: &mut Table, input: Input) -> io::Result<()> {
+        match input {
+            Input::Key(key) => self.key(table, key)?,
+            Input::End => table.leaving = true,
+            Input::Line(_) | Input::Unreadable => {}
+        }
+        Ok(())
+    }
+
+    fn signal(&mut self, table: &mut Table, signal: Signal) -> io::Result<()> {
+        match signal {
+            Signal::Interrupt => table.interrupt(),
+            Signal::End => table.leaving = true,
+            Signal::Redraw => {
+                self.size = self.terminal.size();
+                self.drawn.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn takes_input(&self, _table: &Table) -> bool {
+        true
+    }
+
+    fn show(&mut self, table: &mut Table) -> io::Result<()> {
+        for note in table.take_notes() {
+            match note {
+                Note::Say(text) => self.said.push(text),
+                // The panel shows it.
+                Note::Progress(_) => {}
+                Note::Page { title, lines } => self.page = Some(Page { title, lines, from: 0 }),
+            }
+        }
+        let surplus = self.said.len().saturating_sub(KEPT);
+        self.said.drain(..surplus);
+        table.board_due = false;
+        self.draw(table)
+    }
+}
+
+fn title(table: &Table) -> Text {
+    let mut line = Text::new(table.entry.name, Tone::Strong);
+    let clocks = table.clocks();
+    for (index, player) in [plyd_protocol::Player::P1, plyd_protocol::Player::P2].into_iter().enumerate() {
+        line.push("  ", Tone::Plain);
+        line.push(&table.named(player), picture::tone(Some(player)));
+        if let Some(clocks) = clocks {
+            line.push(&format!(" {}", super::time(clocks[index])), Tone::Plain);
+        }
+    }
+    line
+}
+
+/// What the engine thinks, and the last moves.
+fn panel(table: &Table, width: usize) -> Vec<Text> {
+    let mut lines = Vec::new();
+    if let Some(search) = &table.search {
+        let (what, by) = match search.purpose {
+            Purpose::Move(player) => ("thinking for", player),
+            Purpose::Hint(player) => ("a hint for", player),
+            Purpose::Analysis { by, .. } => ("analysis for", by),
+        };
+        let nodes = crate::columns::grouped(search.stats.nodes);
+        let head = format!("{what} {}: {nodes} nodes", side_name(by));
+        lines.push(Text::new(&head, picture::tone(Some(by))));
+        for line in &search.lines {
+            lines.push(Text::from(line_told(line, false)).cut(width));
+        }
+        lines.push(Text::default());
+    }
+    let (at, moves) = (table.history.at(), table.history.position().moves);
+    for (index, mv) in moves.iter().enumerate().rev().take(12) {
+        let style = Style { marked: index + 1 == at, ..Style::from(Tone::Faint) };
+        lines.push(Text::new(&format!("{:>3} {mv}", index + 1), style));
+    }
+    lines
+}
+
+fn page_lines(page: &mut Page, rows: usize, cols: usize) -> Vec<Text> {
+    let lines: Vec<Text> = page.lines.iter().flat_map(|line| line.wrapped(cols)).collect();
+    let room = rows.saturating_sub(2).max(1);
+    page.from = page.from.min(lines.len().saturating_sub(room));
+    let until = (page.from + room).min(lines.len());
+    let mut shown = vec![Text::new(&page.title, Tone::Strong)];
+    shown.extend_from_slice(&lines[page.from..until]);
+    shown.resize(rows.saturating_sub(1), Text::default());
+    let place = format!(
+        "lines {} to {until} of {}; arrows and PgDn scroll, Esc goes back",
+        page.from + 1,
+        lines.len()
+    );
+    shown.push(Text::new(&place, Tone::Faint));
+    shown
+}

@@ -1,0 +1,171 @@
+//! Files of games: what `plyd arena --record` and `plyd play` write, and what both and `plyd show` read.
+//!
+//! A game is the protocol's record with more fields, all of them optional here: a record that `inspect` answered is
+//! a game too.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use crate::arena::{Answered, Contradiction, Entrant, Forfeit};
+use crate::columns::Columns;
+use plyd_protocol::{Player, Record};
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::words;
+
+/// A record, and what a match adds to it. One without a number has that of its line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Game {
+    #[serde(flatten)]
+    pub(super) record: Record,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) players: Option<[Entrant; 2]>,
+    #[serde(default)]
+    pub(super) opening: usize,
+    #[serde(default)]
+    pub(super) answers: Vec<Answered>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) forfeit: Option<Forfeit>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) contradictions: Vec<Contradiction>,
+}
+
+/// The games of a file, a line each.
+pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
+    let place = path.display();
+    let lines: Box<dyn BufRead> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(path).map_err(|error| Failure::Usage(format!("{place}: {error}")))?;
+        Box::new(BufReader::new(file))
+    };
+    let mut games = Vec::new();
+    for (line, number) in lines.lines().zip(1..) {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let mut game: Game = serde_json::from_str(&line).map_err(|error| {
+            Failure::Usage(format!("{place}, line {number}: no record of a game: {error}"))
+        })?;
+        game.number = game.number.or(Some(number));
+        games.push(game);
+    }
+    if games.is_empty() { Err(Failure::Usage(format!("{place}: there is no game in it"))) } else { Ok(games) }
+}
+
+/// The game of that number among those of a file; without one the only game. `how` is how a number is given.
+pub(super) fn choose(games: Vec<Game>, number: Option<usize>, how: &str) -> Result<Game, Failure> {
+    let count = games.len();
+    let mut games = games.into_iter();
+    match (number, games.next()) {
+        (None, Some(only)) if count == 1 => Ok(only),
+        (None, _) => Err(Failure::Usage(format!("there are several games: choose one by {how}"))),
+        (Some(number), first) => {
+            let found = first.into_iter().chain(games).find(|game| game.number == Some(number));
+            found.ok_or_else(|| Failure::Usage(format!("there is no game {number} in the file")))
+        }
+    }
+}
+
+/// Writes a file of one game. It is whole or as it was before, whatever happens meanwhile.
+pub(super) fn write(path: &Path, game: &Game) -> io::Result<()> {
+    let mut line = serde_json::to_vec(game)?;
+    line.push(b'\n');
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", process::id()));
+    let new: PathBuf = path.with_file_name(name);
+    let written = fs::write(&new, line).and_then(|()| fs::rename(&new, path));
+    written.inspect_err(|_| {
+        let _was_not_there = fs::remove_file(&new);
+    })
+}
+
+impl Game {
+    /// Who played a side, if the record tells it.
+    pub(super) fn name(&self, player: Player) -> Option<&str> {
+        let [p1, p2] = self.players.as_ref()?;
+        Some(match player {
+            Player::P1 => &p1.name,
+            Player::P2 => &p2.name,
+        })
+    }
+
+    /// How it ended.
+    pub(super) fn end(&self) -> String {
+        let outcome = self.record.result.as_ref();
+        outcome.map_or_else(|| "the game goes on".to_owned(), words::outcome)
+    }
+
+    /// What was played, by whom, and how it ended.
+    pub(super) fn heading(&self) -> String {
+        let Record { game: played, rules, .. } = &self.record;
+        let mut text = played.clone();
+        text.extend(rules.iter().map(|(name, value)| format!(" {name}={}", words::setting(value))));
+        text.push('\n');
+        for (side, player) in [("p1", Player::P1), ("p2", Player::P2)] {
+            if let Some(name) = self.name(player) {
+                text += &format!("{side}: {name}\n");
+            }
+        }
+        text += &format!("{}\n", self.end());
+        if let Some(Forfeit { fault, .. }) = &self.forfeit {
+            text += &format!("{fault}\n");
+        }
+        for Contradiction { answer, message, .. } in &self.contradictions {
+            text += &format!("answer {}: {message}\n", answer + 1);
+        }
+        text
+    }
+
+    /// The plies one by one, with what was told of those that were asked for.
+    pub(super) fn moves(&self) -> Columns {
+        let mut table = Columns::new(["ply", "move", "by", "time", "left", "score"]);
+        for (index, mv) in self.record.moves.iter().enumerate() {
+            let mut row = vec![(index + 1).to_string(), mv.clone()];
+            row.extend(match self.answer(index) {
+                Some(Answered { player, time_us, left_us, score, .. }) => {
+                    let by = if *player == Player::P1 { "p1" } else { "p2" };
+                    let time = |us: u64| words::time(Duration::from_micros(us));
+                    let score = score.as_ref().map_or_else(String::new, words::score);
+                    [by.to_owned(), time(*time_us), left_us.map_or_else(String::new, time), score]
+                }
+                None => {
+                    let by = if mv.starts_with('~') { "chance" } else { "opening" };
+                    [by.to_owned(), String::new(), String::new(), String::new()]
+                }
+            });
+            table.row(row);
+        }
+        table
+    }
+
+    /// The answer that is this ply of the game; none in the opening, for chance, and in records that keep no answers.
+    fn answer(&self, ply: usize) -> Option<&Answered> {
+        let moves = self.record.moves.get(self.opening..=ply)?;
+        let asked = moves.iter().filter(|mv| !mv.starts_with('~')).count();
+        if moves.last()?.starts_with('~') { None } else { self.answers.get(asked - 1) }
+    }
+
+    /// Where in the game the position after so many plies stands, and what was told of the move that led to it.
+    pub(super) fn place(&self, ply: usize) -> String {
+        let plies = self.record.moves.len();
+        let mut text = match ply.checked_sub(1) {
+            None => format!("the start of {plies} plies"),
+            Some(last) => format!("ply {ply} of {plies}: {}", self.record.moves[last]),
+        };
+        if let Some(answered) = ply.checked_sub(1).and_then(|last| self.answer(last)) {
+            text += &format!(", {}", words::time(Duration::from_micros(answered.time_us)));
+            if let Some(score) = &answered.score {
+                text += &format!(", {}", words::score(score));
+            }
+        }
+        text
+    }
+}

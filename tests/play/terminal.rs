@@ -1,0 +1,255 @@
+//! A terminal for tests: a pseudo-terminal with a program in it, and a window that shows what it wrote.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+/// How long a condition is waited for before the test fails; far above what a loaded machine needs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program in a terminal of its own, killed when dropped.
+pub(crate) struct Terminal {
+    child: Child,
+    keyboard: Option<File>,
+    /// The program's end, kept to see how it leaves the terminal.
+    line: OwnedFd,
+    written: Receiver<Vec<u8>>,
+    /// All that was written.
+    pub(crate) transcript: String,
+    /// How much of the transcript was expected already.
+    seen: usize,
+    pub(crate) window: Window,
+}
+
+impl Terminal {
+    /// Starts `plyd` in a window of so many rows and columns.
+    pub(crate) fn start(arguments: &[&str], rows: usize, cols: usize) -> Self {
+        Self::start_with(arguments, rows, cols, &[])
+    }
+
+    /// The same with some variables of the environment.
+    pub(crate) fn start_with(
+        arguments: &[&str],
+        rows: usize,
+        cols: usize,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let line =
+            open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        tcsetwinsize(&master, size(rows, cols)).unwrap();
+        let end = || Stdio::from(line.try_clone().unwrap());
+        // A session of its own, so that the terminal's signals reach it and nothing else.
+        let child = Command::new("setsid")
+            .args(["--ctty", env!("CARGO_BIN_EXE_plyd")])
+            .args(arguments)
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .envs(variables.iter().copied())
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .unwrap();
+        let mut screen = File::from(master.try_clone().unwrap());
+        let (sender, written) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = screen.read(&mut bytes) {
+                if sender.send(bytes[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let keyboard = Some(File::from(master));
+        let window = Window::new(rows, cols);
+        Self { child, keyboard, line, written, transcript: String::new(), seen: 0, window }
+    }
+
+    /// Types.
+    pub(crate) fn send(&mut self, keys: &str) {
+        self.keyboard.as_mut().unwrap().write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the program has written the text, behind what was expected before.
+    pub(crate) fn expect(&mut self, text: &str) {
+        self.wait(&format!("`{text}`"), |terminal| {
+            let found = terminal.transcript[terminal.seen..].find(text);
+            found.map(|at| terminal.seen += at + text.len())
+        });
+    }
+
+    /// Types a line, and waits for what it leads to.
+    pub(crate) fn says(&mut self, line: &str, text: &str) {
+        self.send(&format!("{line}\r"));
+        self.expect(text);
+    }
+
+    /// Waits until the window shows the text.
+    pub(crate) fn shows(&mut self, text: &str) {
+        self.wait(&format!("`{text}` in the window"), |terminal| {
+            terminal.window.lines().iter().any(|line| line.contains(text)).then_some(())
+        });
+    }
+
+    /// Waits until something can be had.
+    pub(crate) fn wait<T>(&mut self, what: &str, mut wanted: impl FnMut(&mut Self) -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = wanted(self) {
+                return found;
+            }
+            if !self.take(deadline) {
+                panic!(
+                    "no {what}; the window:\n{}\nthe end of what was written: {:?}",
+                    self.window.lines().join("\n"),
+                    self.transcript
+                        .chars()
+                        .rev()
+                        .take(600)
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .rev()
+                        .collect::<String>(),
+                );
+            }
+        }
+    }
+
+    /// Takes what the program writes next; false at the deadline and at its end.
+    fn take(&mut self, deadline: Instant) -> bool {
+        match self.written.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                self.transcript += &text;
+                self.window.write(&text);
+                true
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+        }
+    }
+
+    /// Gives the window another size.
+    pub(crate) fn resize(&mut self, rows: usize, cols: usize) {
+        self.window = Window::new(rows, cols);
+        tcsetwinsize(self.keyboard.as_ref().unwrap(), size(rows, cols)).unwrap();
+    }
+
+    /// Whether the terminal is as a shell wants it: lines, shown as they are typed, with signals.
+    pub(crate) fn is_as_before(&self) -> bool {
+        let modes = tcgetattr(self.line.as_fd()).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Takes the terminal away, as closing its window does.
+    pub(crate) fn hang_up(&mut self) {
+        self.signal(Signal::HUP);
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the program's end, and takes all that it has written.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            self.take(Instant::now() + Duration::from_millis(20));
+            assert!(Instant::now() < deadline, "it does not end:\n{}", self.window.lines().join("\n"));
+        };
+        while self.take(Instant::now() + Duration::from_millis(200)) {}
+        status
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ended_already = self.child.kill();
+        let _reaped_already = self.child.wait();
+    }
+}
+
+fn size(rows: usize, cols: usize) -> Winsize {
+    Winsize { ws_row: rows as u16, ws_col: cols as u16, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+/// What a terminal shows that knows the sequences that `plyd play` writes, and no others.
+pub(crate) struct Window {
+    cells: Vec<Vec<char>>,
+    row: usize,
+    col: usize,
+    /// The beginning of an escape sequence.
+    sequence: Option<String>,
+}
+
+impl Window {
+    fn new(rows: usize, cols: usize) -> Self {
+        Self { cells: vec![vec![' '; cols]; rows], row: 0, col: 0, sequence: None }
+    }
+
+    /// The rows, without blanks at their ends.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.cells.iter().map(|row| row.iter().collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    fn write(&mut self, text: &str) {
+        for c in text.chars() {
+            if let Some(sequence) = &mut self.sequence {
+                sequence.push(c);
+                let is_over = sequence.len() > 1 && c.is_ascii_alphabetic();
+                if is_over {
+                    let sequence = self.sequence.take().unwrap_or_default();
+                    self.obey(&sequence);
+                }
+                continue;
+            }
+            match c {
+                '\x1b' => self.sequence = Some(String::new()),
+                '\r' => self.col = 0,
+                '\n' => self.row += 1,
+                c => {
+                    assert!(!c.is_control(), "{c:?} was written to the terminal");
+                    let cell = self.cells.get_mut(self.row).and_then(|row| row.get_mut(self.col));
+                    if let Some(cell) = cell {
+                        *cell = c;
+                    }
+                    self.col += 1;
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, sequence: &str) {
+        let (parameters, last) = sequence[1..].split_at(sequence.len() - 2);
+        match last {
+            "H" => {
+                let place = parameters.split_once(';').unwrap_or(("1", "1"));
+                self.row = place.0.parse::<usize>().unwrap() - 1;
+                self.col = place.1.parse::<usize>().unwrap() - 1;
+            }
+            "J" => self.cells.iter_mut().flatten().for_each(|cell| *cell = ' '),
+            "K" => self.cells.get_mut(self.row).into_iter().flatten().for_each(|cell| *cell = ' '),
+            "m" | "h" | "l" => {}
+            _ => panic!("the sequence {sequence:?} was not expected"),
+        }
+    }
+}
