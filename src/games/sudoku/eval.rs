@@ -1,16 +1,22 @@
 //! The evaluations: points, and what decides who gains more of those still to come.
 
-use super::bits::Bits;
-use super::filling::{Filling, Number, Race};
+use super::filling::Filling;
 use super::naive::Naive;
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::race::{Number, Race};
+use super::rules::{Fill, Sudoku};
+use super::territory::Territory;
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::Score;
 
 /// What the parity is worth, in thousandths.
 const PARITY: i32 = 3000;
-/// What a cell within reach is worth where players are bound to cells, in thousandths.
-const REACH: i32 = 300;
+/// Where players are bound to cells, what a cell is worth that only one of them can come to, in thousandths.
+const ALONE: i32 = 300;
+/// What a cell is worth that one comes to sooner.
+const NEARER: i32 = 50;
+/// What a region is worth that only one can complete.
+const REGION: i32 = 500;
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
@@ -49,8 +55,7 @@ impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
     fn evaluate(&self, game: &Filling<C, W>, race: &Race<C, W>, _ctx: &Context<Number>) -> Score {
         let points = game.settled(race);
         if game.is_bound() {
-            let reach = |side: Side| flood(game, race, side) as i32;
-            return Score::eval(points + REACH * (reach(race.mover()) - reach(race.mover().other())));
+            return Score::eval(points + land(game, race));
         }
         Score::eval(points + game.passes(race).map_or(0, |passes| parity(race.empty(), passes)))
     }
@@ -60,16 +65,21 @@ impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
     }
 }
 
-/// The empty cells that a player could come to if the other never moved.
-fn flood<const C: usize, const W: usize>(game: &Filling<C, W>, race: &Race<C, W>, side: Side) -> usize {
-    let mut reached = race.playable(side);
-    let mut new = reached;
-    while !new.is_empty() {
-        let next = new.iter().fold(Bits::EMPTY, |next, cell| next | game.near(cell));
-        new = next & race.empty_cells() & !reached;
-        reached |= new;
+/// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
+/// that are left over at the end are filled in a row, and their regions with them.
+fn land<const C: usize, const W: usize>(game: &Filling<C, W>, race: &Race<C, W>) -> i32 {
+    let territory = Territory::of(game, race);
+    let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
+    let cells = own.len() as i32 - others.len() as i32;
+    let [first, second] = territory.nearer.map(|cells| cells.len() as i32);
+    let nearer = if race.mover() == Side::First { first - second } else { second - first };
+    let mut regions = 0;
+    if cells != 0 {
+        for &region in game.regions() {
+            regions += i32::from(!(region & own).is_empty()) - i32::from(!(region & others).is_empty());
+        }
     }
-    reached.len()
+    ALONE * cells + NEARER * nearer + REGION * regions
 }
 
 impl Evaluator<Sudoku> for Points {

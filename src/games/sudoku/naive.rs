@@ -1,6 +1,7 @@
 //! The game as players see it who know no solutions: every legal move fills its cell.
 
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 use crate::game::{Game, Outcome, Root, Side, Turn};
 use crate::score::Value;
 use crate::search::{Asked, Control, End, Found, Line, Searcher};

@@ -1,8 +1,10 @@
 //! The default player: the search on the [race](super::filling) that a position is.
 
 use super::eval::Points;
-use super::filling::{Extent, Filling, Number, Race, SOLUTIONS};
+use super::filling::Filling;
 use super::naive::Unknowing;
+use super::pairs::{Extent, SOLUTIONS};
+use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
 use crate::game::{Evaluator, Game, Root};

@@ -5,7 +5,8 @@
 //! that was too high is never corrected; that is its own.
 
 use super::naive::Naive;
-use super::rules::{Fill, Position};
+use super::position::Position;
+use super::rules::Fill;
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::one_ply::choices;

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 
 /// Guesses after which single moves are looked at instead of all solutions.
 const GUESSES: u64 = 400;
@@ -67,7 +68,7 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> Vec<Fill> {
                 Some(solution) => {
                     learn(&solution, &mut solvable);
                     // From one solution to the next by an exchange the ways are shorter than from the first.
-                    Sudoku::set_witness(&mut next, &solution);
+                    next.set_witness(&solution);
                 }
                 None => taboo.push(mv),
             }
