@@ -140,3 +140,87 @@ impl Evaluator<Naive> for FewerFilled {
         RANGE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::pairs::{Extent, SOLUTIONS};
+    use super::super::solutions::Solutions;
+    use super::*;
+    use crate::engine::Playable;
+    use crate::game::Turn;
+    use crate::zobrist::SplitMix64;
+
+    /// Four empty cells with one pass among them.
+    const ENDING: &str = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 5 2";
+
+    #[test]
+    fn values_are_those_worked_out_by_hand() {
+        let rows = [
+            // Points, parity, and fewer-filled if the root's side moves: 12 of 48 cells of regions are missing.
+            (ENDING.to_owned(), 3000, 6000, 3025),
+            (format!("{ENDING}; mover 2"), -3000, 0, -2975),
+            (format!("{ENDING}; taboo 3,2,4"), 3000, 0, 3025),
+            (ENDING.replacen("3 .", "3 4", 1), 3000, 6000, 3018),
+        ];
+        for (text, points, parity, fewer) in rows {
+            let (game, pos) = open(&text, "classic");
+            let value = |evaluator: &str| game.evaluate(&pos, evaluator).raw();
+            assert_eq!(
+                (value("score"), value("parity"), value("fewer-filled")),
+                (points, parity, fewer),
+                "{text}"
+            );
+            let other = Context { root: pos.mover().other(), last: None };
+            assert_eq!(
+                Evaluator::<Sudoku>::evaluate(&FewerFilled, &game, &pos, &other).raw(),
+                points,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_race_is_worth_what_its_position_is() {
+        let texts =
+            BOARDS.iter().filter(|board| board.solutions == Some(1)).map(|board| board.text).chain([ENDING]);
+        for text in texts {
+            let (game, pos) = open(text, "classic");
+            let solutions = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
+            let context = Context { root: pos.mover(), last: None };
+            let points = Evaluator::<Sudoku>::evaluate(&Points, &game, &pos, &context);
+            let parity = Evaluator::<Sudoku>::evaluate(&Parity, &game, &pos, &context);
+            for extent in [Extent::EveryMove, Extent::EveryChoice, Extent::Outline] {
+                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, extent).unwrap();
+                let context = Context { root: race.mover(), last: None };
+                assert_eq!(Points.evaluate(&filling, &race, &context), points, "{extent:?} {text}");
+                assert_eq!(Parity.evaluate(&filling, &race, &context), parity, "{extent:?} {text}");
+            }
+        }
+    }
+
+    /// What is good for one is as bad for the other, at every position of random games.
+    #[test]
+    fn land_is_worth_the_same_from_both_sides() {
+        let mut told = 0;
+        for (seed, name) in (0..).zip(["empty-2x2", "empty-2x3", "random-2x3", "empty-3x3", "random-3x3"]) {
+            let board = BOARDS.iter().find(|board| board.name == name).expect("a board");
+            let mut random = SplitMix64::new(seed);
+            let (game, mut pos) = open(board.text, "rows");
+            let mut moves = Vec::new();
+            while game.turn(&pos) == Turn::Move {
+                let solutions = Solutions::of(&game, &pos, 1, 0);
+                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+                let mirrored = race.with_sides_swapped();
+                let context = Context { root: race.mover(), last: None };
+                let value = Parity.evaluate(&filling, &race, &context);
+                assert_eq!(Parity.evaluate(&filling, &mirrored, &context), value, "{name}");
+                told += usize::from(value.raw() != filling.settled(&race));
+                moves.clear();
+                game.moves(&pos, &mut moves);
+                game.play(&mut pos, moves[random.below(moves.len())]);
+            }
+        }
+        assert!(told > 30, "{told}");
+    }
+}

@@ -51,4 +51,13 @@ impl<const C: usize, const W: usize> Race<C, W> {
     pub fn playable(&self, side: Side) -> Bits<C> {
         self.reached[side.index()] & self.empty
     }
+
+    /// The same race with the players exchanged.
+    #[cfg(test)]
+    pub(super) fn with_sides_swapped(mut self) -> Self {
+        self.reached.swap(0, 1);
+        self.margin = -self.margin;
+        self.mover = self.mover.other();
+        self
+    }
 }

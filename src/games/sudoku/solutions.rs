@@ -79,24 +79,17 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> Vec<Fill> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::boards::BOARDS;
+    use super::super::boards::{BOARDS, open};
     use super::super::layout::Layout;
     use super::super::oracle::{Oracle, random_boards};
     use super::super::presets::Choice;
     use super::*;
     use crate::game::{Game, Rules};
 
-    fn open(text: &str) -> (Sudoku, Position) {
-        let layout = Layout::parse(text).unwrap();
-        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
-        let pos = layout.position(&game).unwrap();
-        (game, pos)
-    }
-
     #[test]
     fn the_boards_have_the_known_moves() {
         for board in BOARDS {
-            let (game, pos) = open(board.text);
+            let (game, pos) = open(board.text, "classic");
             let mut moves = Vec::new();
             game.moves(&pos, &mut moves);
             let taboo = taboo_moves(&game, &pos);

@@ -42,3 +42,36 @@ impl<const C: usize> Territory<C> {
         self.reached[side.index()] & !self.reached[side.other().index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::open;
+    use super::super::pairs::Extent;
+    use super::super::solutions::Solutions;
+    use super::*;
+
+    #[test]
+    fn closed_land_is_its_owners_alone() {
+        let rows = [
+            // Two rows of clues between the players.
+            ("2 2 . . . . 3 4 1 2 2 1 4 3 . . . .", [4, 4], [4, 4], [4, 4]),
+            // A cell in the second player's wall.
+            ("2 2 . . . . 3 4 1 2 . 1 4 3 . . . .", [4, 5], [4, 5], [4, 5]),
+            // A gap in both walls: everyone comes everywhere, the own side sooner.
+            ("2 2 . . . . . 4 1 2 . 1 4 3 . . . .", [10, 10], [0, 0], [5, 5]),
+            // The first player's cell beside the second's row.
+            ("2 2 . . . . . 4 1 2 2+ 1 4 3 . . . .", [9, 4], [5, 0], [5, 2]),
+            // Nobody's empty cells count for nobody.
+            ("2 2 1 2 3 4 3 4 . 2 2 1 4 3 . . . .", [0, 4], [0, 4], [0, 4]),
+        ];
+        for (text, reached, alone, nearer) in rows {
+            let (game, pos) = open(text, "rows");
+            let solutions = Solutions::of(&game, &pos, 1, 0);
+            let (filling, race) = Filling::<1, 4>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+            let territory = Territory::of(&filling, &race);
+            assert_eq!(territory.reached.map(|cells| cells.len()), reached, "{text}");
+            assert_eq!(Side::ALL.map(|side| territory.alone(side).len()), alone, "{text}");
+            assert_eq!(territory.nearer.map(|cells| cells.len()), nearer, "{text}");
+        }
+    }
+}
