@@ -70,19 +70,6 @@ impl<const W: usize> Bits<W> {
         Some(64 * at + self.0[at].trailing_zeros() as usize)
     }
 
-    /// The smallest member from a number on, or else the smallest.
-    #[inline]
-    #[must_use]
-    pub fn first_from(&self, from: usize) -> Option<usize> {
-        let (start, bit) = (from / 64, from % 64);
-        let word = self.0[start] >> bit << bit;
-        if word != 0 {
-            return Some(64 * start + word.trailing_zeros() as usize);
-        }
-        let at = (start + 1..W).chain(0..=start).find(|&at| self.0[at] != 0)?;
-        Some(64 * at + self.0[at].trailing_zeros() as usize)
-    }
-
     /// The only member, if there is no other.
     #[inline]
     #[must_use]
@@ -189,9 +176,6 @@ mod tests {
             assert_eq!(set(bits(&left) & !bits(&right)), &left - &right);
             assert_eq!((bits(&left).len(), bits(&left).is_empty()), (left.len(), left.is_empty()));
             assert_eq!(bits(&left).first(), left.first().copied());
-            let from = 100;
-            let next = left.range(from..).next().or_else(|| left.first()).copied();
-            assert_eq!(bits(&left).first_from(from), next);
             assert_eq!(bits(&left).only(), left.first().copied().filter(|_| left.len() == 1));
             assert!((0..192).all(|member| bits(&left).has(member) == left.contains(&member)));
         }

@@ -1,5 +1,20 @@
 //! The boards that the course framework comes with, and what is known of them; for tests.
 
+use super::layout::Layout;
+use super::position::Position;
+use super::presets::Choice;
+use super::rules::Sudoku;
+use crate::game::Rules;
+
+/// The game and the position of a text under a preset.
+pub(super) fn open(text: &str, preset: &'static str) -> (Sudoku, Position) {
+    let layout = Layout::parse(text).unwrap();
+    let rules = Rules::new(vec![("preset", preset.into())]);
+    let game = Sudoku::new(Choice::new(&rules, Some(&layout.told())).unwrap());
+    let pos = layout.position(&game).unwrap();
+    (game, pos)
+}
+
 /// A board file and what is known of its position.
 pub(super) struct Known {
     pub(super) name: &'static str,

@@ -1,16 +1,22 @@
 //! The evaluations: points, and what decides who gains more of those still to come.
 
-use super::bits::Bits;
-use super::filling::{Filling, Number, Race};
+use super::filling::Filling;
 use super::naive::Naive;
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::race::{Number, Race};
+use super::rules::{Fill, Sudoku};
+use super::territory::Territory;
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::Score;
 
 /// What the parity is worth, in thousandths.
 const PARITY: i32 = 3000;
-/// What a cell within reach is worth where players are bound to cells, in thousandths.
-const REACH: i32 = 300;
+/// Where players are bound to cells, what a cell is worth that only one of them can come to, in thousandths.
+const ALONE: i32 = 300;
+/// What a cell is worth that one comes to sooner.
+const NEARER: i32 = 50;
+/// What a region is worth that only one can complete.
+const REGION: i32 = 500;
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
@@ -49,8 +55,7 @@ impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
     fn evaluate(&self, game: &Filling<C, W>, race: &Race<C, W>, _ctx: &Context<Number>) -> Score {
         let points = game.settled(race);
         if game.is_bound() {
-            let reach = |side: Side| flood(game, race, side) as i32;
-            return Score::eval(points + REACH * (reach(race.mover()) - reach(race.mover().other())));
+            return Score::eval(points + land(game, race));
         }
         Score::eval(points + game.passes(race).map_or(0, |passes| parity(race.empty(), passes)))
     }
@@ -60,16 +65,21 @@ impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
     }
 }
 
-/// The empty cells that a player could come to if the other never moved.
-fn flood<const C: usize, const W: usize>(game: &Filling<C, W>, race: &Race<C, W>, side: Side) -> usize {
-    let mut reached = race.playable(side);
-    let mut new = reached;
-    while !new.is_empty() {
-        let next = new.iter().fold(Bits::EMPTY, |next, cell| next | game.near(cell));
-        new = next & race.empty_cells() & !reached;
-        reached |= new;
+/// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
+/// that are left over at the end are filled in a row, and their regions with them.
+fn land<const C: usize, const W: usize>(game: &Filling<C, W>, race: &Race<C, W>) -> i32 {
+    let territory = Territory::of(game, race);
+    let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
+    let cells = own.len() as i32 - others.len() as i32;
+    let [first, second] = territory.nearer.map(|cells| cells.len() as i32);
+    let nearer = if race.mover() == Side::First { first - second } else { second - first };
+    let mut regions = 0;
+    if cells != 0 {
+        for &region in game.regions() {
+            regions += i32::from(!(region & own).is_empty()) - i32::from(!(region & others).is_empty());
+        }
     }
-    reached.len()
+    ALONE * cells + NEARER * nearer + REGION * regions
 }
 
 impl Evaluator<Sudoku> for Points {
@@ -128,5 +138,89 @@ impl Evaluator<Naive> for FewerFilled {
 
     fn range(&self) -> (i32, i32) {
         RANGE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::pairs::{Extent, SOLUTIONS};
+    use super::super::solutions::Solutions;
+    use super::*;
+    use crate::engine::Playable;
+    use crate::game::Turn;
+    use crate::zobrist::SplitMix64;
+
+    /// Four empty cells with one pass among them.
+    const ENDING: &str = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 5 2";
+
+    #[test]
+    fn values_are_those_worked_out_by_hand() {
+        let rows = [
+            // Points, parity, and fewer-filled if the root's side moves: 12 of 48 cells of regions are missing.
+            (ENDING.to_owned(), 3000, 6000, 3025),
+            (format!("{ENDING}; mover 2"), -3000, 0, -2975),
+            (format!("{ENDING}; taboo 3,2,4"), 3000, 0, 3025),
+            (ENDING.replacen("3 .", "3 4", 1), 3000, 6000, 3018),
+        ];
+        for (text, points, parity, fewer) in rows {
+            let (game, pos) = open(&text, "classic");
+            let value = |evaluator: &str| game.evaluate(&pos, evaluator).raw();
+            assert_eq!(
+                (value("score"), value("parity"), value("fewer-filled")),
+                (points, parity, fewer),
+                "{text}"
+            );
+            let other = Context { root: pos.mover().other(), last: None };
+            assert_eq!(
+                Evaluator::<Sudoku>::evaluate(&FewerFilled, &game, &pos, &other).raw(),
+                points,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_race_is_worth_what_its_position_is() {
+        let texts =
+            BOARDS.iter().filter(|board| board.solutions == Some(1)).map(|board| board.text).chain([ENDING]);
+        for text in texts {
+            let (game, pos) = open(text, "classic");
+            let solutions = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
+            let context = Context { root: pos.mover(), last: None };
+            let points = Evaluator::<Sudoku>::evaluate(&Points, &game, &pos, &context);
+            let parity = Evaluator::<Sudoku>::evaluate(&Parity, &game, &pos, &context);
+            for extent in [Extent::EveryMove, Extent::EveryChoice, Extent::Outline] {
+                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, extent).unwrap();
+                let context = Context { root: race.mover(), last: None };
+                assert_eq!(Points.evaluate(&filling, &race, &context), points, "{extent:?} {text}");
+                assert_eq!(Parity.evaluate(&filling, &race, &context), parity, "{extent:?} {text}");
+            }
+        }
+    }
+
+    /// What is good for one is as bad for the other, at every position of random games.
+    #[test]
+    fn land_is_worth_the_same_from_both_sides() {
+        let mut told = 0;
+        for (seed, name) in (0..).zip(["empty-2x2", "empty-2x3", "random-2x3", "empty-3x3", "random-3x3"]) {
+            let board = BOARDS.iter().find(|board| board.name == name).expect("a board");
+            let mut random = SplitMix64::new(seed);
+            let (game, mut pos) = open(board.text, "rows");
+            let mut moves = Vec::new();
+            while game.turn(&pos) == Turn::Move {
+                let solutions = Solutions::of(&game, &pos, 1, 0);
+                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+                let mirrored = race.with_sides_swapped();
+                let context = Context { root: race.mover(), last: None };
+                let value = Parity.evaluate(&filling, &race, &context);
+                assert_eq!(Parity.evaluate(&filling, &mirrored, &context), value, "{name}");
+                told += usize::from(value.raw() != filling.settled(&race));
+                moves.clear();
+                game.moves(&pos, &mut moves);
+                game.play(&mut pos, moves[random.below(moves.len())]);
+            }
+        }
+        assert!(told > 30, "{told}");
     }
 }

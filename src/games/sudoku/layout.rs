@@ -4,8 +4,9 @@
 //! can be played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
+use super::position::{Position, Setup};
 use super::presets::{Preset, Told};
-use super::rules::{Fill, Position, Setup, Sudoku};
+use super::rules::{Fill, Sudoku};
 use super::solver::Solved;
 use super::state_text;
 use crate::game::{OpenError, Side};

@@ -1,8 +1,9 @@
 //! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
 //!
 //! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), [`witness`] (one
-//! that is at hand), [`presets`] (which game is asked for), [`rules`], [`solutions`] (which moves are taboo),
-//! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`filling`] (the game as the search sees it), [`eval`],
+//! that is at hand), [`presets`] (which game is asked for), [`position`] and [`rules`], [`solutions`] (which moves are taboo),
+//! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
+//! [`territory`], [`eval`],
 //! [`player`], [`naive`] and [`seed`] (players that know no solutions). This file opens the game for the registry.
 
 pub mod bits;
@@ -16,13 +17,17 @@ pub mod naive;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+pub mod pairs;
 pub mod player;
+pub mod position;
 pub mod presets;
+pub mod race;
 pub mod rules;
 pub mod seed;
 pub mod solutions;
 pub mod solver;
 pub mod state_text;
+pub mod territory;
 pub mod witness;
 
 use std::sync::Arc;
@@ -31,8 +36,9 @@ use self::eval::{FewerFilled, Parity, Points};
 use self::layout::Layout;
 use self::naive::Unknowing;
 use self::player::Racer;
+use self::position::Position;
 use self::presets::Choice;
-use self::rules::{FULL, Position, STUCK, Sudoku};
+use self::rules::{FULL, STUCK, Sudoku};
 use self::seed::{MoveOrder, SeedPlayer};
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};

@@ -1,6 +1,7 @@
 //! The game as players see it who know no solutions: every legal move fills its cell.
 
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 use crate::game::{Game, Outcome, Root, Side, Turn};
 use crate::score::Value;
 use crate::search::{Asked, Control, End, Found, Line, Searcher};
@@ -129,5 +130,94 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
 
     fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::rules::STUCK;
+    use super::*;
+    use crate::score::Score;
+    use crate::search::Bound;
+    use crate::zobrist::SplitMix64;
+
+    /// Random games in which every move fills its cell, until the mover has none, which is often before the board is full.
+    #[test]
+    fn every_move_fills_and_games_end_where_there_is_none() {
+        let mut early = 0;
+        for (seed, board) in BOARDS.iter().enumerate().flat_map(|(seed, board)| {
+            ["classic", "rows"].map(|preset| (2 * seed as u64, open(board.text, preset)))
+        }) {
+            let (game, mut pos) = board;
+            let naive = Naive::new(&game);
+            let mut random = SplitMix64::new(seed);
+            loop {
+                let mut moves = Vec::new();
+                naive.moves(&pos, &mut moves);
+                let turn = naive.turn(&pos);
+                assert_eq!(turn == Turn::Move, !moves.is_empty());
+                if let Turn::Over(outcome) = turn {
+                    assert_eq!((outcome.by, outcome.scores), (STUCK, Some(pos.scores())));
+                    let [first, second] = pos.scores();
+                    let winner =
+                        (first != second).then_some(if first > second { Side::First } else { Side::Second });
+                    assert_eq!(outcome.winner, winner);
+                    early += usize::from(pos.empty() > 0);
+                    break;
+                }
+                let mv = moves[random.below(moves.len())];
+                assert!(naive.is_legal(&pos, mv));
+                let (before, after) = (pos.clone(), naive.hash_after(&pos, mv));
+                let undo = naive.play(&mut pos, mv);
+                assert_eq!((naive.hash(&pos), pos.square(mv.cell.into()).value), (after, mv.value));
+                assert_eq!(pos.empty(), before.empty() - 1);
+                let mut back = pos.clone();
+                naive.undo(&mut back, mv, undo);
+                assert_eq!(back, before);
+            }
+        }
+        assert!(early > 5, "{early}");
+    }
+
+    /// A player that claims to have proven everything.
+    struct Sure;
+
+    impl Searcher<Naive> for Sure {
+        fn search(
+            &mut self,
+            _game: &Naive,
+            _root: &Root<Naive>,
+            asked: &Asked<Fill>,
+            _control: &Control,
+            publish: &mut dyn FnMut(&Found<Fill>),
+        ) -> (Found<Fill>, End) {
+            let value = Value::proven(Score::eval(7000));
+            let line = |&mv: &Fill| Line { pv: vec![mv, mv], depth: 9, value: Some((value, Bound::Exact)) };
+            let found = Found { lines: asked.moves.iter().map(line).collect() };
+            publish(&found);
+            (found, End::Proven)
+        }
+
+        fn clear(&mut self) {}
+    }
+
+    #[test]
+    fn what_it_proves_is_a_guess_and_its_lines_are_one_move_long() {
+        let (game, pos) = open(BOARDS[0].text, "classic");
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let asked = Asked { multipv: moves.len(), moves };
+        let root = Root::new(pos);
+        let mut published = Vec::new();
+        let mut publish = |found: &Found<Fill>| published.push(found.clone());
+        let (found, end) =
+            Unknowing::new(Sure).search(&game, &root, &asked, &Control::default(), &mut publish);
+        assert_eq!((end, &published), (End::Limit, &vec![found.clone()]));
+        assert_eq!(found.lines.len(), asked.moves.len());
+        for (line, mv) in found.lines.iter().zip(&asked.moves) {
+            let (value, _) = line.value.expect("told");
+            assert_eq!((&line.pv, value), (&vec![*mv], Value::guess(Score::eval(7000))));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Moves as text, the rules that are told, and the picture of a position.
 
 use super::layout::{self, declared, fill_text};
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 use super::solutions::taboo_moves;
 use super::state_text;
 use crate::game::{Drawing, Mark, Notation, Piece, Setting};

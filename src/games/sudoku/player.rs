@@ -1,8 +1,10 @@
 //! The default player: the search on the [race](super::filling) that a position is.
 
 use super::eval::Points;
-use super::filling::{Extent, Filling, Number, Race, SOLUTIONS};
+use super::filling::Filling;
 use super::naive::Unknowing;
+use super::pairs::{Extent, SOLUTIONS};
+use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
 use crate::game::{Evaluator, Game, Root};
@@ -99,7 +101,8 @@ impl Question<'_> {
         moves.retain(|&mv| {
             let fill = filling.fill(mv);
             // An outline takes moves for passes that may yet fill their cells.
-            let is_certain = filling.is_exact() || filling.is_fill(&race, mv) || self.is_taboo(fill);
+            let is_certain =
+                filling.is_exact() || filling.is_fill(&race, mv) || self.effect(fill) == Effect::Passes;
             is_certain && self.asked.moves.contains(&fill)
         });
         if moves.is_empty() {
@@ -114,22 +117,46 @@ impl Question<'_> {
         Some((self.filled(told(&filling, race, &found)), end))
     }
 
-    /// The lines, and as many moves behind them as are asked for: a race takes moves as one that do the same.
-    fn filled(&self, mut found: Found<Fill>) -> Found<Fill> {
-        let missing = self.asked.multipv.saturating_sub(found.lines.len());
-        if missing > 0 {
-            let is_new = |mv: &&Fill| found.lines.iter().all(|line| line.pv[0] != **mv);
-            let others: Vec<Fill> = self.asked.moves.iter().filter(is_new).take(missing).copied().collect();
-            let unsearched = |mv| Line { pv: vec![mv], depth: 0, value: None };
-            found.lines.extend(others.into_iter().map(unsearched));
+    /// The lines, and as many moves more as are asked for: a race takes moves as one that do the same, so they are worth the
+    /// same, and stand behind their like.
+    fn filled(&self, found: Found<Fill>) -> Found<Fill> {
+        if found.lines.len() >= self.asked.multipv {
+            return found;
         }
-        found
+        let is_new = |mv: &&Fill| found.lines.iter().all(|line| line.pv[0] != **mv);
+        let mut others: Vec<Fill> = self.asked.moves.iter().filter(is_new).copied().collect();
+        let mut lines = Vec::new();
+        for line in found.lines {
+            let effect = self.effect(line.pv[0]);
+            let (value, depth) = (line.value, line.depth);
+            lines.push(line);
+            let guess = value.map(|(value, bound)| (Value::guess(value.score), bound));
+            let is_like = |&mut mv: &mut Fill| effect != Effect::Unknown && self.effect(mv) == effect;
+            lines.extend(others.extract_if(.., is_like).map(|mv| Line { pv: vec![mv], depth, value: guess }));
+        }
+        lines.extend(others.into_iter().map(|mv| Line { pv: vec![mv], depth: 0, value: None }));
+        lines.truncate(self.asked.multipv);
+        Found { lines }
     }
 
-    fn is_taboo(&self, mv: Fill) -> bool {
-        let having = |found: &Vec<u8>| found[usize::from(mv.cell)] == mv.value;
-        self.solutions.are_all && !self.solutions.found.iter().any(having)
+    /// What the known solutions say of a move.
+    fn effect(&self, mv: Fill) -> Effect {
+        if self.solutions.found.iter().any(|found| found[usize::from(mv.cell)] == mv.value) {
+            Effect::Fills(mv.cell)
+        } else if self.solutions.are_all {
+            Effect::Passes
+        } else {
+            Effect::Unknown
+        }
     }
+}
+
+/// What a move does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    Fills(u16),
+    Passes,
+    Unknown,
 }
 
 /// What was found, as the game tells it. An outline proves nothing, and its lines end at the first pass.
@@ -152,4 +179,196 @@ fn told<const C: usize, const W: usize>(
         Line { pv, depth: line.depth, value }
     };
     Found { lines: found.lines.iter().map(line).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::boards::{BOARDS, Known, open};
+    use super::super::eval::Parity;
+    use super::super::oracle::{Oracle, solved};
+    use super::super::position::Position;
+    use super::*;
+    use crate::game::Turn;
+    use crate::score::Score;
+    use crate::search::Bound;
+    use crate::zobrist::SplitMix64;
+
+    fn options() -> Options {
+        Options {
+            player: "default".to_owned(),
+            depth: None,
+            eval: "parity".to_owned(),
+            threads: 1,
+            hash_mb: 1,
+            seed: 0,
+            level: 10,
+            variety: 0,
+            deterministic: true,
+            own: Vec::new(),
+        }
+    }
+
+    /// The legal moves.
+    fn legal(game: &Sudoku, pos: &Position) -> Vec<Fill> {
+        let mut moves = Vec::new();
+        game.moves(pos, &mut moves);
+        moves
+    }
+
+    /// Searches to a depth, and checks that all that is published has lines that are different and asked for.
+    fn search(
+        game: &Sudoku,
+        pos: &Position,
+        moves: &[Fill],
+        multipv: usize,
+        depth: Option<u32>,
+    ) -> (Found<Fill>, End) {
+        let control = Control::default();
+        control.set_limits(None, depth);
+        let asked = Asked { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
+        let check = |found: &Found<Fill>| {
+            let first: Vec<Fill> = found.lines.iter().map(|line| line.pv[0]).collect();
+            assert!(!first.is_empty() && first.len() <= asked.multipv, "{first:?}");
+            assert!(first.iter().all(|mv| moves.contains(mv)), "{first:?} of {moves:?}");
+            assert!((1..first.len()).all(|at| !first[..at].contains(&first[at])), "{first:?}");
+        };
+        let mut published = 0;
+        let mut publish = |found: &Found<Fill>| {
+            check(found);
+            published += 1;
+        };
+        let mut player = Racer::new(Parity, &options());
+        let (found, end) = player.search(game, &Root::new(pos.clone()), &asked, &control, &mut publish);
+        check(&found);
+        assert!(published > 0);
+        (found, end)
+    }
+
+    #[test]
+    fn every_line_of_an_ending_is_worth_what_the_oracle_says() {
+        let (mut seen, mut passes) = (0, 0);
+        for seed in 0..60 {
+            let mut random = SplitMix64::new(seed);
+            let (m, n) = [(2, 2), (2, 3), (3, 2)][seed as usize % 3];
+            let mut values = solved(m, n, &mut random);
+            for _ in 0..3 + random.below(4) {
+                values[random.below(m * n * m * n)] = 0;
+            }
+            let words: Vec<String> = values.iter().map(u8::to_string).collect();
+            let preset = ["classic", "border"][seed as usize / 3 % 2];
+            let (game, pos) = open(&format!("{m} {n} {}", words.join(" ")), preset);
+            let moves = legal(&game, &pos);
+            if game.turn(&pos) != Turn::Move || moves.len() > 10 {
+                continue;
+            }
+            let mut oracle = Oracle::new(m, n, &values);
+            if let Some([first, second]) = &game.choice().allowed {
+                let places =
+                    |cells: &Vec<u16>| cells.iter().map(|&cell| game.grid().place(cell.into())).collect();
+                oracle = oracle.bound(places(first), places(second));
+            }
+            oracle.mover = pos.mover().index();
+            let mut known = HashMap::new();
+            let (one, end) = search(&game, &pos, &moves, 1, None);
+            let proven = |margin: i32| Some((Value::proven(Score::eval(1000 * margin)), Bound::Exact));
+            assert_eq!((one.lines[0].value, end), (proven(oracle.solve(&mut known)), End::Proven));
+            let (all, end) = search(&game, &pos, &moves, usize::MAX, None);
+            assert_eq!((all.lines.len(), end), (moves.len(), End::Proven));
+            for line in &all.lines {
+                let mv = line.pv[0];
+                let mut next = oracle.clone();
+                next.play((game.grid().place(mv.cell.into()), mv.value.into()));
+                let gained = next.scores[oracle.mover] - oracle.scores[oracle.mover];
+                let rest = next.solve(&mut known);
+                let rest = if next.mover == oracle.mover { rest } else { -rest };
+                assert_eq!(line.value, proven(gained + rest), "{mv:?} {preset} {m} {n} {words:?}");
+                passes += usize::from(next.taboo.len() > oracle.taboo.len());
+                seen += 1;
+            }
+        }
+        assert!(seen > 150 && passes > 2, "{seen} {passes}");
+    }
+
+    /// The seed's report says that the first player cannot win this board.
+    #[test]
+    fn the_easy_board_is_won_by_a_pass() {
+        let easy = BOARDS.iter().find(|board| board.name == "easy-2x2").expect("a board");
+        let (game, pos) = open(easy.text, "classic");
+        let (found, end) = search(&game, &pos, &legal(&game, &pos), 1, None);
+        let (value, _) = found.lines[0].value.expect("told");
+        assert!(value.is_exact() && value.score > Score::DRAW && end == End::Proven, "{found:?}");
+        let mut at = pos;
+        let is_pass = found.lines[0].pv.iter().any(|&mv| {
+            let taboo = game.is_taboo(&at, mv);
+            game.play(&mut at, mv);
+            taboo
+        });
+        assert!(is_pass, "{found:?}");
+    }
+
+    /// Boards of all sizes, exact or not, larger than any race too; with one move to choose from, with all, with what passes
+    /// alone, with the values of one cell alone.
+    #[test]
+    fn answers_are_among_what_is_asked_for() {
+        let largest = format!("5 5 {}", "0 ".repeat(625));
+        let texts = BOARDS.iter().map(|board| board.text).chain([largest.as_str()]);
+        let (mut taboo_alone, mut seen) = (0, 0);
+        for text in texts {
+            for preset in ["classic", "rows"] {
+                let (game, pos) = open(text, preset);
+                let moves = legal(&game, &pos);
+                let all = Solutions::of(&game, &pos, SOLUTIONS, GUESSES);
+                let passes = |mv: &Fill| {
+                    all.are_all && all.found.iter().all(|found| found[usize::from(mv.cell)] != mv.value)
+                };
+                let last = moves[moves.len() - 1];
+                let subsets = [
+                    moves.clone(),
+                    vec![last],
+                    moves.iter().copied().filter(passes).collect(),
+                    moves.iter().copied().filter(|mv| mv.cell == last.cell).collect(),
+                ];
+                taboo_alone += usize::from(!subsets[2].is_empty());
+                for subset in subsets.iter().filter(|subset| !subset.is_empty()) {
+                    for multipv in [1, 3] {
+                        let (found, _) = search(&game, &pos, subset, multipv, Some(2));
+                        let decided = found.lines.iter().filter_map(|line| line.value);
+                        let proves = decided.filter(|(value, _)| value.at_least || value.at_most).count();
+                        assert!(
+                            proves == 0 || (all.are_all && pos.empty() <= EXACT_CELLS),
+                            "{text} {found:?}"
+                        );
+                        seen += 1;
+                    }
+                }
+            }
+        }
+        assert!(taboo_alone > 5 && seen > 100, "{taboo_alone} {seen}");
+    }
+
+    #[test]
+    fn more_lines_than_the_race_has_moves_are_worth_what_their_like_is() {
+        for Known { name, text, legal: count, .. } in BOARDS {
+            let (game, pos) = open(text, "classic");
+            let moves = legal(&game, &pos);
+            if pos.empty() <= EXACT_CELLS || pos.empty() > 90 {
+                continue;
+            }
+            let (found, _) = search(&game, &pos, &moves, usize::MAX, Some(2));
+            assert_eq!(found.lines.len(), *count, "{name}");
+            let mut of_cell = HashMap::new();
+            for line in found.lines.iter().filter(|line| line.value.is_some()) {
+                let taboo = game.is_taboo(&pos, line.pv[0]);
+                let cell = (!taboo).then_some(line.pv[0].cell);
+                let score = line.value.map(|(value, _)| value.score);
+                assert_eq!(*of_cell.entry(cell).or_insert(score), score, "{name} {line:?}");
+            }
+            let unsearched = found.lines.iter().position(|line| line.value.is_none());
+            let searched = &found.lines[..unsearched.unwrap_or(found.lines.len())];
+            assert!(searched.len() >= pos.empty(), "{name}: {} lines with a value", searched.len());
+            assert!(found.lines[searched.len()..].iter().all(|line| line.value.is_none()), "{name}");
+        }
+    }
 }

@@ -5,7 +5,8 @@
 //! that was too high is never corrected; that is its own.
 
 use super::naive::Naive;
-use super::rules::{Fill, Position};
+use super::position::Position;
+use super::rules::Fill;
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
@@ -168,5 +169,114 @@ impl<E: Evaluator<Naive>> Tree<'_, E> {
         };
         game.undo(pos, mv, undo);
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::eval::{FewerFilled, Points};
+    use super::*;
+
+    /// The value of a move as the published minimax computes it, without cuts.
+    fn plain<E: Evaluator<Naive>>(
+        (game, evaluator): (&Naive, &E),
+        pos: &Position,
+        mv: Fill,
+        depth: u32,
+        root: Side,
+    ) -> Score {
+        let mut next = pos.clone();
+        game.play(&mut next, mv);
+        let maximizes = game.side(&next) == root;
+        let mut moves = Vec::new();
+        game.moves(&next, &mut moves);
+        if depth == 0 || moves.is_empty() {
+            let score = evaluator.evaluate(game, &next, &Context { root, last: Some(mv) });
+            return if maximizes { score } else { -score };
+        }
+        let values = moves.into_iter().map(|mv| plain((game, evaluator), &next, mv, depth - 1, root));
+        if maximizes { values.max() } else { values.min() }.expect("a move")
+    }
+
+    fn moves_of(naive: &Naive, pos: &Position) -> Vec<Fill> {
+        let mut moves = Vec::new();
+        naive.moves(pos, &mut moves);
+        moves
+    }
+
+    fn compare<E: Evaluator<Naive>>(
+        evaluator: E,
+        order: MoveOrder,
+        text: &str,
+        preset: &'static str,
+        depth: u32,
+    ) {
+        let (game, pos) = open(text, preset);
+        let naive = Naive::new(&game);
+        let moves = moves_of(&naive, &pos);
+        let asked = Asked { moves: moves.clone(), multipv: 1 };
+        let mut published = Vec::new();
+        let mut player = SeedPlayer::new(evaluator.clone(), order, 3, Some(depth));
+        let (found, end) =
+            player.search(&naive, &Root::new(pos.clone()), &asked, &Control::default(), &mut |found| {
+                published.push(found.lines[0].clone());
+            });
+        // A legal move first, then what is better than everything before it, at whatever depth.
+        assert_eq!((published[0].value, end), (None, End::Limit));
+        let scores: Vec<Score> =
+            published[1..].iter().map(|line| line.value.expect("told").0.score).collect();
+        assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
+        assert_eq!(found.lines[0], published[published.len() - 1]);
+        let side = naive.side(&pos);
+        let best = (1..depth)
+            .flat_map(|depth| moves.iter().map(move |&mv| (mv, depth)))
+            .map(|(mv, depth)| plain((&naive, &evaluator), &pos, mv, depth, side))
+            .max();
+        assert_eq!(scores.last().copied(), best, "{text} {order:?}");
+    }
+
+    #[test]
+    fn it_finds_the_value_of_the_minimax_without_cuts() {
+        for (name, preset, depth) in
+            [("easy-2x2", "classic", 4), ("random-2x3", "classic", 3), ("empty-2x2", "rows", 3)]
+        {
+            let text = BOARDS.iter().find(|board| board.name == name).expect("a board").text;
+            for order in [MoveOrder::Random, MoveOrder::AvoidTwoFree] {
+                compare(Points, order, text, preset, depth);
+                compare(FewerFilled, order, text, preset, depth);
+            }
+        }
+    }
+
+    #[test]
+    fn it_answers_from_what_is_asked_for_within_its_nodes() {
+        let text = BOARDS.iter().find(|board| board.name == "empty-3x3").expect("a board").text;
+        let (game, pos) = open(text, "classic");
+        let naive = Naive::new(&game);
+        let asked = Asked { moves: moves_of(&naive, &pos).split_off(700), multipv: 1 };
+        let control = Control::default();
+        control.set_limits(Some(5000), None);
+        let mut player = SeedPlayer::new(Points, MoveOrder::Random, 1, None);
+        let (found, end) = player.search(&naive, &Root::new(pos), &asked, &control, &mut |_| {});
+        assert!(asked.moves.contains(&found.lines[0].pv[0]) && end == End::Limit, "{found:?} {end:?}");
+        assert!(control.stats().nodes >= 5000 && control.stats().nodes < 7000, "{:?}", control.stats());
+    }
+
+    #[test]
+    fn cells_with_two_values_come_last_and_else_those_with_few_first() {
+        let text = BOARDS.iter().find(|board| board.name == "random-2x3").expect("a board").text;
+        let (game, pos) = open(text, "classic");
+        let naive = Naive::new(&game);
+        let ordered = |order| SeedPlayer::new(Points, order, 1, None).moves(&naive, &Root::new(pos.clone()));
+        let free = |mv: &Fill| pos.candidates(game.grid(), mv.cell.into()).count_ones();
+        let counts: Vec<u32> = ordered(MoveOrder::AvoidTwoFree).iter().map(free).collect();
+        let others = counts.iter().take_while(|&&free| free != 2).count();
+        assert!(counts[..others].is_sorted() && counts[others..].iter().all(|&free| free == 2), "{counts:?}");
+        assert!(others > 0 && others < counts.len());
+        let mut shuffled = ordered(MoveOrder::Random);
+        assert_ne!(shuffled, moves_of(&naive, &pos));
+        shuffled.sort_unstable();
+        assert_eq!(shuffled, moves_of(&naive, &pos));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 
 /// Guesses after which single moves are looked at instead of all solutions.
 const GUESSES: u64 = 400;
@@ -67,7 +68,7 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> Vec<Fill> {
                 Some(solution) => {
                     learn(&solution, &mut solvable);
                     // From one solution to the next by an exchange the ways are shorter than from the first.
-                    Sudoku::set_witness(&mut next, &solution);
+                    next.set_witness(&solution);
                 }
                 None => taboo.push(mv),
             }
@@ -78,24 +79,17 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> Vec<Fill> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::boards::BOARDS;
+    use super::super::boards::{BOARDS, open};
     use super::super::layout::Layout;
     use super::super::oracle::{Oracle, random_boards};
     use super::super::presets::Choice;
     use super::*;
     use crate::game::{Game, Rules};
 
-    fn open(text: &str) -> (Sudoku, Position) {
-        let layout = Layout::parse(text).unwrap();
-        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
-        let pos = layout.position(&game).unwrap();
-        (game, pos)
-    }
-
     #[test]
     fn the_boards_have_the_known_moves() {
         for board in BOARDS {
-            let (game, pos) = open(board.text);
+            let (game, pos) = open(board.text, "classic");
             let mut moves = Vec::new();
             game.moves(&pos, &mut moves);
             let taboo = taboo_moves(&game, &pos);

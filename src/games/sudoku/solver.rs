@@ -1,26 +1,27 @@
 //! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
 //!
-//! Knows no game. A state of the search is a set of cells for each value: the cells where it may stand. Naked singles
-//! of the whole board are then a few additions without carry, hidden singles an intersection with a region. What
-//! these leave open is guessed, where there is least to choose.
+//! Knows no game. A state of the search is the set of values that each cell may still have, with two counts: the values of
+//! each cell, and the cells of each value in each region. A count that falls to one decides a cell (naked and hidden
+//! singles), one that falls to zero ends the branch. So the work is that of the values taken out, which are at most as
+//! many as there are cells and values, however often it is looked. What this leaves open is guessed, where there is least to
+//! choose.
 
 use std::ops::ControlFlow;
 
-use super::bits::Bits;
 use super::grid::Grid;
 use crate::zobrist::SplitMix64;
 
-/// Solves boards of one shape; it chooses sets that fit the shape.
+/// Solves boards of one shape; it chooses arrays that fit the shape.
 #[derive(Clone, Debug)]
 pub struct Solver(Sized);
 
 #[derive(Clone, Debug)]
 enum Sized {
-    Eight(Tables<1, 8>),
-    Ten(Tables<2, 10>),
-    Twelve(Tables<3, 12>),
-    Sixteen(Tables<4, 16>),
-    TwentyFive(Tables<10, 25>),
+    Six(Tables<36, 6, 18>),
+    Nine(Tables<81, 9, 27>),
+    Twelve(Tables<144, 12, 36>),
+    Sixteen(Tables<256, 16, 48>),
+    TwentyFive(Tables<625, 25, 75>),
 }
 
 /// Whether a board could be searched whole.
@@ -37,9 +38,9 @@ impl Solver {
     #[must_use]
     pub fn new(grid: &Grid) -> Self {
         Self(match grid.side() {
-            0..=8 => Sized::Eight(Tables::new(grid)),
-            9..=10 => Sized::Ten(Tables::new(grid)),
-            11..=12 => Sized::Twelve(Tables::new(grid)),
+            0..=6 => Sized::Six(Tables::new(grid)),
+            7..=9 => Sized::Nine(Tables::new(grid)),
+            10..=12 => Sized::Twelve(Tables::new(grid)),
             13..=16 => Sized::Sixteen(Tables::new(grid)),
             _ => Sized::TwentyFive(Tables::new(grid)),
         })
@@ -97,8 +98,8 @@ impl Solver {
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Searched {
         let flow = match &self.0 {
-            Sized::Eight(tables) => tables.search(board, order, guesses, visit),
-            Sized::Ten(tables) => tables.search(board, order, guesses, visit),
+            Sized::Six(tables) => tables.search(board, order, guesses, visit),
+            Sized::Nine(tables) => tables.search(board, order, guesses, visit),
             Sized::Twelve(tables) => tables.search(board, order, guesses, visit),
             Sized::Sixteen(tables) => tables.search(board, order, guesses, visit),
             Sized::TwentyFive(tables) => tables.search(board, order, guesses, visit),
@@ -145,29 +146,44 @@ impl Order<'_> {
 }
 
 /// One run through the solutions of a board.
-struct Run<'a> {
-    values: [u8; 625],
+struct Run<'a, const N: usize, const V: usize, const R: usize> {
+    /// The states from the root of the search to where it is.
+    states: Vec<State<N, V, R>>,
+    /// Cells and values that are decided, and not yet placed.
+    decided: Vec<(u16, u8)>,
     order: Order<'a>,
     guesses: &'a mut u64,
     visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 }
 
-/// The shape in sets: `C` words hold its cells, `V` values fit.
+/// The shape: `N` cells, `V` values and `R` regions fit.
 #[derive(Clone, Debug)]
-struct Tables<const C: usize, const V: usize> {
+struct Tables<const N: usize, const V: usize, const R: usize> {
     side: usize,
-    all: Bits<C>,
-    regions: Vec<Bits<C>>,
+    regions: Vec<Vec<u16>>,
+    /// For each cell, its row, column and block.
+    regions_of: Vec<[u8; 3]>,
     /// For each cell, the others of its row, column and block.
-    peers: Vec<Bits<C>>,
+    peers: Vec<Vec<u16>>,
 }
 
-/// Where each value may stand, and the cells that have one value for good.
+/// What the cells may still be; values count from 0 here.
 #[derive(Clone, Copy)]
-struct State<const C: usize, const V: usize> {
-    open: [Bits<C>; V],
-    solved: Bits<C>,
+struct State<const N: usize, const V: usize, const R: usize> {
+    /// The values that each cell may have, as bits; none once it has one.
+    open: [u32; N],
+    /// How many these are; [`SETTLED`] once the cell has one.
+    choices: [u8; N],
+    /// In how many cells of each region each value may stand; [`SETTLED`] or less by a region's cells once it stands there.
+    places: [[u8; V]; R],
+    /// The value of each cell, from 1; 0 while it has none.
+    values: [u8; N],
+    /// Cells without a value.
+    unsolved: u16,
 }
+
+/// A count that no longer counts, and stays above every real one when a region's cells are taken from it.
+const SETTLED: u8 = u8::MAX;
 
 /// What to guess: each of some values in one cell, or each of two cells for one value.
 enum Guess {
@@ -175,20 +191,23 @@ enum Guess {
     Value(usize, [usize; 2]),
 }
 
-impl<const C: usize, const V: usize> Tables<C, V> {
+impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
     fn new(grid: &Grid) -> Self {
-        let set =
-            |cells: &Vec<u16>| cells.iter().fold(Bits::EMPTY, |set, &cell| set | Bits::single(cell.into()));
-        let regions: Vec<Bits<C>> = grid.regions().iter().map(set).collect();
         let peers = |cell: usize| {
-            let [row, column, block] = grid.regions_of(cell).map(|region| regions[region]);
-            (row | column | block) & !Bits::single(cell)
+            let mut peers: Vec<u16> =
+                grid.regions_of(cell).iter().flat_map(|&region| &grid.regions()[region]).copied().collect();
+            peers.sort_unstable();
+            peers.dedup();
+            peers.retain(|&peer| usize::from(peer) != cell);
+            peers
         };
         Self {
             side: grid.side(),
-            all: Bits::below(grid.cells()),
+            regions: grid.regions().to_vec(),
+            regions_of: (0..grid.cells())
+                .map(|cell| grid.regions_of(cell).map(|region| region as u8))
+                .collect(),
             peers: (0..grid.cells()).map(peers).collect(),
-            regions,
         }
     }
 
@@ -199,49 +218,51 @@ impl<const C: usize, const V: usize> Tables<C, V> {
         guesses: &mut u64,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut run = Run { values: [0; 625], order, guesses, visit };
-        match self.start(board) {
-            Some(mut state) => self.deepen(&mut state, &mut run),
-            None => ControlFlow::Continue(()),
-        }
+        let decided = board.iter().enumerate().filter(|&(_, &value)| value != 0);
+        let mut run = Run {
+            states: vec![self.empty()],
+            decided: decided.map(|(cell, &value)| (cell as u16, value - 1)).collect(),
+            order,
+            guesses,
+            visit,
+        };
+        self.deepen(0, &mut run)
     }
 
-    /// The state of a board; none where two of its values exclude each other.
-    fn start(&self, board: &[u8]) -> Option<State<C, V>> {
-        let (mut placed, mut excluded) = ([Bits::EMPTY; V], [Bits::EMPTY; V]);
-        let mut solved = Bits::EMPTY;
-        for (cell, &value) in board.iter().enumerate().filter(|&(_, &value)| value != 0) {
-            let value = usize::from(value) - 1;
-            placed[value].insert(cell);
-            excluded[value] |= self.peers[cell];
-            solved.insert(cell);
+    /// The state of the empty board.
+    fn empty(&self) -> State<N, V, R> {
+        let cells = self.peers.len();
+        let mut state = State {
+            open: [0; N],
+            choices: [SETTLED; N],
+            places: [[SETTLED; V]; R],
+            values: [0; N],
+            unsolved: cells as u16,
+        };
+        state.open[..cells].fill((1 << self.side) - 1);
+        state.choices[..cells].fill(self.side as u8);
+        for places in &mut state.places[..self.regions.len()] {
+            places[..self.side].fill(self.side as u8);
         }
-        let mut open = [Bits::EMPTY; V];
-        for value in 0..self.side {
-            if !(placed[value] & excluded[value]).is_empty() {
-                return None;
-            }
-            open[value] = (self.all & !solved & !excluded[value]) | placed[value];
-        }
-        Some(State { open, solved })
+        state
     }
 
-    fn deepen(&self, state: &mut State<C, V>, run: &mut Run<'_>) -> ControlFlow<()> {
-        if !self.settle(state) {
+    /// Searches the state at a depth, with what was decided for it.
+    fn deepen(&self, at: usize, run: &mut Run<'_, N, V, R>) -> ControlFlow<()> {
+        if !self.settle(&mut run.states[at], &mut run.decided) {
             return ControlFlow::Continue(());
         }
-        if state.solved == self.all {
-            for (value, cells) in (1..).zip(&state.open[..self.side]) {
-                cells.iter().for_each(|cell| run.values[cell] = value);
-            }
-            return (run.visit)(&run.values[..self.peers.len()]);
+        let state = &run.states[at];
+        if state.unsolved == 0 {
+            return (run.visit)(&state.values[..self.peers.len()]);
         }
         match self.choose(state, &mut run.order) {
             Guess::Cell(cell) => {
+                let open = state.open[cell];
                 let first = run.order.value(cell, self.side);
                 let values = (first..self.side).chain(0..first);
-                for value in values.filter(|&value| state.open[value].has(cell)) {
-                    self.guess(state, cell, value, run)?;
+                for value in values.filter(|&value| open >> value & 1 != 0) {
+                    self.guess(at, cell, value, run)?;
                 }
             }
             Guess::Value(value, mut cells) => {
@@ -249,117 +270,138 @@ impl<const C: usize, const V: usize> Tables<C, V> {
                     cells.reverse();
                 }
                 for cell in cells {
-                    self.guess(state, cell, value, run)?;
+                    self.guess(at, cell, value, run)?;
                 }
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn guess(&self, state: &State<C, V>, cell: usize, value: usize, run: &mut Run<'_>) -> ControlFlow<()> {
+    fn guess(&self, at: usize, cell: usize, value: usize, run: &mut Run<'_, N, V, R>) -> ControlFlow<()> {
         if *run.guesses == 0 {
             return ControlFlow::Break(());
         }
         *run.guesses -= 1;
-        let mut next = *state;
-        self.place(&mut next, cell, value);
-        self.deepen(&mut next, run)
+        run.states.truncate(at + 1);
+        run.states.extend_from_within(at..);
+        run.decided.push((cell as u16, value as u8));
+        self.deepen(at + 1, run)
     }
 
-    /// Decides a cell.
+    /// Places what is decided, and what that decides, until there is nothing left; false where a cell or a value has no
+    /// choice left.
+    fn settle(&self, state: &mut State<N, V, R>, decided: &mut Vec<(u16, u8)>) -> bool {
+        while let Some((cell, value)) = decided.pop() {
+            if !self.place(state, decided, cell.into(), value.into()) {
+                decided.clear();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives a cell its value; false where that is impossible.
     #[inline]
-    fn place(&self, state: &mut State<C, V>, cell: usize, value: usize) {
-        let not_here = !Bits::single(cell);
-        for open in &mut state.open[..self.side] {
-            *open &= not_here;
+    fn place(
+        &self,
+        state: &mut State<N, V, R>,
+        decided: &mut Vec<(u16, u8)>,
+        cell: usize,
+        value: usize,
+    ) -> bool {
+        if state.values[cell] != 0 {
+            return usize::from(state.values[cell]) == value + 1;
         }
-        state.open[value] &= !self.peers[cell];
-        state.open[value].insert(cell);
-        state.solved.insert(cell);
+        let bit = 1 << value;
+        let mut others = state.open[cell] & !bit;
+        if others == state.open[cell] {
+            return false;
+        }
+        state.open[cell] = 0;
+        state.choices[cell] = SETTLED;
+        state.values[cell] = value as u8 + 1;
+        state.unsolved -= 1;
+        let regions = self.regions_of[cell];
+        while others != 0 {
+            let other = others.trailing_zeros() as usize;
+            if !self.leave(state, decided, regions, other) {
+                return false;
+            }
+            others &= others - 1;
+        }
+        for region in regions {
+            state.places[usize::from(region)][value] = SETTLED;
+        }
+        self.peers[cell].iter().all(|&peer| {
+            let peer = usize::from(peer);
+            state.open[peer] & bit == 0 || self.remove(state, decided, peer, value)
+        })
     }
 
-    /// Decides every cell that has one value left and every value that has one cell left in a region, until there are
-    /// none; false where a cell or a value has none.
-    fn settle(&self, state: &mut State<C, V>) -> bool {
-        let mut seen = [Bits::EMPTY; V];
-        loop {
-            loop {
-                let (mut once, mut twice) = (Bits::EMPTY, Bits::EMPTY);
-                for &open in &state.open[..self.side] {
-                    twice |= once & open;
-                    once |= open;
+    /// Takes a value from those that a cell may have; false where that leaves no choice.
+    #[inline]
+    fn remove(
+        &self,
+        state: &mut State<N, V, R>,
+        decided: &mut Vec<(u16, u8)>,
+        cell: usize,
+        value: usize,
+    ) -> bool {
+        state.open[cell] &= !(1 << value);
+        state.choices[cell] -= 1;
+        match state.choices[cell] {
+            0 => return false,
+            1 => decided.push((cell as u16, state.open[cell].trailing_zeros() as u8)),
+            _ => {}
+        }
+        self.leave(state, decided, self.regions_of[cell], value)
+    }
+
+    /// Counts that a value has one place less in some regions; false where it has none left.
+    #[inline]
+    fn leave(
+        &self,
+        state: &mut State<N, V, R>,
+        decided: &mut Vec<(u16, u8)>,
+        regions: [u8; 3],
+        value: usize,
+    ) -> bool {
+        for region in regions.map(usize::from) {
+            let places = &mut state.places[region][value];
+            *places -= 1;
+            match *places {
+                0 => return false,
+                1 => {
+                    let is_open = |cell: &&u16| state.open[usize::from(**cell)] >> value & 1 != 0;
+                    let cell = self.regions[region].iter().find(is_open).expect("one was counted");
+                    decided.push((*cell, value as u8));
                 }
-                if once != self.all {
-                    return false;
-                }
-                let singles = once & !twice & !state.solved;
-                if singles.is_empty() {
-                    break;
-                }
-                state.solved |= singles;
-                for value in 0..self.side {
-                    for cell in (state.open[value] & singles).iter() {
-                        // Two cells of a region that want the same value empty each other here, and the count above sees
-                        // it.
-                        state.open[value] &= !self.peers[cell];
-                    }
-                }
-            }
-            let mut quiet = true;
-            for (value, seen) in seen.iter_mut().enumerate().take(self.side) {
-                // Nothing is new about a value whose cells are those that were looked at last.
-                if *seen == state.open[value] {
-                    continue;
-                }
-                for &region in &self.regions {
-                    let places = state.open[value] & region;
-                    match places.only() {
-                        Some(cell) if !state.solved.has(cell) => {
-                            self.place(state, cell, value);
-                            quiet = false;
-                        }
-                        None if places.is_empty() => return false,
-                        _ => {}
-                    }
-                }
-                *seen = state.open[value];
-            }
-            if quiet {
-                return true;
+                _ => {}
             }
         }
+        true
     }
 
     /// Where there is least to choose: a cell with two values, a value with two cells in a region, or else a cell with the
     /// fewest values.
-    fn choose(&self, state: &State<C, V>, order: &mut Order<'_>) -> Guess {
-        let from = order.start(self.peers.len());
-        // From the second on, the cells with at least so many values.
-        let mut at_least = [Bits::EMPTY; 6];
-        at_least[0] = self.all & !state.solved;
-        for &open in &state.open[..self.side] {
-            for i in (1..at_least.len()).rev() {
-                at_least[i] |= at_least[i - 1] & open;
+    fn choose(&self, state: &State<N, V, R>, order: &mut Order<'_>) -> Guess {
+        let cells = self.peers.len();
+        let from = order.start(cells);
+        // Of whole arrays the minimum and whether they contain a count are found many counts at a time.
+        let fewest = state.choices.iter().copied().min().expect("there are cells");
+        if fewest > 2 {
+            let places = state.places.as_flattened();
+            let pair = places.contains(&2).then(|| places.iter().position(|&places| places == 2));
+            if let Some(at) = pair.flatten() {
+                let (region, value) = (at / V, at % V);
+                let mut places = self.regions[region].iter().map(|&cell| usize::from(cell));
+                let mut next = || places.find(|&cell| state.open[cell] >> value & 1 != 0);
+                let first = next().expect("two were counted");
+                return Guess::Value(value, [first, next().expect("two were counted")]);
             }
         }
-        if let Some(cell) = (at_least[2] & !at_least[3]).first_from(from) {
-            return Guess::Cell(cell);
-        }
-        for value in 0..self.side {
-            for &region in &self.regions {
-                let places = state.open[value] & region;
-                let Some(first) = places.first() else { continue };
-                let second = (places & !Bits::single(first)).only();
-                if let Some(second) = second {
-                    return Guess::Value(value, [first, second]);
-                }
-            }
-        }
-        let fewest = at_least.windows(2).skip(3).find_map(|pair| (pair[0] & !pair[1]).first_from(from));
-        let cell = fewest
-            .or_else(|| at_least[0].first_from(from))
-            .expect("a board that is not solved has an open cell");
-        Guess::Cell(cell)
+        let cell = (from..cells).chain(0..from).find(|&cell| state.choices[cell] == fewest);
+        Guess::Cell(cell.expect("the fewest are some cell's"))
     }
 }
 

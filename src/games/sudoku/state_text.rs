@@ -1,7 +1,8 @@
 //! The state text of the course framework's version 14: lines of `name = value`, read and written.
 
 use super::layout::{Layout, cell_text, declared, malformed, number, player, scores};
-use super::rules::{Fill, Position, Sudoku};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
 use crate::game::{OpenError, Side};
 
 /// Reads a state text. A line that starts with a space continues the value before; `#` starts a comment.

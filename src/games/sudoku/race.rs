@@ -1,0 +1,63 @@
+//! The state of a race to fill cells: a few sets of bits. What its moves do, [`filling`](super::filling) tells.
+
+use super::bits::Bits;
+use crate::game::Side;
+
+/// A state of the race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race<const C: usize, const W: usize> {
+    pub(super) empty: Bits<C>,
+    /// The cells that each player may play once they are empty.
+    pub(super) reached: [Bits<C>; 2],
+    /// The pairs that are legal and not declared.
+    pub(super) legal: Bits<W>,
+    pub(super) solutions: u64,
+    /// The first player's points less the second's.
+    pub(super) margin: i32,
+    /// Regions that are not full.
+    pub(super) open: u8,
+    pub(super) mover: Side,
+}
+
+/// The number of a pair: a move of the race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number(pub(super) u16);
+
+impl<const C: usize, const W: usize> Race<C, W> {
+    /// The empty cells.
+    #[inline]
+    #[must_use]
+    pub fn empty_cells(&self) -> Bits<C> {
+        self.empty
+    }
+
+    /// The side to move.
+    #[inline]
+    #[must_use]
+    pub fn mover(&self) -> Side {
+        self.mover
+    }
+
+    /// The number of empty cells.
+    #[inline]
+    #[must_use]
+    pub fn empty(&self) -> usize {
+        self.empty.len()
+    }
+
+    /// The empty cells that a player may play.
+    #[inline]
+    #[must_use]
+    pub fn playable(&self, side: Side) -> Bits<C> {
+        self.reached[side.index()] & self.empty
+    }
+
+    /// The same race with the players exchanged.
+    #[cfg(test)]
+    pub(super) fn with_sides_swapped(mut self) -> Self {
+        self.reached.swap(0, 1);
+        self.margin = -self.margin;
+        self.mover = self.mover.other();
+        self
+    }
+}
