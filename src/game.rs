@@ -79,6 +79,9 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a node
     /// costs less than to miss the cache.
     const TABLE_DEPTH: i32 = 3;
+    /// Whether a search brings near what the table knows of the positions after a node's moves: not where to play the
+    /// moves for their hashes costs more than to wait for the memory.
+    const TOUCHED: bool = true;
 
     /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
     /// game the side that would move next. Defined at every node.

@@ -7,28 +7,31 @@ use std::time::{Duration, Instant};
 
 use crate::columns::{Columns, grouped};
 use crate::engine::{Bench, Entry};
-use crate::game::Rules;
 use crate::games::REGISTRY;
 use crate::search::Control;
+use crate::search::clock::now_ns;
 use crate::settings;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::position;
-use super::{words, write_json};
+use super::{parse, position, words, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   plyd bench                       all games
   plyd bench isolation l-game      some of them
+  plyd bench ijk --time 100ms      how deep each position is searched in that time
   plyd bench --json                for programs
 
 The signature is the total of nodes and a hash of each position's nodes and move. A change of rules or search
-changes it; a change of anything else must not.")]
+changes it; a change of anything else must not. With a time there is none.")]
 pub(super) struct Args {
     /// The games; all when absent
     games: Vec<String>,
+    /// Search each position for this time, such as 100ms or 1s, and not to its depth
+    #[arg(long, value_parser = parse::duration)]
+    time: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -39,8 +42,9 @@ struct Report {
     games: Vec<GameReport>,
     #[serde(flatten)]
     total: Work,
-    /// Over each position's nodes and move: 8 hex digits.
-    hash: String,
+    /// Over each position's nodes and move: 8 hex digits; none where a clock ended the searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -53,8 +57,11 @@ struct GameReport {
 
 #[derive(Debug, Serialize)]
 struct Searched {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    rules: &'static str,
     position: &'static str,
     player: &'static str,
+    /// The depth that was searched whole.
     depth: u32,
     #[serde(rename = "move")]
     mv: String,
@@ -91,37 +98,51 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         args.games.iter().map(|name| position::game(name)).collect::<Result<_, _>>()?
     };
-    let games = entries.into_iter().map(measure).collect::<Result<Vec<_>, _>>()?;
-    let hash = format!("{:08x}", signature(&games));
+    let games = entries.into_iter().map(|entry| measure(entry, args.time)).collect::<Result<Vec<_>, _>>()?;
+    let hash = args.time.is_none().then(|| format!("{:08x}", signature(&games)));
     let report = Report { total: Work::sum(games.iter().map(|game| game.total)), games, hash };
     if args.json { write_json(out, &report) } else { show(&report, out) }
 }
 
-fn measure(entry: &'static Entry) -> Result<GameReport, Failure> {
-    let positions = entry.bench.iter().map(|bench| search(entry, bench)).collect::<Result<Vec<_>, _>>()?;
+fn measure(entry: &'static Entry, time: Option<Duration>) -> Result<GameReport, Failure> {
+    let searches = entry.bench.iter().map(|bench| search(entry, bench, time));
+    let positions = searches.collect::<Result<Vec<_>, _>>()?;
     let total = Work::sum(positions.iter().map(|searched| searched.work));
     Ok(GameReport { game: entry.name, total, positions })
 }
 
-fn search(entry: &'static Entry, bench: &Bench) -> Result<Searched, Failure> {
-    let (player, eval) = bench.player;
+/// Searches a position to its depth, or for some time as the player would by default.
+fn search(entry: &'static Entry, bench: &Bench, time: Option<Duration>) -> Result<Searched, Failure> {
+    let &Bench { rules, position, player: (player, eval), .. } = bench;
     let named = [("player", player), ("eval", eval)].into_iter().filter(|(_, name)| !name.is_empty());
-    let fixed = [("deterministic", "true"), ("hash_mb", "16")];
+    let fixed = [("deterministic", if time.is_none() { "true" } else { "false" }), ("hash_mb", "16")];
     let given: Vec<(String, String)> =
         named.chain(fixed).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let root = settings::open(entry, &Rules::default(), Some(bench.position)).map_err(|fault| {
-        let (game, text) = (entry.name, bench.position);
-        Failure::Failed(format!("{game} does not take its own bench position `{text}`: {}", fault.message))
+    let told = rules.split(',').filter(|rule| !rule.is_empty()).map(parse::assignment);
+    let told = told.collect::<Result<Vec<_>, _>>().map_err(Failure::Failed)?;
+    let root = settings::open(entry, &position::rules(entry, &told)?, Some(position)).map_err(|fault| {
+        let game = entry.name;
+        Failure::Failed(format!(
+            "{game} does not take its own bench position `{position}`: {}",
+            fault.message
+        ))
     })?;
     let candidates = root.candidates(&[], &[])?;
     let mut engine = root.engine(&position::options(entry, &given)?)?;
     let control = Control::default();
-    control.set_limits(None, Some(bench.depth));
+    match time {
+        None => control.set_limits(None, Some(bench.depth)),
+        Some(time) => {
+            let deadline = now_ns().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+            control.set_deadlines(deadline, deadline);
+        }
+    }
     let began = Instant::now();
     let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
     let work = Work::new(control.stats().nodes, began.elapsed());
+    let depth = if time.is_none() { bench.depth } else { control.stats().depth };
     let mv = lines.into_iter().next().map_or_else(String::new, |line| line.mv);
-    Ok(Searched { position: bench.position, player, depth: bench.depth, mv, work })
+    Ok(Searched { rules, position, player, depth, mv, work })
 }
 
 /// FNV-1a (Fowler, Noll, Vo; 64 bits, folded to 32) over a line for each position.
@@ -141,7 +162,11 @@ fn show(report: &Report, out: &mut impl Write) -> Result<(), Failure> {
         for at in &game.positions {
             let [nodes, time, nps] = at.work.cells();
             let (player, depth) = (at.player.to_owned(), at.depth.to_string());
-            table.row([game.game.into(), player, depth, nodes, time, nps, at.mv.clone(), at.position.into()]);
+            let position = match at.rules {
+                "" => at.position.to_owned(),
+                rules => format!("{rules} {}", at.position),
+            };
+            table.row([game.game.into(), player, depth, nodes, time, nps, at.mv.clone(), position]);
         }
     }
     writeln!(out, "{table}")?;
@@ -153,7 +178,10 @@ fn show(report: &Report, out: &mut impl Write) -> Result<(), Failure> {
     let [nodes, time, nps] = report.total.cells();
     table.row(["total".to_owned(), nodes, time, nps]);
     writeln!(out, "{table}")?;
-    Ok(writeln!(out, "Bench: {} {}", report.total.nodes, report.hash)?)
+    if let Some(hash) = &report.hash {
+        writeln!(out, "Bench: {} {hash}", report.total.nodes)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -162,7 +190,7 @@ mod tests {
 
     fn game(nodes: u64, mv: &str) -> GameReport {
         let work = Work::new(nodes, Duration::from_millis(1));
-        let at = Searched { position: "p", player: "default", depth: 1, mv: mv.into(), work };
+        let at = Searched { rules: "", position: "p", player: "default", depth: 1, mv: mv.into(), work };
         GameReport { game: "g", total: work, positions: vec![at] }
     }
 

@@ -71,6 +71,8 @@ pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, Open
 
 /// A position that `plyd bench` searches to a fixed depth.
 pub struct Bench {
+    /// The rules, as the commands' `--rules` takes them, such as `mode=nondet`; empty for the defaults.
+    pub rules: &'static str,
     /// The position's text.
     pub position: &'static str,
     /// The depth.

@@ -155,12 +155,15 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let settled = game.settled(pos);
         let key = if tabled { self.key(game.hash(pos)) } else { 0 };
         let known = if tabled { self.table.get(key) } else { None };
-        if let Some(entry) = known.filter(|_| !open) {
+        // With an open window a line is wanted, which the table does not have. Below a chance node windows are open though
+        // no line goes there; what is averaged must then be of one depth.
+        let is_usable =
+            |entry: &Entry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
+        if let Some(value) = known.filter(is_usable).and_then(|entry| {
             let score = entry.value.score.shifted(settled).earlier(distance);
-            let (lower, upper) = (entry.lower(depth), entry.upper(depth));
-            if (lower && (upper || score >= beta)) || (upper && score <= alpha) {
-                return Value { score, ..entry.value };
-            }
+            entry.decides(score, depth, alpha, beta).then_some(Value { score, ..entry.value })
+        }) {
+            return value;
         }
 
         let base = self.memory.moves.len();
@@ -219,13 +222,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
         self.memory.moves.truncate(base);
         if tabled && !self.pulse.is_over() {
-            let bound = if best.score >= beta {
-                Bound::Lower
-            } else if best.score <= alpha {
-                Bound::Upper
-            } else {
-                Bound::Exact
-            };
+            let bound = Bound::of(best.score, alpha, beta);
             let value = Value { score: best.score.later(distance).shifted(-settled), ..best };
             let best = best_move.map(|mv| game.index(mv) as u16);
             self.table.store(key, Entry { value, bound, depth: depth.min(255) as u8, best });
@@ -260,7 +257,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// Brings near what the table knows of the positions after some moves, if it is going to be asked.
     #[inline]
     fn touch(&self, pos: &G::Position, depth: i32, moves: Range<usize>) {
-        if depth > G::TABLE_DEPTH {
+        if G::TOUCHED && depth > G::TABLE_DEPTH {
             for &mv in &self.memory.moves[moves] {
                 self.table.touch(self.key(self.game.hash_after(pos, mv)));
             }
@@ -268,7 +265,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     }
 
     /// The table's key: evaluations that depend on the root's side do not share entries.
-    fn key(&self, hash: u64) -> u64 {
+    pub(super) fn key(&self, hash: u64) -> u64 {
         if E::ROOT_DEPENDENT && self.root == Side::Second { hash ^ 0x5bf0_3635_d1a2_7c4b } else { hash }
     }
 }

@@ -3,10 +3,19 @@
 //! Star1: Ballard, "The *-minimax search procedure for trees containing chance nodes", 1983. While outcomes are
 //! averaged, those not looked at yet count as the best or worst evaluation there is; once even that cannot bring
 //! the average into the window, the rest is not searched. Wins and losses count as the ends of that range.
+//!
+//! Star2 (the same article; Hauk, Buro and Schaeffer, "Rediscovering *-minimax search", 2004) first looks at a single move after
+//! each outcome: who moves there has at least what it is worth, so that the outcomes not searched yet count as that instead
+//! of as the worst, and often the average is too high before any is searched whole.
 
-use crate::game::{Evaluator, Game};
+use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
+use crate::search::Bound;
 use crate::search::alpha_beta::{Place, Search};
+use crate::search::table::Entry;
+
+/// The smallest depth at which single moves are looked at first: nearer to the horizon they cost as much as they save.
+const PROBED: i32 = 2;
 
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// The value of a chance node from the view of [`Game::side`].
@@ -19,39 +28,144 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         alpha: Score,
         beta: Score,
     ) -> Value {
-        let game = self.game;
-        let side = game.side(pos);
+        if place.depth < G::TABLE_DEPTH {
+            return self.average(pos, &place, alpha, beta);
+        }
+        let settled = self.game.settled(pos);
+        let key = self.key(self.game.hash(pos));
+        // The line begins at the root's child; and an average over lines of one depth is not that over lines of another.
+        let is_usable = |entry: &Entry| place.ply > 1 && i32::from(entry.depth) == place.depth;
+        if let Some(entry) = self.table.get(key).filter(is_usable) {
+            let score = entry.value.score.shifted(settled).earlier(place.distance);
+            if entry.decides(score, place.depth, alpha, beta) {
+                return Value { score, ..entry.value };
+            }
+        }
+        let found = self.average(pos, &place, alpha, beta);
+        if !self.pulse.is_over() {
+            let value = Value { score: found.score.later(place.distance).shifted(-settled), ..found };
+            let bound = Bound::of(found.score, alpha, beta);
+            self.table.store(key, Entry { value, bound, depth: place.depth.min(255) as u8, best: None });
+        }
+        found
+    }
+
+    /// The average over the outcomes, or a bound of it outside the window.
+    fn average(&mut self, pos: &mut G::Position, place: &Place<G::Move>, alpha: Score, beta: Score) -> Value {
         let base = self.memory.outcomes.len();
-        game.outcomes(pos, &mut self.memory.outcomes);
+        self.game.outcomes(pos, &mut self.memory.outcomes);
         let end = self.memory.outcomes.len();
-        let total: i64 = self.memory.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
         let (low, high) = self.evaluator.range();
         let (low, high) = (i64::from(low), i64::from(high));
+        self.memory.least.resize(end, low);
+        self.memory.least[base..].fill(low);
+        let mut outcomes = Outcomes { base, end, low, high, total: 0 };
+        outcomes.total = self.memory.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
+        let is_probed = place.depth >= PROBED && i64::from(beta.raw()) <= high;
+        let cut = if is_probed { self.probed(pos, place, &outcomes, beta) } else { None };
+        let value = match cut {
+            Some(bound) => Value::guess(bound),
+            None => self.searched(pos, place, &outcomes, alpha, beta),
+        };
+        self.memory.outcomes.truncate(base);
+        self.memory.least.truncate(base);
+        value
+    }
 
+    /// Looks at one move after each outcome and keeps what that is worth at least; gives a lower bound of the average that
+    /// is not below beta, if that comes of it.
+    fn probed(
+        &mut self,
+        pos: &mut G::Position,
+        place: &Place<G::Move>,
+        outcomes: &Outcomes,
+        beta: Score,
+    ) -> Option<Score> {
+        let &Outcomes { base, end, low, high, total } = outcomes;
+        let side = self.game.side(pos);
+        let mut least = low * total;
+        for at in base..end {
+            let (mv, weight) = self.memory.outcomes[at];
+            let weight = i64::from(weight);
+            // What this outcome must be worth so that no other needs to be looked at.
+            let ceiling = -(-(i64::from(beta.raw()) * total - least)).div_euclid(weight) + low;
+            let window = (Score::eval((low - 1) as i32), Score::eval(ceiling.clamp(low, high + 1) as i32));
+            let undo = self.game.play(pos, mv);
+            let is_own = self.game.side(pos) == side && self.game.turn(pos) == Turn::Move;
+            let value = is_own.then(|| self.one_move(pos, &place.outcome(mv), window.0, window.1));
+            self.game.undo(pos, mv, undo);
+            if self.pulse.is_over() {
+                return None;
+            }
+            if let Some(value) = value {
+                let worth = worth(value.score, low, high);
+                self.memory.least[at] = worth;
+                least += (worth - low) * weight;
+                if least >= i64::from(beta.raw()) * total {
+                    return Some(Score::eval(average(least, total)));
+                }
+            }
+        }
+        None
+    }
+
+    /// What the likeliest best move makes of a position, from its mover's view: no more than the position is worth.
+    fn one_move(
+        &mut self,
+        pos: &mut G::Position,
+        place: &Place<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        let game = self.game;
+        let base = self.memory.moves.len();
+        game.moves(pos, &mut self.memory.moves);
+        let entry =
+            if place.depth >= G::TABLE_DEPTH { self.table.get(self.key(game.hash(pos))) } else { None };
+        self.memory.promote(game, place.ply, base, entry.and_then(|entry| entry.best));
+        let mv = self.memory.moves[base];
+        self.memory.moves.truncate(base);
+        let side = game.side(pos);
+        self.after(pos, mv, |search, next| search.child(next, side, place, mv, alpha, beta))
+    }
+
+    /// Searches the outcomes one by one, until they decide.
+    fn searched(
+        &mut self,
+        pos: &mut G::Position,
+        place: &Place<G::Move>,
+        outcomes: &Outcomes,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        let game = self.game;
+        let side = game.side(pos);
+        let &Outcomes { base, end, low, high, total } = outcomes;
+        let weighed =
+            |search: &Self, at: usize| search.memory.least[at] * i64::from(search.memory.outcomes[at].1);
         let mut sum = 0;
         let mut rest = total;
+        // What the outcomes that are not searched yet add at least.
+        let mut least: i64 = (base..end).map(|at| weighed(self, at)).sum();
         let mut proof = Proof::default();
-        let mut cut = None;
         for at in base..end {
             let (mv, weight) = self.memory.outcomes[at];
             let weight = i64::from(weight);
             rest -= weight;
+            least -= weighed(self, at);
             // A child at or below `floor` leaves the average at or below alpha; at or above `ceiling`, beta.
             let floor = (i64::from(alpha.raw()) * total - sum - high * rest).div_euclid(weight);
-            let ceiling = -(-(i64::from(beta.raw()) * total - sum - low * rest)).div_euclid(weight);
+            let ceiling = -(-(i64::from(beta.raw()) * total - sum - least)).div_euclid(weight);
             if floor >= high {
-                cut = Some(sum + high * (rest + weight));
-                break;
+                return bound(sum + high * (rest + weight), total);
             }
             if ceiling <= low {
-                cut = Some(sum + low * (rest + weight));
-                break;
+                return bound(sum + low * weight + least, total);
             }
             let child_alpha = Score::eval(floor.max(low - 1) as i32);
             let child_beta = Score::eval(ceiling.min(high + 1) as i32);
             let undo = game.play(pos, mv);
-            let child =
-                Place { depth: place.depth, ply: place.ply + 1, distance: place.distance, last: Some(mv) };
+            let child = place.outcome(mv);
             let value = if game.side(pos) == side {
                 self.node(pos, child, child_alpha, child_beta)
             } else {
@@ -69,20 +183,35 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             let worth = worth(value.score, low, high);
             sum += worth * weight;
             if worth <= floor && rest > 0 {
-                cut = Some(sum + high * rest);
-                break;
+                return bound(sum + high * rest, total);
             }
             if worth >= ceiling && rest > 0 {
-                cut = Some(sum + low * rest);
-                break;
+                return bound(sum + least, total);
             }
         }
-        self.memory.outcomes.truncate(base);
-        match cut {
-            Some(bound) => Value::guess(Score::eval(average(bound, total))),
-            None => proof.value().unwrap_or(Value::guess(Score::eval(average(sum, total)))),
-        }
+        proof.value().unwrap_or(bound(sum, total))
     }
+}
+
+impl<M> Place<M> {
+    /// The place after an outcome: chance costs no depth.
+    fn outcome(&self, mv: M) -> Self {
+        Self { depth: self.depth, ply: self.ply + 1, distance: self.distance, last: Some(mv) }
+    }
+}
+
+/// The outcomes of a chance node: where they stand in the memory, the range of their values, and their weight.
+struct Outcomes {
+    base: usize,
+    end: usize,
+    low: i64,
+    high: i64,
+    total: i64,
+}
+
+/// An average, or a bound of one, that nothing proves.
+fn bound(sum: i64, total: i64) -> Value {
+    Value::guess(Score::eval(average(sum, total)))
 }
 
 /// What a score adds to an average: wins and losses count as the ends of the evaluation's range.

@@ -27,7 +27,7 @@ pub mod tree;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Root};
-use crate::score::Value;
+use crate::score::{Score, Value};
 use crate::search::pace::Deadlines;
 
 /// No limit: for every limit in [`Control`].
@@ -196,6 +196,19 @@ pub enum Bound {
     Lower,
     /// The search's value is at most this.
     Upper,
+}
+
+impl Bound {
+    /// What a search with a window from `alpha` to `beta` that gave `score` knows of the value.
+    pub(super) fn of(score: Score, alpha: Score, beta: Score) -> Self {
+        if score >= beta {
+            Self::Lower
+        } else if score <= alpha {
+            Self::Upper
+        } else {
+            Self::Exact
+        }
+    }
 }
 
 /// One way that the game may go on.

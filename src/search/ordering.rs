@@ -20,6 +20,8 @@ pub struct Memory<G: Game> {
     pub keys: Vec<i32>,
     /// The outcomes of all chance nodes on the path.
     pub outcomes: Vec<(G::Move, u32)>,
+    /// What each of `outcomes` is worth at least.
+    pub least: Vec<i64>,
     /// The best line from each ply on.
     pub pv: Vec<Vec<G::Move>>,
     killers: Vec<[Option<G::Move>; 2]>,
@@ -34,6 +36,7 @@ impl<G: Game> Memory<G> {
             moves: Vec::with_capacity(1024),
             keys: Vec::with_capacity(1024),
             outcomes: Vec::new(),
+            least: Vec::new(),
             pv: (0..=MAX_PLY + 1).map(|_| Vec::with_capacity(16)).collect(),
             killers: vec![[None; 2]; MAX_PLY + 2],
             history: [vec![0; game.index_len()], vec![0; game.index_len()]],
@@ -51,6 +54,7 @@ impl<G: Game> Memory<G> {
         self.moves.clear();
         self.keys.clear();
         self.outcomes.clear();
+        self.least.clear();
         self.killers.fill([None; 2]);
         self.history.iter_mut().flatten().for_each(|count| *count /= 2);
     }

@@ -30,6 +30,15 @@ impl Entry {
         self.value.at_least || (self.bound != Bound::Upper && i32::from(self.depth) >= depth)
     }
 
+    /// Whether the entry tells enough for a search to `depth` with a window from `alpha` to `beta`, `score` being its own
+    /// from the root's view.
+    #[inline]
+    #[must_use]
+    pub fn decides(&self, score: Score, depth: i32, alpha: Score, beta: Score) -> bool {
+        let (lower, upper) = (self.lower(depth), self.upper(depth));
+        (lower && (upper || score >= beta)) || (upper && score <= alpha)
+    }
+
     /// Whether the value bounds a search to `depth` from above.
     #[inline]
     #[must_use]

@@ -83,7 +83,7 @@ const BENCH: &[Bench] = &[
 ];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "race") }
+    Bench { rules: "", position, depth, player: ("default", "race") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {

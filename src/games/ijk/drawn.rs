@@ -44,6 +44,7 @@ impl Game for Drawn {
     type Position = Position;
     type Move = Move;
     type Undo = Position;
+    const TOUCHED: bool = false;
 
     #[inline]
     fn side(&self, pos: &Position) -> crate::game::Side {
@@ -122,12 +123,16 @@ impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for E {
 #[cfg(test)]
 mod tests {
     use super::super::eval::Lead;
+    use std::collections::HashMap;
+
     use super::super::notation::Layout;
+    use super::super::oracle;
     use super::super::variant::Variant;
     use super::*;
-    use crate::game::{Root, Rules};
+    use crate::game::{Root, Rules, Side};
     use crate::options::Options;
     use crate::search::ensemble::Ensemble;
+    use crate::search::iterate::Iterate;
     use crate::search::{Asked, Control, End, Found, Searcher};
 
     fn game(size: i64) -> Ijk<true> {
@@ -135,8 +140,8 @@ mod tests {
         Ijk::new(Variant::choose(&rules, None).unwrap())
     }
 
-    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
-        let options = Options {
+    fn options() -> Options {
+        Options {
             player: "default".to_owned(),
             depth: None,
             eval: "lead".to_owned(),
@@ -147,14 +152,26 @@ mod tests {
             variety: 0,
             deterministic: true,
             own: Vec::new(),
-        };
+        }
+    }
+
+    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
         let pos = Layout::parse(text).unwrap().position(game).unwrap();
+        ask(&mut Ensemble::new(game, Lead, &options()), game, pos, multipv, nodes)
+    }
+
+    fn ask(
+        player: &mut dyn Searcher<Ijk<true>>,
+        game: &Ijk<true>,
+        pos: Position,
+        multipv: usize,
+        nodes: u64,
+    ) -> (Found<Move>, End) {
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
         let control = Control::default();
         control.set_limits(Some(nodes), None);
-        let mut ensemble = Ensemble::new(game, Lead, &options);
-        ensemble.search(game, &Root::new(pos), &Asked { moves, multipv }, &control, &mut |_| ())
+        player.search(game, &Root::new(pos), &Asked { moves, multipv }, &control, &mut |_| ())
     }
 
     #[test]
@@ -198,5 +215,89 @@ mod tests {
         assert!(end == End::Proven && value.is_decided() && value.score.is_win(), "{value:?}");
         let (found, _) = answer(&game, "EdCb/c.../B.../a... +", 1, 50_000);
         assert!(!found.lines[0].value.unwrap().0.is_decided());
+    }
+
+    /// What the first player gets at least and at most, whatever chance does: by looking at every line.
+    fn certain(game: &Ijk<true>, pos: &Position, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
+        let key = game.hash(pos);
+        if let Some(&found) = known.get(&key) {
+            return found;
+        }
+        let found = match game.turn(pos) {
+            Turn::Over(outcome) => {
+                let worth = |side| if side == Side::First { 1 } else { -1 };
+                [outcome.winner.map_or(0, worth); 2]
+            }
+            Turn::Chance => {
+                let mut outcomes = Vec::new();
+                game.outcomes(pos, &mut outcomes);
+                let all: Vec<_> = outcomes.iter().map(|&(mv, _)| after(game, pos, mv, known)).collect();
+                [
+                    all.iter().map(|range| range[0]).min().unwrap(),
+                    all.iter().map(|range| range[1]).max().unwrap(),
+                ]
+            }
+            Turn::Move => {
+                let mut moves = Vec::new();
+                game.moves(pos, &mut moves);
+                let all: Vec<_> = moves.iter().map(|&mv| after(game, pos, mv, known)).collect();
+                let end = |at: usize| {
+                    let ends = all.iter().map(|range| range[at]);
+                    if pos.mover() == Side::First { ends.max() } else { ends.min() }.unwrap()
+                };
+                [end(0), end(1)]
+            }
+        };
+        known.insert(key, found);
+        found
+    }
+
+    fn after(game: &Ijk<true>, pos: &Position, mv: Move, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
+        let mut next = *pos;
+        game.play(&mut next, mv);
+        certain(game, &next, known)
+    }
+
+    #[test]
+    fn proofs_hold_against_every_outcome_as_brute_force_tells() {
+        let mut claims = [0; 3];
+        // Whole games on 2x2; of larger boards the last plies before a cap on them.
+        for (size, cap, positions) in [(2, 0, 400), (3, 4, 150), (4, 3, 60)] {
+            let given = vec![
+                ("size", crate::game::Setting::Int(size)),
+                ("mode", "nondet".into()),
+                ("max_plies", crate::game::Setting::Int(cap)),
+            ];
+            let game = Ijk::<true>::new(Variant::choose(&Rules::new(given), None).unwrap());
+            let rules = oracle::Rules { size: size as usize, ..oracle::Rules::preset("v2", true) };
+            let mut players: [Box<dyn Searcher<Ijk<true>>>; 2] = [
+                Box::new(Ensemble::new(&game, Lead, &options())),
+                Box::new(Iterate::new(&game, Lead, &options())),
+            ];
+            let (mut known, mut seen) = (HashMap::new(), 0);
+            oracle::random_games(&rules, positions, 11, |oracle, _| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game).unwrap();
+                if game.turn(&pos) != Turn::Move {
+                    return;
+                }
+                seen += 1;
+                let side = if pos.mover() == Side::First { 1 } else { -1 };
+                for player in &mut players {
+                    let (found, _) = ask(player.as_mut(), &game, pos, 4, 20_000);
+                    for line in &found.lines {
+                        let (value, _) = line.value.unwrap();
+                        if !value.is_decided() {
+                            continue;
+                        }
+                        let result = if value.score.is_win() { 1 } else { -i8::from(value.score.is_loss()) };
+                        let range = after(&game, &pos, line.pv[0], &mut known);
+                        assert_eq!(range, [side * result; 2], "{}: {line:?}", oracle.text());
+                        claims[(result + 1) as usize] += 1;
+                    }
+                }
+            });
+            assert!(seen > positions / 4, "{seen} positions of size {size}");
+        }
+        assert!(claims.iter().all(|&count| count > 20), "{claims:?}");
     }
 }

@@ -67,7 +67,7 @@ pub static ENTRY: Entry = Entry {
         },
         Named {
             name: DEEPENING,
-            about: "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 pruning.",
+            about: "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
         },
         Named {
             name: SEED,
@@ -97,7 +97,7 @@ const DEEPENING: &str = "deepening";
 /// The name of the published player.
 const SEED: &str = "seed";
 
-/// The start, and positions from games; two on 4x4.
+/// The start, and positions from games, some on 4x4; three with chance.
 const BENCH: &[Bench] = &[
     bench("A...../....../....../....../....../...... +", 12),
     bench("AbCd../aBcD../dE...a/C.bA../a.B.c./...... +", 10),
@@ -105,10 +105,17 @@ const BENCH: &[Bench] = &[
     bench("GfEdCb/eDcBaA/CbAba./aBAa../A...../a..... +", 10),
     bench("Ab.c/.BdA/a..C/bcAd +", 12),
     bench("EdCb/cBa./A.../b... -", 13),
+    chance("fEdCba/CbA.../aB..../A...../....../...... -", "default", 6),
+    chance("Ab.c/.BdA/a..C/bcAd +", "default", 8),
+    chance("EdCb/cBa./A.../b... -", DEEPENING, 3),
 ];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "lead") }
+    Bench { rules: "", position, depth, player: ("default", "lead") }
+}
+
+const fn chance(position: &'static str, player: &'static str, depth: u32) -> Bench {
+    Bench { rules: "mode=nondet", position, depth, player: (player, "lead") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {

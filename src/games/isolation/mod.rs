@@ -139,11 +139,11 @@ const BENCH: &[Bench] = &[
 
 /// Solved whole: nothing of the search's or the evaluation's is in their nodes.
 const fn solved(position: &'static str) -> Bench {
-    Bench { position, depth: 1, player: (SOLVER, "") }
+    Bench { rules: "", position, depth: 1, player: (SOLVER, "") }
 }
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "territory") }
+    Bench { rules: "", position, depth, player: ("default", "territory") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {

@@ -115,7 +115,7 @@ const BENCH: &[Bench] = &[
 ];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { position, depth, player: ("default", "parity") }
+    Bench { rules: "", position, depth, player: ("default", "parity") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
