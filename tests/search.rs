@@ -443,6 +443,32 @@ fn a_tree_is_grown_on_after_a_move() {
 }
 
 #[test]
+fn a_tree_that_fills_its_memory_is_pruned_and_grows_on() {
+    let game = Isolation::<u64>::new(7, 7);
+    let root = Root::new(Layout::parse(KNIGHTS[0]).unwrap().position(&game));
+    let mut moves = Vec::new();
+    game.moves(&root.pos, &mut moves);
+    let search = |hash_mb, threads| {
+        let options = Options { threads, deterministic: threads == 1, hash_mb, ..options("tree") };
+        let mut player = players::build(&game, Race::new(&game), &options).unwrap();
+        let control = Control::default();
+        control.set_limits(Some(600_000), None);
+        let asked = Asked { multipv: 1, moves: moves.clone() };
+        let (found, _) = player.search(&game, &root, &asked, &control, &mut |_| ());
+        (found, control.stats())
+    };
+    let (_, whole) = search(64, 1);
+    assert!(whole.hash_ppm > 3 * 1_000_000 / 64, "it would fill a megabyte three times: {whole:?}");
+    for threads in [1, 3] {
+        let (found, pruned) = search(1, threads);
+        assert!(pruned.hash_ppm < 1_000_000, "{pruned:?}");
+        assert!(pruned.seldepth + 4 > whole.seldepth, "{pruned:?}, {whole:?}");
+        assert!(moves.contains(&found.lines[0].pv[0]));
+    }
+    assert_eq!(search(1, 1), search(1, 1));
+}
+
+#[test]
 fn threads_prove_the_same_results() {
     let mut options = options("default");
     options.deterministic = false;

@@ -16,6 +16,9 @@ use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
 const EXPLORE: f64 = 1.5;
 /// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the best.
 const TEMPERATURE: f64 = 0.4;
+/// What is proven of the best of no moves.
+const NOTHING: (Score, Score) =
+    (Score::from_raw(-Score::INFINITE.raw()), Score::from_raw(-Score::INFINITE.raw()));
 /// How finely branches are told apart: so many parts of an advantage that decides a game.
 const STEPS: i32 = 256;
 
@@ -177,8 +180,8 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         self.buffers.moves.clear();
         game.moves(pos, &mut self.buffers.moves);
         self.rate(pos)?;
-        let best = self.keep_what_matters(node);
-        self.branch_out(id, best);
+        let (best, left_out) = self.keep_what_matters(node);
+        self.branch_out(id, best, left_out);
         Some(worth::<G, E>(best))
     }
 
@@ -194,7 +197,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             self.buffers.rated.sort_by_key(|rated| -self.game.order(pos, rated.0));
         }
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
-        self.branch_out(NodeId::ROOT, best);
+        self.branch_out(NodeId::ROOT, best, NOTHING);
     }
 
     /// Rates the moves in the buffer by what they look like at sight, the best first; none if the pulse ended.
@@ -212,36 +215,37 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
     }
 
     /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once, and moves
-    /// that lose at once beside others. Gives the best value at sight.
-    fn keep_what_matters(&mut self, node: &Node<G::Move>) -> Score {
+    /// that lose at once beside others. Gives the best value at sight, and what is proven of the best that was dropped.
+    fn keep_what_matters(&mut self, node: &Node<G::Move>) -> (Score, (Score, Score)) {
         let rated = &mut self.buffers.rated;
         let (_, best) = rated[0];
+        let mut left_out = NOTHING;
         if best.at_least && is_won::<G>(best.score) {
             rated.truncate(1);
             node.narrow(best.score, Score::INFINITE);
         } else if best.at_most && is_lost::<G>(best.score) {
             rated.truncate(1);
-            node.narrow(best.score, best.score);
+            node.settle(best);
         } else {
             let losing = rated.partition_point(|(_, value)| !is_lost::<G>(value.score));
-            if let Some((_, value)) = rated.get(losing) {
-                node.narrow(value.score, Score::INFINITE);
+            if let Some(&(_, value)) = rated.get(losing) {
+                left_out = bounds(value);
+                node.narrow(left_out.0, Score::INFINITE);
             }
             rated.truncate(losing);
         }
-        best.score
+        (best.score, left_out)
     }
 
     /// Keeps the rated moves as the branches of a node.
-    fn branch_out(&mut self, id: NodeId, best: Score) {
+    fn branch_out(&mut self, id: NodeId, best: Score, left_out: (Score, Score)) {
         let behind = |score: Score| {
             (best.raw().saturating_sub(score.raw()) / step::<G, E>()).clamp(0, i32::from(u16::MAX)) as u16
         };
         let branch = |&(mv, value): &(G::Move, Value)| Branch { mv, behind: behind(value.score) };
         let all: Box<[_]> = self.buffers.rated.iter().map(branch).collect();
         let sum = all.iter().map(|branch| likelihood(branch.behind)).sum();
-        let (floor, _) = self.store.node(id).bounds();
-        self.store.branch_out(id, Branches { all, best, sum, floor, is_chance: false });
+        self.store.branch_out(id, Branches { all, best, sum, left_out, is_chance: false });
     }
 
     /// Looks at a chance node: its outcomes, and their average at sight.
@@ -257,8 +261,8 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
-        let floor = -Score::INFINITE;
-        self.store.branch_out(id, Branches { all, best: value.score, sum: 1.0, floor, is_chance: true });
+        let branches = Branches { all, best: value.score, sum: 1.0, left_out: NOTHING, is_chance: true };
+        self.store.branch_out(id, branches);
         Some(worth::<G, E>(value.score))
     }
 
@@ -289,7 +293,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let Some(branches) = node.branches() else { return false };
         let before = node.bounds();
         let (mut count, mut least) = (0, Score::INFINITE);
-        let (mut lower, mut upper) = (branches.floor, branches.floor);
+        let (mut lower, mut upper) = branches.left_out;
         for (_, child) in self.store.children(id) {
             let (child_lower, child_upper) = seen(child, branches.is_chance);
             least = least.min(child_lower);

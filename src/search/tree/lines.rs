@@ -16,11 +16,17 @@ const LONGEST: usize = 64;
 pub(super) struct Lines<'a, G: Game, E> {
     store: &'a Store<G::Move>,
     multipv: usize,
+    told: Told,
+    evaluator: PhantomData<E>,
+}
+
+/// What was told of a tree before.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Told {
     /// The branch that was best when last asked.
     best: Option<usize>,
     /// The branch that was best at the last look.
     looked: Option<usize>,
-    evaluator: PhantomData<E>,
 }
 
 /// How good a branch is, so that the larger is the better one.
@@ -34,20 +40,25 @@ struct Rank {
 }
 
 impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
-    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize) -> Self {
-        Self { store, multipv, best: None, looked: None, evaluator: PhantomData }
+    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize, told: Told) -> Self {
+        Self { store, multipv, told, evaluator: PhantomData }
+    }
+
+    /// What was told so far.
+    pub(super) fn told(&self) -> Told {
+        self.told
     }
 
     /// Whether another branch is best than when last asked.
     pub(super) fn is_new_best(&mut self) -> bool {
         let best = self.best_child(NodeId::ROOT).map(|(_, node)| node.branch());
-        std::mem::replace(&mut self.best, best) != best
+        std::mem::replace(&mut self.told.best, best) != best
     }
 
     /// Whether the best branch is that of the last look, what it is worth, and whether all others are lost.
     pub(super) fn progress(&mut self) -> (bool, Score, bool) {
         let Some((_, best)) = self.best_child(NodeId::ROOT) else { return (false, Score::DRAW, false) };
-        let is_same = self.looked.replace(best.branch()) == Some(best.branch());
+        let is_same = self.told.looked.replace(best.branch()) == Some(best.branch());
         let lost =
             self.store.children(NodeId::ROOT).filter(|(_, node)| is_lost::<G>(seen(node, false).1)).count();
         let all = self.store.node(NodeId::ROOT).branches().map_or(0, |branches| branches.all.len());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::Scope;
 
 use self::growth::{Buffers, Growth};
-use self::lines::Lines;
+use self::lines::{Lines, Told};
 use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
@@ -86,75 +86,39 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
             self.grown = None;
         }
         let known = self.known(game, root);
-        let store = Store::new(self.bytes);
+        // While a tree is pruned, what is kept of it is in memory twice.
+        let mut store = Store::new(self.bytes * 2 / 3);
         let first_node = store.add(0, false).expect("there is room for a node");
         debug_assert_eq!(first_node, NodeId::ROOT);
         let shared = AtomicU64::new(0);
-        let side = game.side(&root.pos);
+        let mut stint = Stint::whole(control, &shared);
         let mut buffers = std::mem::take(&mut self.buffers);
-        let (first, others) = buffers.split_first_mut().expect("there is a first thread");
-        let evaluator = &self.evaluator;
-        let pulse = Pulse::first(&Stint::whole(control, &shared));
-        let mut growth =
-            Growth { game, evaluator, store: &store, root: side, pulse, buffers: std::mem::take(first) };
+        let mut growth = self.growth(game, root, &store, Pulse::first(&stint), &mut buffers);
         growth.look_at_root(&root.pos, &asked.moves);
         if let Some((old, id)) = known {
             store.inherit(&old, id);
         }
-        let mut lines = Lines::<G, E>::new(&store, asked.multipv);
-        let halt = AtomicBool::new(false);
-        let limit = self.depth;
-        let end = std::thread::scope(|scope| {
-            // The scope joins the companions also when this thread panics, so they must be told on every way out.
-            let _halt = RaiseOnDrop(&halt);
-            let mut waiting = Some(others);
-            let mut pace = Pace::new(clock::now_ns());
-            let mut next_look = 1;
-            for visits in 1.. {
-                if !growth.visit(&root.pos) {
-                    break;
-                }
-                if visits == ALONE {
-                    waiting
-                        .take()
-                        .into_iter()
-                        .for_each(|others| join(scope, &growth, others, &root.pos, &halt));
-                }
-                let is_look = visits >= next_look;
-                if is_look || lines.is_new_best() {
-                    publish(&lines.found());
-                }
-                if is_look {
-                    next_look = visits + visits / LOOK_PARTS + 1;
-                    growth.show();
-                    if lines.are_settled() {
-                        return End::Proven;
-                    }
-                    if growth.pulse.depth >= limit.min(control.depth_limit()) {
-                        return End::Limit;
-                    }
-                    let now = clock::now_ns();
-                    let (is_same, score, is_forced) = lines.progress();
-                    pace.learn(is_same, score, is_forced, now);
-                    if pace.is_over(&control.deadlines(), now) {
-                        return End::Clock;
-                    }
-                }
+        stint.take(&growth.pulse);
+        buffers[0] = growth.buffers;
+        let mut season = Season {
+            visits: 0,
+            next_look: 1,
+            told: Told::default(),
+            pace: Pace::new(clock::now_ns()),
+            may_prune: true,
+        };
+        let end = loop {
+            let end = self.grow(game, root, asked, &store, &mut season, &mut stint, &mut buffers, publish);
+            if let Some(end) = end {
+                break end;
             }
-            match growth.pulse.reached() {
-                _ if control.stopped() => End::Stopped,
-                Some(Reached::Clock) => End::Clock,
-                None if lines.are_settled() => End::Proven,
-                Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
-            }
-        });
-        growth.show();
-        *first = std::mem::take(&mut growth.buffers);
-        let found = lines.found();
+            store = store.pruned();
+            season.may_prune = !store.is_full();
+        };
+        let found = Lines::<G, E>::new(&store, asked.multipv, season.told).found();
         publish(&found);
-        drop(growth);
         self.buffers = buffers;
-        let is_first_side = side == Side::First;
+        let is_first_side = game.side(&root.pos) == Side::First;
         let plies = root.plies.clone();
         self.grown = Some(Grown { store, start: game.hash(&root.start), plies, is_first_side });
         (found, end)
@@ -162,6 +126,100 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
 
     fn clear(&mut self) {
         self.grown = None;
+    }
+}
+
+/// How far a search has come when its tree is pruned.
+struct Season {
+    visits: u32,
+    next_look: u32,
+    told: Told,
+    pace: Pace,
+    /// Whether a full tree is to be pruned, because that frees memory.
+    may_prune: bool,
+}
+
+impl<G: Game, E: Evaluator<G>> Tree<G, E> {
+    /// The first thread.
+    fn growth<'a>(
+        &'a self,
+        game: &'a G,
+        root: &Root<G>,
+        store: &'a Store<G::Move>,
+        pulse: Pulse<'a>,
+        buffers: &mut [Buffers<G>],
+    ) -> Growth<'a, G, E> {
+        let buffers = std::mem::take(&mut buffers[0]);
+        Growth { game, evaluator: &self.evaluator, store, root: game.side(&root.pos), pulse, buffers }
+    }
+
+    /// Grows the tree until the search ends, and gives the reason, or until there is no room.
+    #[expect(clippy::too_many_arguments, reason = "all that a search is asked, and all that it keeps")]
+    fn grow(
+        &self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        store: &Store<G::Move>,
+        season: &mut Season,
+        stint: &mut Stint<'_>,
+        buffers: &mut [Buffers<G>],
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> Option<End> {
+        let control = stint.control;
+        let mut growth = self.growth(game, root, store, Pulse::first(stint), buffers);
+        let mut lines = Lines::<G, E>::new(store, asked.multipv, season.told);
+        let halt = AtomicBool::new(false);
+        let mut waiting = Some(&mut buffers[1..]);
+        let end = std::thread::scope(|scope| {
+            // The scope joins the companions also when this thread panics, so they must be told on every way out.
+            let _halt = RaiseOnDrop(&halt);
+            loop {
+                if season.may_prune && store.is_full() {
+                    return None;
+                }
+                if !growth.visit(&root.pos) {
+                    break;
+                }
+                season.visits = season.visits.saturating_add(1);
+                if season.visits >= ALONE
+                    && let Some(others) = waiting.take()
+                {
+                    join(scope, &growth, others, &root.pos, &halt);
+                }
+                let is_look = season.visits >= season.next_look;
+                if is_look || lines.is_new_best() {
+                    publish(&lines.found());
+                }
+                if is_look {
+                    season.next_look = season.visits.saturating_add(season.visits / LOOK_PARTS + 1);
+                    growth.show();
+                    if lines.are_settled() {
+                        return Some(End::Proven);
+                    }
+                    if growth.pulse.depth >= self.depth.min(control.depth_limit()) {
+                        return Some(End::Limit);
+                    }
+                    let now = clock::now_ns();
+                    let (is_same, score, is_forced) = lines.progress();
+                    season.pace.learn(is_same, score, is_forced, now);
+                    if season.pace.is_over(&control.deadlines(), now) {
+                        return Some(End::Clock);
+                    }
+                }
+            }
+            Some(match growth.pulse.reached() {
+                _ if control.stopped() => End::Stopped,
+                Some(Reached::Clock) => End::Clock,
+                None if lines.are_settled() => End::Proven,
+                Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
+            })
+        });
+        growth.show();
+        stint.take(&growth.pulse);
+        season.told = lines.told();
+        buffers[0] = growth.buffers;
+        end
     }
 }
 

@@ -1,8 +1,8 @@
 //! The nodes of a search tree, shared by the threads that grow it, without locks.
 //!
 //! A node is a position that was visited. Its branches are the moves in the order in which they are tried; those
-//! tried so far have nodes of their own, which hang on a list. Nodes are never freed: a tree that is grown on after
-//! a move is copied first.
+//! tried so far have nodes of their own, which hang on a list. Nodes are never freed: what is to be kept of a tree, after
+//! a move or when the memory is full, is copied.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
@@ -42,8 +42,9 @@ pub(super) struct Branches<M> {
     pub(super) best: Score,
     /// The sum of the likelihoods of all branches.
     pub(super) sum: f32,
-    /// The best that is proven of moves that are left out, because they end the game and others are better.
-    pub(super) floor: Score,
+    /// The smallest and the largest value that are not disproven of the best of the moves that are left out, because
+    /// they lose and others do not.
+    pub(super) left_out: (Score, Score),
     /// Whether chance chooses.
     pub(super) is_chance: bool,
 }
@@ -269,6 +270,42 @@ impl<M: Copy> Store<M> {
         self.children(id).find(|(_, node)| branches.all[node.branch()].mv == mv).map(|(id, _)| id)
     }
 
+    /// How often a node must have been visited, so that what was looked at behind all such nodes takes half of the memory
+    /// at most: no node was visited more often than its parent.
+    fn busy(&self) -> u32 {
+        if 2 * self.bytes() < self.limit {
+            return 0;
+        }
+        let used = self.used.load(Ordering::Relaxed).min(self.chunks.len() * CHUNK);
+        let nodes = (0..used).filter_map(|id| self.chunks[id / CHUNK].get().map(|chunk| &chunk[id % CHUNK]));
+        let mut sizes: Vec<(u32, usize)> = nodes
+            .filter_map(|node| {
+                let branches = node.branches()?.all.len() * size_of::<Branch<M>>();
+                Some((node.visits(), branches + node.opened() * size_of::<Node<M>>()))
+            })
+            .collect();
+        sizes.sort_unstable_by_key(|&(visits, _)| std::cmp::Reverse(visits));
+        let mut bytes = 0;
+        for (visits, size) in sizes {
+            bytes += size;
+            if 2 * bytes > self.limit {
+                return visits + 1;
+            }
+        }
+        0
+    }
+
+    /// A copy that takes half of the memory at most, without what is behind the nodes that were visited least.
+    pub(super) fn pruned(&self) -> Self {
+        let copy = Self::new(self.limit);
+        if let Some(root) = copy.add(0, false) {
+            // The root's own branches are always kept.
+            let busy = self.busy().min(self.node(NodeId::ROOT).visits());
+            copy.graft(self, NodeId::ROOT, root, busy);
+        }
+        copy
+    }
+
     /// Takes over what an older tree knows below the root, whose branches were looked at anew.
     pub(super) fn inherit(&self, old: &Self, from: NodeId)
     where
@@ -276,6 +313,7 @@ impl<M: Copy> Store<M> {
     {
         let root = self.node(NodeId::ROOT);
         let Some((known, branches)) = old.node(from).branches().zip(root.branches()) else { return };
+        let busy = old.busy();
         // The branches are tried in their order: what comes after one that was not tried is tried anew.
         for (number, branch) in branches.all.iter().enumerate() {
             let tried = old.children(from).find(|(_, node)| known.all[node.branch()].mv == branch.mv);
@@ -283,7 +321,7 @@ impl<M: Copy> Store<M> {
             let Some(copy) = self.add(number, node.is_same_side()) else { break };
             root.claim(number);
             self.link(NodeId::ROOT, copy);
-            self.graft(old, id, copy);
+            self.graft(old, id, copy, busy);
             let node = self.node(copy);
             root.visits.fetch_add(node.visits(), Ordering::Relaxed);
             let total = node.total.load(Ordering::Relaxed);
@@ -291,16 +329,20 @@ impl<M: Copy> Store<M> {
         }
     }
 
-    /// Copies what hangs on a node of another store, and its counts, to a node of this one.
-    pub(super) fn graft(&self, other: &Self, from: NodeId, to: NodeId) {
+    /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that were visited
+    /// less than `least` times nothing.
+    fn graft(&self, other: &Self, from: NodeId, to: NodeId, least: u32) {
         let mut waiting = vec![(from, to)];
         while let Some((from, to)) = waiting.pop() {
             let (old, new) = (other.node(from), self.node(to));
             new.copy_counts(old);
-            let Some(branches) = old.branches() else { continue };
-            let Branches { all, best, sum, floor, is_chance } = branches;
-            let (best, sum, floor, is_chance) = (*best, *sum, *floor, *is_chance);
-            self.branch_out(to, Branches { all: all.clone(), best, sum, floor, is_chance });
+            let Some(branches) = old.branches().filter(|_| old.visits() >= least) else {
+                // It is looked at anew when it is visited again.
+                new.opened.store(0, Ordering::Relaxed);
+                continue;
+            };
+            let Branches { ref all, best, sum, left_out, is_chance } = *branches;
+            self.branch_out(to, Branches { all: all.clone(), best, sum, left_out, is_chance });
             // The list is the latest first, and so is that of the copy.
             let children: Vec<(NodeId, &Node<M>)> = other.children(from).collect();
             for &(id, node) in children.iter().rev() {
