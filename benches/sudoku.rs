@@ -1,7 +1,6 @@
 //! How fast Sudoku boards are solved, moves classified, first moves told and endings decided: `cargo bench --bench sudoku`.
 //!
 //! CPU time of one thread. Endings come from games of random moves on 3x3 boards; each is searched by a new default player.
-//! The last table is theory: what the smallest board of the preset `rows` is worth after each two moves.
 //! Option: `--samples N`.
 
 use std::error::Error;
@@ -14,7 +13,7 @@ use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
 
 use plyd::columns::Columns;
-use plyd::game::{Game, Root, Rules, Side, Turn};
+use plyd::game::{Game, Root, Rules, Turn};
 use plyd::games::sudoku::eval::Parity;
 use plyd::games::sudoku::layout::Layout;
 use plyd::games::sudoku::player::Racer;
@@ -23,7 +22,6 @@ use plyd::games::sudoku::presets::Choice;
 use plyd::games::sudoku::rules::{Fill, Sudoku};
 use plyd::games::sudoku::solutions::taboo_moves;
 use plyd::options::Options;
-use plyd::score::Score;
 use plyd::search::clock::thread_cpu_time;
 use plyd::search::{Asked, Control, End, Found, Searcher};
 use plyd::zobrist::SplitMix64;
@@ -56,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut table = Columns::new(["board", "solvable", "all moves classified", "first move", "first depth"]);
     let mut nine = Vec::new();
     for (name, text) in BOARDS {
-        let (game, pos) = open(text, "classic")?;
+        let (game, pos) = open(text)?;
         let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();
         let solve = mean(|| {
             black_box(game.solver().solve(black_box(&values), &[], &mut u64::MAX.clone()));
@@ -81,20 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let told = |time: Duration| if time <= LIMIT { told(time) } else { "over 1 s".to_owned() };
         table.row([empty.to_string(), format!("{solved} of {}", times.len()), told(median), told(worst)]);
     }
-    writeln!(out, "{table}")?;
-    let values = after_two_moves()?;
-    let count = |is: fn(&i32) -> bool| values.iter().flatten().filter(|value| is(value)).count();
-    let best = values.iter().filter_map(|replies| replies.iter().min()).max();
-    Ok(writeln!(
-        out,
-        "rows, empty 2x2: the first player gains {} with the best play of both; after two moves it wins {}, draws {} and \
-         loses {} of {} games",
-        best.ok_or("there are moves")?,
-        count(|value| *value > 0),
-        count(|value| *value == 0),
-        count(|value| *value < 0),
-        values.iter().flatten().count(),
-    )?)
+    Ok(writeln!(out, "{table}")?)
 }
 
 fn told(time: Duration) -> String {
@@ -120,35 +105,9 @@ fn first_answers(game: &Sudoku, pos: &Position) -> [Duration; 2] {
     times
 }
 
-/// What the first player gains in `rows` on the empty board of 2x2, with the best play of both, after each of its moves and
-/// each reply.
-fn after_two_moves() -> Result<Vec<Vec<i32>>, Box<dyn Error>> {
-    let (game, start) = open(include_str!("../src/games/sudoku/boards/empty-2x2.txt"), "rows")?;
-    let mut values = Vec::new();
-    for first in legal(&game, &start) {
-        let mut pos = start.clone();
-        game.play(&mut pos, first);
-        let mut replies = Vec::new();
-        for reply in legal(&game, &pos) {
-            let mut pos = pos.clone();
-            game.play(&mut pos, reply);
-            let asked = Asked { moves: legal(&game, &pos), multipv: 1 };
-            let side = game.side(&pos);
-            let (found, end) =
-                player().search(&game, &Root::new(pos), &asked, &Control::default(), &mut |_| {});
-            let value =
-                found.lines[0].value.filter(|_| end == End::Proven).ok_or("an ending that is not exact")?;
-            let score = if side == Side::First { value.0.score } else { -value.0.score };
-            replies.push(score.raw() / Score::eval(1000).raw());
-        }
-        values.push(replies);
-    }
-    Ok(values)
-}
-
-fn open(text: &str, preset: &'static str) -> Result<(Sudoku, Position), Box<dyn Error>> {
+fn open(text: &str) -> Result<(Sudoku, Position), Box<dyn Error>> {
     let layout = Layout::parse(text).map_err(|error| format!("{error:?}"))?;
-    let rules = Rules::new(vec![("preset", preset.into())]);
+    let rules = Rules::new(Vec::new());
     let game = Choice::new(&rules, Some(&layout.told())).map(Sudoku::new);
     let game = game.map_err(|error| format!("{error:?}"))?;
     let pos = layout.position(&game).map_err(|error| format!("{error:?}"))?;

@@ -4,12 +4,12 @@
 //! A check is written so that a server that is right but different passes: other wordings, further fields, other
 //! games. What is not offered is skipped. In reading order:
 //!
-//! 1. [`verdict`]: what comes of a check; [`talk`]: one connection, with the waits and comparisons that checks are
+//! 1. `verdict`: what comes of a check; `talk`: one connection, with the waits and comparisons that checks are
 //!    made of.
-//! 2. [`witness`]: what holds for every message of every connection, noted wherever it is broken and told by a check
-//!    of its own; [`referee`]: the rules behind it.
-//! 3. One file a group of checks; [`refusals`] are a table, `refusals.txt`.
-//! 4. [`suite`]: which checks there are and how they are run.
+//! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a check
+//!    of its own; `referee`: the rules behind it.
+//! 3. One file a group of checks; `refusals` are a table, `refusals.txt`.
+//! 4. `suite`: which checks there are and how they are run.
 
 mod ends;
 mod framing;

@@ -154,7 +154,15 @@ mod tests {
 
     fn answer(player: Player, ms: u64) -> Option<Answered> {
         let time_us = ms * 1000;
-        Some(Answered { player, time_us, own_us: time_us, left_us: None, score: None, incident: None })
+        Some(Answered {
+            player,
+            time_us,
+            own_us: time_us,
+            left_us: None,
+            forgiven_us: None,
+            score: None,
+            incident: None,
+        })
     }
 
     /// A game of moves and `~` chance plies, each answered in a second by p1 and p2 in turn.

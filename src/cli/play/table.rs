@@ -311,6 +311,7 @@ impl Table {
             time_us: micros(time),
             own_us: micros(own),
             left_us: clock.left().map(micros),
+            forgiven_us: None,
             score: best.and_then(|best| best.lines.first()).and_then(|line| line.score),
             incident: best.and_then(|best| best.incident.clone()),
         };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use plyd_protocol as wire;
 
-use super::{Latch, Next, Received, Signal, next_lines};
+use super::{Form, Latch, Next, Received, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::state::ConnId;
@@ -56,7 +56,7 @@ impl Connection {
     #[must_use]
     pub fn receive(&self) -> Option<Vec<u8>> {
         loop {
-            match next_lines(&self.shared, self.conn) {
+            match next_messages(&self.shared, self.conn, Form::Lines) {
                 Next::Write(lines) => return Some(lines),
                 Next::Wait => self.latch.wait(),
                 Next::Close | Next::Gone => return None,
