@@ -14,6 +14,7 @@ use std::path::Path;
 use plyd_protocol::{Player, Score};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::report::Report;
 use crate::arena::{Match, PlayedGame};
@@ -22,8 +23,10 @@ use crate::engine::AnyRoot;
 use crate::page::PAGE;
 use crate::settings;
 
-/// The most games that can be stepped through: more would make a file that browsers are slow to open.
+/// The most games that can be stepped through, and the most bytes of their boards: more would make a file that browsers are
+/// slow to open.
 const GAMES: usize = 200;
+const BYTES: usize = 8 << 20;
 
 /// What draws boards, of the page of `plyd gui`.
 const MODULES: [&str; 12] = [
@@ -64,9 +67,18 @@ impl Gallery {
 
     /// Writes the page.
     pub(super) fn write(mut self, path: &Path, contest: &Match, report: &Report<'_>) -> Result<(), Failure> {
-        self.shown.sort_by_key(|game| game.number);
-        let games = self.shown.iter().map(|game| Shown::new(contest, game)).collect::<Result<_, _>>()?;
-        let data = Data { report, games, lengths: &self.lengths, most: GAMES };
+        self.shown.sort_by_key(|game| (!is_faulty(game), game.number));
+        let (mut games, mut bytes) = (Vec::new(), 0);
+        for game in &self.shown {
+            let game = Shown::new(contest, game)?;
+            bytes += game.boards.iter().map(|board| board.get().len()).sum::<usize>();
+            if bytes > BYTES {
+                break;
+            }
+            games.push(game);
+        }
+        games.sort_by_key(|game| game.number);
+        let data = Data { report, games, lengths: &self.lengths };
         let page = page(&serde_json::to_string(&data).map_err(std::io::Error::from)?);
         fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
     }
@@ -83,7 +95,6 @@ struct Data<'m> {
     report: &'m Report<'m>,
     games: Vec<Shown<'m>>,
     lengths: &'m BTreeMap<usize, u64>,
-    most: usize,
 }
 
 /// A game to step through.
@@ -99,7 +110,7 @@ struct Shown<'m> {
     end: String,
     fault: bool,
     /// The board before the first ply, then for each ply what it changes.
-    boards: Vec<Value>,
+    boards: Vec<Box<RawValue>>,
 }
 
 /// What a player said with a move.
@@ -118,11 +129,11 @@ impl<'m> Shown<'m> {
         let mut root = settings::open(contest.game, &rules, Some(&record.start))?;
         let mut boards = Vec::with_capacity(record.moves.len() + 1);
         let mut last = board(root.as_ref());
-        boards.push(last.clone());
+        boards.push(written(&last));
         for mv in &record.moves {
             root = root.extend(std::slice::from_ref(mv))?;
             let next = board(root.as_ref());
-            boards.push(delta::delta(&last, &next));
+            boards.push(written(&delta::delta(&last, &next)));
             last = next;
         }
         let mut said = game.answers.iter();
@@ -146,6 +157,10 @@ impl<'m> Shown<'m> {
 
 fn board(root: &dyn AnyRoot) -> Value {
     serde_json::to_value(root.board()).expect("a board is plain data")
+}
+
+fn written(board: &Value) -> Box<RawValue> {
+    serde_json::value::to_raw_value(board).expect("a board is plain data")
 }
 
 /// How a game ended, in words.

@@ -77,7 +77,7 @@ function ratings() {
       const y = 22 + row * 28;
       return [
         svg('text', { x: 240, y: y + 4, 'text-anchor': 'end' }, players[player]),
-        svg('line.error', { x1: x(e.value - e.error), x2: x(e.value + e.error), y1: y, y2: y }),
+        svg('line.interval', { x1: x(e.value - e.error), x2: x(e.value + e.error), y1: y, y2: y }),
         svg('circle.point', { cx: x(e.value), cy: y, r: 5 }, svg('title', {}, `${players[player]}: ${elo(e)}`)),
       ];
     });
@@ -233,10 +233,10 @@ function playable() {
     el('td', {}, el('button', { 'data-game': game.number, onclick: () => choose(game) }, String(game.number))),
     el('td.name', {}, game.players[0]), el('td.name', {}, game.players[1]), el('td', {}, String(game.moves.length)),
     el(game.fault ? 'td.name.fault' : 'td.name', {}, game.end)));
-  const head = el('tr', {}, ...['game', 'p1', 'p2', 'plies', 'end'].map((text) => el('th', { scope: 'col' }, text)));
+  const head = el('tr', {}, ...['game', 'p1', 'p2', 'plies', 'end'].map((text) => el(text === 'plies' ? 'th' : 'th.name', { scope: 'col' }, text)));
   const left = summary.games - games.length;
   section('Games', el('div.games', {}, el('table', {}, el('thead', {}, head), el('tbody', {}, ...rows))),
-    left > 0 ? el('p.about', {}, `${grouped(left)} more games are not in this page; those with faults all are, up to ${data.most}. “plyd show” steps through any of a record.`) : null, host);
+    left > 0 ? el('p.about', {}, `${grouped(left)} more games are not in this page; those with faults come first. “plyd show” steps through any of a record.`) : null, host);
   const viewer = new Viewer(host);
   function choose(game) {
     for (const row of rows) row.setAttribute('aria-selected', String(row.querySelector('button').dataset.game === String(game.number)));
