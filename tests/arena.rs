@@ -169,7 +169,12 @@ fn mistakes_end_the_command_before_the_first_game() {
         (&[][..], "<GAME>"),
         (&["isolation"], "--player"),
         (&["--preset", "nonsense"], "isolation"),
-        (&["--preset", "l-game", "l-game"], "leave them out"),
+        (&["--preset", "l-game", "l-game"], "cannot be used with"),
+        (&["--preset", "l-game", "--openings", "x"], "cannot be used with"),
+        (&["--preset", "l-game", "--rules", "a=b"], "cannot be used with"),
+        (&["--preset", "l-game", "--record", "/dev/null"], "directory"),
+        (&["l-game", "--player", FAST, "--player", FAST, "--html", "/nonexistent/page.html"], "--html"),
+        (&["l-game", "--player", FAST, "--player", FAST, "--html", "/dev"], "--html"),
         (&["isolation", "--player", FAST], "twice"),
         (&["isolation", "--player", FAST, "--player", "expert"], "random"),
         (&["isolation", "--player", FAST, "--player", FAST, "--games", "3"], "even"),
@@ -217,7 +222,8 @@ fn published_matches_are_played_again() {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let tables = play();
-    let tables = tables.as_array().unwrap();
+    assert_eq!(tables["ended"], "played");
+    let tables = tables["tables"].as_array().unwrap();
     assert_eq!(tables.len(), 2, "{tables:?}");
     let matches: Vec<&Value> = tables.iter().flat_map(|table| table["matches"].as_array().unwrap()).collect();
     for found in &matches {
@@ -226,7 +232,11 @@ fn published_matches_are_played_again() {
         assert!(found["verdict"].is_string() && found["claims"][0] == "no loss", "{found}");
     }
     assert_eq!(std::fs::read_dir(directory.join("games")).unwrap().count(), matches.len());
-    assert_eq!(play().as_array().unwrap(), tables, "the recorded games are counted, not played again");
+    assert_eq!(
+        play()["tables"].as_array().unwrap(),
+        tables,
+        "the recorded games are counted, not played again"
+    );
     std::fs::remove_dir_all(directory).unwrap();
 }
 
@@ -252,4 +262,17 @@ fn a_match_becomes_one_page() {
         assert_eq!(addresses, page.matches("http://www.w3.org/").count(), "{}", entry.name);
         std::fs::remove_dir_all(directory).unwrap();
     }
+}
+
+#[test]
+fn a_page_never_replaces_the_record() {
+    let directory = directory();
+    let given = ["l-game", "--player", FAST, "--player", "random", "--games", "2", "--record", "games"];
+    for page in ["games", "./games"] {
+        let output = command(&directory, &[&given[..], &["--html", page]].concat()).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("would replace the record"), "{text}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
 }

@@ -48,6 +48,11 @@ impl Cores {
         Ok(Self { games, referees })
     }
 
+    /// The cores of a game; none: it has all.
+    pub(super) fn of(&self, game: usize) -> Option<&[usize]> {
+        self.games.get(game).map(Vec::as_slice)
+    }
+
     /// Starts a process on the cores of a game; this thread then runs on those of the referees.
     pub(super) fn start<T>(&self, game: usize, start: impl FnOnce() -> T) -> T {
         // A core that was taken away meanwhile is no reason to lose a game.

@@ -1,7 +1,7 @@
 //! One game: the referee asks the players in turn, keeps their clocks, and decides what their answers are worth.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd_protocol::{Outcome, Player, Position, Record, ToMove};
 
@@ -10,7 +10,7 @@ use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
 use super::seat::{Fault, FaultKind, Reply, Seat};
-use super::{Adjudication, Fixture, Match, Stalls};
+use super::{Adjudication, Fixture, Match};
 use crate::engine::AnyRoot;
 use crate::zobrist::{SplitMix64, mix};
 
@@ -23,6 +23,8 @@ const ADJUDICATION: &str = "adjudication";
 /// A referee with a process of each player, or a connection to it.
 pub(super) struct Referee<'m> {
     contest: &'m Match,
+    /// Which of the games that are played at once this is.
+    place: usize,
     /// By the player's index in the match.
     seats: Vec<Seat<'m>>,
 }
@@ -54,6 +56,7 @@ impl<'m> Referee<'m> {
     pub(super) fn new(contest: &'m Match, place: usize) -> Self {
         Self {
             contest,
+            place,
             seats: contest.players.iter().map(|player| Seat::new(contest, player, place)).collect(),
         }
     }
@@ -110,9 +113,13 @@ impl<'m> Referee<'m> {
             }
             let player = if board.root.to_move() == ToMove::P1 { Player::P1 } else { Player::P2 };
             let seat = &mut self.seats[board.players[side(player)]];
-            let stalls = self.contest.stalls.as_ref();
+            let (contest, place) = (self.contest, self.place);
+            let stood_still = |from, to| {
+                let cores = contest.cores.as_ref().and_then(|cores| cores.of(place));
+                Some(contest.stalls.as_ref()?.during(from, to, cores))
+            };
             board
-                .ask(player, seat, stalls)
+                .ask(player, seat, stood_still)
                 .map_err(|fault| Forfeit { player, fault: seat.dismiss(fault) })?;
         }
     }
@@ -160,19 +167,25 @@ impl<'m> Referee<'m> {
 }
 
 impl Board {
-    /// Asks for a move and plays it.
+    /// Asks for a move and plays it. `stood_still` tells for how long the machine did between two instants, where that is
+    /// watched.
     ///
     /// # Errors
     /// What is wrong with the answer, or that there is none.
-    fn ask(&mut self, player: Player, seat: &mut Seat<'_>, stalls: Option<&Stalls>) -> Result<(), Fault> {
+    fn ask(
+        &mut self,
+        player: Player,
+        seat: &mut Seat<'_>,
+        stood_still: impl FnOnce(Instant, Instant) -> Option<Duration>,
+    ) -> Result<(), Fault> {
         // The start is always told: rules may draw it, and not all draw alike.
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
         let allowed = own.allowed();
         let reply = seat.choose(position, own.told(opponent), allowed.unwrap_or_default())?;
         let clock = &mut self.clocks[side(player)];
-        let stood_still = || stalls.map(|stalls| stalls.during(reply.at - reply.time, reply.at));
-        let pressed = clock.press_forgiving(reply.time, self.margin, stood_still);
+        let still = || stood_still(reply.at - reply.time, reply.at);
+        let pressed = clock.press_forgiving(reply.time, self.margin, still);
         self.answers.push(answered(player, &reply, clock, pressed.ok().flatten()));
         if let Err(late) = pressed {
             let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());

@@ -33,6 +33,8 @@ pub struct Stalls {
 /// One core's watch.
 #[derive(Debug)]
 struct Watch {
+    /// The core; none: all of them.
+    core: Option<usize>,
     seen: Mutex<Seen>,
 }
 
@@ -57,19 +59,25 @@ impl Stalls {
         let mut stalls = Self { watches: Vec::new(), threads: Vec::new(), ended };
         for core in cores {
             let watch = Arc::new(Watch {
+                core,
                 seen: Mutex::new(Seen { due: Instant::now() + NAP, stalls: VecDeque::new() }),
             });
             let (own, ended) = (Arc::clone(&watch), Arc::clone(&stalls.ended));
-            stalls.threads.push(thread::spawn(move || own.keep(core, &ended)));
+            stalls.threads.push(thread::spawn(move || own.keep(&ended)));
             stalls.watches.push(watch);
         }
         stalls
     }
 
-    /// For how long in this span at least one core stood still.
+    /// For how long in this span at least one core stood still, of these cores or, without any, of all.
     #[must_use]
-    pub fn during(&self, from: Instant, to: Instant) -> Duration {
-        let mut spans: Vec<Span> = self.watches.iter().flat_map(|watch| watch.seen_until(to)).collect();
+    pub fn during(&self, from: Instant, to: Instant, cores: Option<&[usize]>) -> Duration {
+        let counts = |watch: &&Arc<Watch>| match (watch.core, cores) {
+            (Some(core), Some(cores)) => cores.contains(&core),
+            _ => true,
+        };
+        let mut spans: Vec<Span> =
+            self.watches.iter().filter(counts).flat_map(|watch| watch.seen_until(to)).collect();
         covered(&mut spans, from, to)
     }
 }
@@ -85,8 +93,8 @@ impl Drop for Stalls {
 
 impl Watch {
     /// Sleeps again and again until it shall end.
-    fn keep(&self, core: Option<usize>, ended: &AtomicBool) {
-        if let Some(core) = core {
+    fn keep(&self, ended: &AtomicBool) {
+        if let Some(core) = self.core {
             // A core that was taken away meanwhile is watched from another.
             let _gone = cores::run_on(&[core]);
         }
@@ -159,7 +167,8 @@ mod tests {
     fn a_stall_that_lasts_is_seen() {
         let due = Instant::now();
         let stalls = VecDeque::from([(due, due + Duration::from_millis(7))]);
-        let watch = Watch { seen: Mutex::new(Seen { due: due + Duration::from_millis(8), stalls }) };
+        let watch =
+            Watch { core: None, seen: Mutex::new(Seen { due: due + Duration::from_millis(8), stalls }) };
         for (ms, expected) in [(8, 1), (11, 1), (12, 2), (500, 2)] {
             assert_eq!(watch.seen_until(due + Duration::from_millis(ms)).len(), expected, "{ms} ms");
         }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 
-use crate::arena::archive::Archive;
+use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
     self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
@@ -65,6 +65,7 @@ The same command with the same --record file goes on where it was ended; with --
 pub(super) struct Args {
     /// Play the matches of a published report again, and tell its figures beside ours
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
+    #[arg(conflicts_with_all = presets::FIXED)]
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
@@ -114,7 +115,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write a page of figures, charts and games to step through, which a browser shows without a network
-    #[arg(long, value_name = "FILE", conflicts_with = "preset")]
+    #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
@@ -137,20 +138,26 @@ enum Adjudicate {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(name) = &args.preset {
-        if args.position.is_some() || !args.players.is_empty() {
-            return Err(Failure::Usage("--preset names games and players itself: leave them out".into()));
-        }
         return presets::run(name, args, out);
     }
     let contest = contest(args)?;
     let mut totals = Totals::new(&contest, args.sprt);
-    totals.gallery = args.html.is_some().then(Gallery::default);
-    play(&contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
-    let report = Report::new(&contest, &totals.summary, totals.assessment());
-    if let (Some(path), Some(gallery)) = (&args.html, totals.gallery.take()) {
-        gallery.write(path, &contest, &report)?;
+    if let Some(path) = &args.html {
+        html::try_path(path, args.record.as_deref())?;
+        totals.gallery = Some(Gallery::default());
     }
-    if args.json { write_json(out, &report) } else { report.show(out) }
+    play(&contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
+    let gallery = totals.gallery.take();
+    let report = Report::new(&contest, &totals.summary, totals.assessment());
+    if args.json {
+        write_json(out, &report)?
+    } else {
+        report.show(out)?
+    }
+    match (&args.html, gallery) {
+        (Some(path), Some(gallery)) => gallery.write(path, &contest, &report),
+        _ => Ok(()),
+    }
 }
 
 /// Plays what is left of a match: the games that the record has not.
@@ -228,10 +235,11 @@ fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive,
         Ok(())
     });
     opened.map_err(|error| {
-        Failure::Usage(format!(
-            "--record {}: {error}; give the arguments of the match that it holds, or another file",
-            path.display()
-        ))
+        let advice = match error {
+            ArchiveError::Line { .. } => "; give the arguments of the match that it holds, or another file",
+            _ => "",
+        };
+        Failure::Usage(format!("--record {}: {error}{advice}", path.display()))
     })
 }
 

@@ -52,9 +52,16 @@ impl Claim {
     /// What a match says to the claim: the two players' games, and the moves of the longest one.
     pub(super) fn verdict(self, meeting: &Meeting, longest: usize) -> Verdict {
         let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
-        let Some(ours) = meeting.pairing.score() else {
+        let games = meeting.wins + meeting.draws + meeting.losses;
+        let Some(mut ours) = meeting.pairing.score() else {
             return Verdict::Open;
         };
+        if ours.error == 0.0 {
+            // All pairs were alike, which is no certainty.
+            ours.error = error(ours.value, games as f64);
+        }
+        // What holds for a few games is not yet borne out.
+        let sure = |holds| if holds && games < FEW { Verdict::Open } else { sure(holds) };
         match self {
             Self::Score { won, lost } => {
                 let theirs = published(won, lost);
@@ -72,13 +79,21 @@ impl Claim {
     }
 }
 
-/// A published result as a share of the points. Its error is that of games that do not depend on each other, of which one
-/// more of each kind was played (Agresti and Coull, 1998): the plain error of 20 : 0 would be 0.
+/// The fewest games that bear a claim out.
+const FEW: u64 = 10;
+
+/// A published result as a share of the points.
 fn published(won: u32, lost: u32) -> Estimate {
     let games = f64::from(won + lost);
-    let shared = (f64::from(won) + 2.0) / (games + 4.0);
-    let error = Z_95 * (shared * (1.0 - shared) / (games + 4.0)).sqrt();
-    Estimate { value: f64::from(won) / games, error }
+    let value = f64::from(won) / games;
+    Estimate { value, error: error(value, games) }
+}
+
+/// The error of a share of the points of games that do not depend on each other, as if two more of each kind were played
+/// (Agresti and Coull, 1998): the plain error of 20 : 0 would be 0.
+fn error(share: f64, games: f64) -> f64 {
+    let share = (share * games + 2.0) / (games + 4.0);
+    Z_95 * (share * (1.0 - share) / (games + 4.0)).sqrt()
 }
 
 impl FromStr for Claim {
@@ -151,8 +166,12 @@ mod tests {
             ("more than half", 90, 0, 10, 9, Verdict::Holds),
             ("more than half", 52, 0, 48, 9, Verdict::Open),
             ("more than half", 10, 0, 90, 9, Verdict::Differs),
-            ("more than half", 0, 20, 0, 9, Verdict::Differs),
-            ("half at most", 0, 20, 0, 9, Verdict::Holds),
+            ("more than half", 0, 200, 0, 9, Verdict::Open),
+            ("all won", 2, 0, 0, 9, Verdict::Open),
+            ("all won", 0, 0, 2, 9, Verdict::Differs),
+            ("20-0", 2, 0, 0, 9, Verdict::Open),
+            ("half at most", 0, 20, 0, 9, Verdict::Open),
+            ("half at most", 0, 2, 38, 9, Verdict::Holds),
             ("half at most", 90, 0, 10, 9, Verdict::Differs),
             ("half at most", 48, 0, 52, 9, Verdict::Open),
             ("32 moves at most", 20, 0, 0, 32, Verdict::Holds),

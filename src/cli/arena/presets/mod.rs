@@ -19,7 +19,7 @@ use crate::arena::statistics::Estimate;
 use crate::arena::{Meeting, Summary};
 use crate::columns::{Columns, grouped};
 
-use super::report::percent;
+use super::report::{Ended, percent};
 use super::{Args, Halt, Totals, contest, play};
 use crate::cli::failure::Failure;
 use crate::cli::write_json;
@@ -32,6 +32,25 @@ const PRESETS: [(&str, &str); 5] = [
     ("colosseum", include_str!("colosseum.txt")),
     ("l-game", include_str!("l-game.txt")),
     ("ijk", include_str!("ijk.txt")),
+];
+
+/// The arguments that a preset's matches have themselves.
+pub(super) const FIXED: [&str; 15] = [
+    "game",
+    "position",
+    "moves",
+    "rules",
+    "players",
+    "gauntlet",
+    "openings",
+    "random_plies",
+    "sprt",
+    "margin",
+    "forgive_stalls",
+    "patience",
+    "max_moves",
+    "adjudicate",
+    "html",
 ];
 
 /// The names that `--preset` takes.
@@ -80,6 +99,8 @@ struct Found {
     longest: usize,
     /// Games that a player forfeited.
     forfeits: u64,
+    /// Games that were not played; nothing is borne out then.
+    left: u64,
 }
 
 /// A table with what came of its matches.
@@ -89,16 +110,28 @@ struct Played {
     matches: Vec<Found>,
 }
 
+/// What came of a preset.
+#[derive(Debug, Serialize)]
+struct Report<'p> {
+    preset: &'p str,
+    ended: Ended,
+    tables: Vec<Played>,
+}
+
 /// Plays a preset's matches and prints each table as soon as it is played. Of the arguments beside it those count that
 /// fit every match: games, seed, concurrency and, as a directory with a file a match, the record.
 pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (_, text) = PRESETS.iter().find(|(known, _)| *known == name).expect("the parser knows the names");
     let tables = tables(text).map_err(|(line, error)| Failure::Failed(format!("{name}:{line}: {error}")))?;
     if let Some(directory) = &given.record {
-        fs::create_dir_all(directory)?;
+        fs::create_dir_all(directory).map_err(|error| {
+            let place = directory.display();
+            Failure::Usage(format!("--record {place}: {error}; with --preset it is a directory"))
+        })?;
     }
     let halt = Halt::on_interrupt()?;
     let (mut played, mut number) = (Vec::new(), 0);
+    let all: usize = tables.iter().map(|table| table.rows.len()).sum();
     for Table { title, rows } in tables {
         let mut matches = Vec::new();
         for row in rows {
@@ -119,7 +152,20 @@ pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), 
             break;
         }
     }
-    if given.json { write_json(out, &played) } else { Ok(writeln!(out, "{}", count(&played))?) }
+    let whole = |table: &Played| table.matches.iter().filter(|found| found.left == 0).count();
+    let left = all - played.iter().map(whole).sum::<usize>();
+    if given.json {
+        let ended = if left == 0 { Ended::Played } else { Ended::Interrupted };
+        return write_json(out, &Report { preset: name, ended, tables: played });
+    }
+    writeln!(out, "{}", count(&played))?;
+    if left > 0 {
+        writeln!(
+            out,
+            "{left} of {all} matches are not played to their end: with --record the same command goes on"
+        )?;
+    }
+    Ok(())
 }
 
 /// How many claims hold.
@@ -142,18 +188,21 @@ impl Row {
         args.games = given.games.or(args.games);
         args.seed = given.seed;
         args.concurrency = given.concurrency;
+        args.pin = given.pin;
         let contest = contest(&args)?;
         let mut totals = Totals::new(&contest, None);
         play(&contest, &mut totals, record.as_deref(), halt)?;
-        Ok(Found::new(label, claims, &totals.summary))
+        Ok(Found::new(label, claims, &totals.summary, contest.schedule.games() as u64))
     }
 }
 
 impl Found {
-    fn new(label: String, claims: Vec<Claim>, summary: &Summary) -> Self {
+    fn new(label: String, claims: Vec<Claim>, summary: &Summary, scheduled: u64) -> Self {
         let meeting = &summary.meetings[0];
         let longest = summary.longest.unwrap_or(0);
+        let left = scheduled - summary.games;
         let verdict = claims.iter().map(|claim| claim.verdict(meeting, longest)).max();
+        let verdict = verdict.filter(|verdict| left == 0 || *verdict == Verdict::Differs);
         let Meeting { pairing, wins, draws, losses } = *meeting;
         Self {
             label,
@@ -165,6 +214,7 @@ impl Found {
             losses,
             longest,
             forfeits: summary.players.iter().flat_map(|conduct| conduct.faults.values()).sum(),
+            left,
         }
     }
 }
