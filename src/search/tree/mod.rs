@@ -23,6 +23,8 @@ use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
 const ALONE: u32 = 32;
 /// Visits between two looks at the lines: each look is after so many parts more than the last.
 const LOOK_PARTS: u32 = 16;
+/// How full a pruned tree may be, in parts per million, so that it is worth pruning again.
+const ROOMY_PPM: u32 = 750_000;
 
 /// A tree search for one game.
 pub struct Tree<G: Game, E> {
@@ -112,8 +114,10 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
             if let Some(end) = end {
                 break end;
             }
-            store = store.pruned();
-            season.may_prune = !store.is_full();
+            // The search goes on to its end in the full tree where pruning takes longer than it may.
+            let pruned = store.pruned(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+            season.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
+            store = pruned.unwrap_or(store);
         };
         let found = Lines::<G, E>::new(&store, asked.multipv, season.told).found();
         publish(&found);

@@ -11,6 +11,8 @@ use crate::score::{Score, Value};
 
 /// Nodes that are allocated together.
 const CHUNK: usize = 1 << 10;
+/// Nodes between two questions whether to give up a copy.
+const ASKED: usize = 1 << 10;
 /// The value of a node is counted in such parts of a won game.
 pub(super) const ONE: f64 = (1 << 20) as f64;
 
@@ -271,39 +273,44 @@ impl<M: Copy> Store<M> {
     }
 
     /// How often a node must have been visited, so that what was looked at behind all such nodes takes half of the memory
-    /// at most: no node was visited more often than its parent.
-    fn busy(&self) -> u32 {
+    /// at most: no node was visited more often than its parent. None where it was given up.
+    fn busy(&self, is_over: &impl Fn() -> bool) -> Option<u32> {
         if 2 * self.bytes() < self.limit {
-            return 0;
+            return Some(0);
         }
         let used = self.used.load(Ordering::Relaxed).min(self.chunks.len() * CHUNK);
-        let nodes = (0..used).filter_map(|id| self.chunks[id / CHUNK].get().map(|chunk| &chunk[id % CHUNK]));
-        let mut sizes: Vec<(u32, usize)> = nodes
-            .filter_map(|node| {
-                let branches = node.branches()?.all.len() * size_of::<Branch<M>>();
-                Some((node.visits(), branches + node.opened() * size_of::<Node<M>>()))
-            })
-            .collect();
+        let mut sizes: Vec<(u32, usize)> = Vec::new();
+        for id in 0..used {
+            if id.is_multiple_of(ASKED) && is_over() {
+                return None;
+            }
+            let node = self.chunks[id / CHUNK].get().map(|chunk| &chunk[id % CHUNK]);
+            if let Some((node, branches)) = node.and_then(|node| Some((node, node.branches()?))) {
+                let branches = branches.all.len() * size_of::<Branch<M>>();
+                sizes.push((node.visits(), branches + node.opened() * size_of::<Node<M>>()));
+            }
+        }
         sizes.sort_unstable_by_key(|&(visits, _)| std::cmp::Reverse(visits));
         let mut bytes = 0;
         for (visits, size) in sizes {
             bytes += size;
             if 2 * bytes > self.limit {
-                return visits + 1;
+                return Some(visits + 1);
             }
         }
-        0
+        Some(0)
     }
 
     /// A copy that takes half of the memory at most, without what is behind the nodes that were visited least.
-    pub(super) fn pruned(&self) -> Self {
+    /// None where `is_over`, which is asked now and then, gave it up.
+    pub(super) fn pruned(&self, is_over: impl Fn() -> bool) -> Option<Self> {
         let copy = Self::new(self.limit);
         if let Some(root) = copy.add(0, false) {
             // The root's own branches are always kept.
-            let busy = self.busy().min(self.node(NodeId::ROOT).visits());
-            copy.graft(self, NodeId::ROOT, root, busy);
+            let busy = self.busy(&is_over)?.min(self.node(NodeId::ROOT).visits());
+            copy.graft(self, NodeId::ROOT, root, busy, &is_over)?;
         }
-        copy
+        Some(copy)
     }
 
     /// Takes over what an older tree knows below the root, whose branches were looked at anew.
@@ -313,7 +320,8 @@ impl<M: Copy> Store<M> {
     {
         let root = self.node(NodeId::ROOT);
         let Some((known, branches)) = old.node(from).branches().zip(root.branches()) else { return };
-        let busy = old.busy();
+        let never = || false;
+        let busy = old.busy(&never).unwrap_or(0);
         // The branches are tried in their order: what comes after one that was not tried is tried anew.
         for (number, branch) in branches.all.iter().enumerate() {
             let tried = old.children(from).find(|(_, node)| known.all[node.branch()].mv == branch.mv);
@@ -321,7 +329,8 @@ impl<M: Copy> Store<M> {
             let Some(copy) = self.add(number, node.is_same_side()) else { break };
             root.claim(number);
             self.link(NodeId::ROOT, copy);
-            self.graft(old, id, copy, busy);
+            // It is never given up.
+            let _whole = self.graft(old, id, copy, busy, &never);
             let node = self.node(copy);
             root.visits.fetch_add(node.visits(), Ordering::Relaxed);
             let total = node.total.load(Ordering::Relaxed);
@@ -330,10 +339,22 @@ impl<M: Copy> Store<M> {
     }
 
     /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that were visited
-    /// less than `least` times nothing.
-    fn graft(&self, other: &Self, from: NodeId, to: NodeId, least: u32) {
+    /// less than `least` times nothing. None where it was given up halfway.
+    fn graft(
+        &self,
+        other: &Self,
+        from: NodeId,
+        to: NodeId,
+        least: u32,
+        is_over: &impl Fn() -> bool,
+    ) -> Option<()> {
         let mut waiting = vec![(from, to)];
+        let mut copied: usize = 0;
         while let Some((from, to)) = waiting.pop() {
+            copied += 1;
+            if copied.is_multiple_of(ASKED) && is_over() {
+                return None;
+            }
             let (old, new) = (other.node(from), self.node(to));
             new.copy_counts(old);
             let Some(branches) = old.branches().filter(|_| old.visits() >= least) else {
@@ -353,5 +374,31 @@ impl<M: Copy> Store<M> {
                 waiting.push((id, copy));
             }
         }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_can_be_given_up() {
+        let full: Store<u8> = Store::new(1 << 18);
+        while !full.is_full() {
+            full.add(0, false).unwrap();
+        }
+        assert!(full.pruned(|| true).is_none(), "while its nodes are looked at");
+        let wide: Store<u8> = Store::new(1 << 20);
+        let root = wide.add(0, false).unwrap();
+        let all = vec![Branch { mv: 0, behind: 0 }; 3000].into_boxed_slice();
+        let (best, left_out) = (Score::DRAW, (Score::DRAW, Score::DRAW));
+        wide.branch_out(root, Branches { all, best, sum: 1.0, left_out, is_chance: false });
+        for branch in 0..3000 {
+            wide.link(root, wide.add(branch, false).unwrap());
+        }
+        assert!(wide.pruned(|| true).is_none(), "while they are copied");
+        let copy = wide.pruned(|| false).unwrap();
+        assert_eq!((copy.children(root).count(), copy.bytes()), (3000, wide.bytes()));
     }
 }
