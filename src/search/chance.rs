@@ -12,6 +12,7 @@ use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
 use crate::search::alpha_beta::{Place, Search};
+use crate::search::ordering::MAX_PLY;
 use crate::search::table::Entry;
 
 /// The smallest depth at which single moves are looked at first: nearer to the horizon they cost as much as they save.
@@ -61,7 +62,9 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         self.memory.least[base..].fill(low);
         let mut outcomes = Outcomes { base, end, low, high, total: 0 };
         outcomes.total = self.memory.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
-        let is_probed = place.depth >= PROBED && i64::from(beta.raw()) <= high;
+        // A probe goes two plies on at once, past the outcome and a move.
+        let has_room = place.ply + 2 <= MAX_PLY;
+        let is_probed = has_room && place.depth >= PROBED && i64::from(beta.raw()) <= high;
         let cut = if is_probed { self.probed(pos, place, &outcomes, beta) } else { None };
         let value = match cut {
             Some(bound) => Value::guess(bound),
