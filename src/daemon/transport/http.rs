@@ -138,7 +138,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Request<()>)>, Answer> {
     }
     let headers = request.headers();
     let has_body = headers.contains_key(TRANSFER_ENCODING)
-        || headers.get(CONTENT_LENGTH).is_some_and(|length| length.as_bytes() != b"0");
+        || headers.get_all(CONTENT_LENGTH).iter().any(|length| length.as_bytes() != b"0");
     if has_body {
         // What follows the head would be taken for another request.
         let status = if matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -153,7 +153,8 @@ fn parse(bytes: &[u8]) -> Result<Option<(usize, Request<()>)>, Answer> {
 
 /// A header's value, if it is there once and is text.
 pub(super) fn header<'a>(request: &'a Request<()>, name: &str) -> Option<&'a str> {
-    request.headers().get(name).and_then(|value| value.to_str().ok())
+    let mut values = request.headers().get_all(name).iter();
+    values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok())
 }
 
 /// Whether the peer wants no more than the one answer.
@@ -212,6 +213,7 @@ mod tests {
             ("\u{16}\u{3}\u{1}", "400"),
             ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", "405"),
             ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}", "413"),
+            ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 2\r\n\r\n{}", "413"),
             ("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "413"),
             (&format!("GET / HTTP/1.1\r\n{many}\r\n"), "431"),
         ] {

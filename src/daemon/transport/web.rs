@@ -49,7 +49,7 @@ impl Site {
     }
 
     fn turn(&self, request: &Request<()>) -> Turn {
-        if request.headers().contains_key(UPGRADE) {
+        if asks_for_websocket(request) {
             return self.upgrade(request).map_or_else(Turn::Answer, Turn::Upgrade);
         }
         Turn::Answer(match self.page {
@@ -80,9 +80,13 @@ impl Site {
         // Programs that are no browsers send no origin: nobody but their user sent them here.
         if request.headers().contains_key(ORIGIN) {
             let origin = http::header(request, ORIGIN.as_str()).unwrap_or_default();
-            if request.headers().get_all(ORIGIN).iter().count() > 1 || !self.guard.lets_in(origin, host) {
+            if !self.guard.lets_in(origin, host) {
                 tracing::info!(origin, host, "refused a page");
-                let message = "pages of this origin may not connect; `plyd serve --ws-origin` allows one";
+                let message = if self.page.is_some() {
+                    "pages of this origin may not connect; the page of this port may"
+                } else {
+                    "pages of this origin may not connect; `plyd serve --ws-origin` allows one"
+                };
                 return Err(Answer::refusal(StatusCode::FORBIDDEN, message));
             }
         }
@@ -118,6 +122,12 @@ impl Site {
         answer.is_last = http::wants_close(request);
         answer
     }
+}
+
+/// Whether a request is to become a WebSocket; what else it might become may be ignored.
+fn asks_for_websocket(request: &Request<()>) -> bool {
+    let protocols = request.headers().get_all(UPGRADE).iter().filter_map(|value| value.to_str().ok());
+    protocols.flat_map(|list| list.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
 }
 
 /// Accepts visitors for ever.
