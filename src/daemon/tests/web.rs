@@ -281,7 +281,7 @@ fn a_peer_that_vanishes_has_its_searches_cancelled() {
 
 #[test]
 fn a_peer_is_asked_whether_it_is_there() {
-    let site = Site::new(Limits { idle: Duration::from_millis(30), ..Limits::default() }, &[]);
+    let site = Site::new(Limits { idle: Duration::from_millis(300), ..Limits::default() }, &[]);
     let mut awake = site.greet();
     let asleep = site.greet();
     for _ in 0..5 {
@@ -292,6 +292,8 @@ fn a_peer_is_asked_whether_it_is_there() {
     }
     site.served
         .wait_until("the silent one is cut off", |daemon| daemon.status().counters.connections_dropped >= 1);
+    awake.ping();
+    assert_eq!(site.served.daemon.status().counters.connections_dropped, 1);
     drop(asleep);
 }
 
