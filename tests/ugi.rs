@@ -292,6 +292,22 @@ fn a_position_that_cannot_be_played_ends_the_game_without_a_result() {
 }
 
 #[test]
+fn lines_that_are_too_long_leave_no_position_and_no_go_without_an_answer() {
+    let mut engine = Engine::start(&["isolation"]);
+    // Longer than what is read, and longer than what is read only when it is put as a request.
+    for long in [" b3".repeat(400_000), " \u{1}".repeat(200_000)] {
+        assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
+        let told = engine.notes(&format!("position startpos moves{long}"));
+        assert!(told.len() == 1 && told[0].starts_with("info string no position: "), "{told:?}");
+        assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "none"]);
+        assert_eq!(engine.go("movetime 10").1, "0000");
+    }
+    engine.say("position startpos");
+    assert_eq!(engine.go(&format!("searchmoves{}", " \u{1}".repeat(200_000))).1, "0000");
+    assert_ne!(engine.go("movetime 10").1, "0000");
+}
+
+#[test]
 fn every_kind_of_go_is_answered() {
     let mut engine = Engine::start(WIDE);
     engine.say("position startpos moves f5 e7");

@@ -31,9 +31,6 @@ use session::{Requests, Session, Unanswered};
 /// What one read takes at most.
 const READ_BYTES: usize = 64 << 10;
 
-/// The longest line that is read: no request that says the same, every byte escaped, is too long for the daemon.
-const LINE_BYTES: usize = MAX_LINE / 16;
-
 /// How long a program may leave what it is told unread: it may be stopped for hours, and goes on then.
 const STALLED: Duration = Duration::from_secs(1 << 25);
 
@@ -107,7 +104,7 @@ fn drawn_alike(entry: &Entry, mut rules: Settings) -> Settings {
 
 /// Carries out what standard input says, until it ends or says `quit`.
 fn obey(mut session: Session) {
-    let mut framing = Framing::new(LINE_BYTES);
+    let mut framing = Framing::new(MAX_LINE);
     let mut buffer = vec![0; READ_BYTES];
     let mut input = io::stdin().lock();
     loop {
@@ -136,7 +133,7 @@ fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result
     match event {
         Event::Line { bytes, .. } => session.line(&String::from_utf8_lossy(&bytes), arrived_ns),
         Event::TooLong { limit, .. } => {
-            note(&format!("a line of more than {limit} bytes is ignored"));
+            session.unread(&format!("a line of more than {limit} bytes is not read"));
             Ok(true)
         }
     }

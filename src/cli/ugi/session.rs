@@ -123,6 +123,12 @@ impl Session {
         Ok(true)
     }
 
+    /// A line came that cannot be read. It may have told a position, so that none is left.
+    pub(super) fn unread(&mut self, message: &str) {
+        self.board = Err(message.to_owned());
+        note(&format!("no position: {message}"));
+    }
+
     /// The input ended: a search with a limit ends by it, any other answers now.
     pub(super) fn finish(self) {
         self.running.release();
@@ -239,9 +245,17 @@ impl Session {
         go.searchmoves.clone_from(&search.moves);
         go.info = InfoRequest { events: vec![InfoEvent::Best, InfoEvent::Progress], min_interval_ms: 0 };
         let ponders = go.mode == Mode::Ponder;
-        self.running.begin(self.requests.next_id(), ponders);
+        let (id, line) = match self.requests.next(wire::Command::Go(Box::new(go))) {
+            Ok(next) => next,
+            Err(message) => {
+                note(&message);
+                tell([format!("bestmove {NO_MOVE}")]);
+                return Ok(());
+            }
+        };
+        self.running.begin(id, ponders);
         self.pondering = ponders.then_some(search);
-        self.requests.send(wire::Command::Go(Box::new(go)));
+        self.requests.send(&line);
         Ok(())
     }
 
@@ -307,21 +321,30 @@ impl Requests {
         Self { connection, answers, last: 0, arrived_ns: now_ns() }
     }
 
-    /// The id that the next request will have.
-    fn next_id(&self) -> String {
-        (self.last + 1).to_string()
+    /// The id and the line of the next request.
+    ///
+    /// # Errors
+    /// A sentence, if the line is longer than the daemon reads: its error would name no request.
+    fn next(&self, command: wire::Command) -> Result<(String, Vec<u8>), String> {
+        let id = (self.last + 1).to_string();
+        let request = Request { id: id.clone(), command };
+        let line = serde_json::to_vec(&request).expect("requests hold only text keys and integers");
+        if line.len() > wire::MAX_LINE {
+            return Err(format!("too long: as a request it has more than {} bytes", wire::MAX_LINE));
+        }
+        Ok((id, line))
     }
 
-    fn send(&mut self, command: wire::Command) {
-        let request = Request { id: self.next_id(), command };
+    /// Sends the next request.
+    fn send(&mut self, line: &[u8]) {
         self.last += 1;
-        let line = serde_json::to_vec(&request).expect("requests hold only text keys and integers");
-        self.connection.send(&line, self.arrived_ns);
+        self.connection.send(line, self.arrived_ns);
     }
 
     /// Sends a request and waits for its result. One request is under way at a time, so that the next answer is its.
     fn ask(&mut self, command: wire::Command) -> Result<ResultBody, Unanswered> {
-        self.send(command);
+        let (_, line) = self.next(command).map_err(Unanswered::Refused)?;
+        self.send(&line);
         match self.answers.recv() {
             Ok(Message::Result(result)) => Ok(result.body),
             Ok(Message::Error(error)) => Err(Unanswered::Refused(error.message)),
