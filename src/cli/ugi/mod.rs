@@ -81,15 +81,17 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (answer, answers) = channel();
     let requests = Requests::new(Arc::clone(&connection), answers);
     let shared = Arc::clone(&running);
-    std::thread::Builder::new().name("ugi".to_owned()).spawn(move || {
+    let commands = std::thread::Builder::new().name("ugi".to_owned()).spawn(move || {
         match Session::open(entry, rules, startpos, threads, requests, shared) {
             Ok(session) => obey(session),
-            Err(Unanswered::Refused(message)) => note(&message),
+            Err(Unanswered::Refused(message)) => return Err(Failure::Failed(message)),
             Err(Unanswered::Gone) => {}
         }
+        Ok(())
     })?;
     // Until the connection is over: after `quit`, or when the input ended and all is answered.
-    listen(&connection, &running, &answer)
+    listen(&connection, &running, answer)?;
+    commands.join().unwrap_or_else(|_| Err(Failure::Failed("the thread that reads commands broke".into())))
 }
 
 /// Rules that draw a position draw the same one in each process: two engines of a match start from one `startpos`.
@@ -140,7 +142,9 @@ fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result
 }
 
 /// Reads the daemon's messages to their end: tells of searches, and passes all other answers on.
-fn listen(connection: &Connection, running: &Running, answers: &Sender<Message>) -> Result<(), Failure> {
+///
+/// With it the way for answers ends, so that nobody waits for one.
+fn listen(connection: &Connection, running: &Running, answers: Sender<Message>) -> Result<(), Failure> {
     while let Some(lines) = connection.receive() {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let envelope: Envelope = serde_json::from_slice(line).map_err(io::Error::from)?;
@@ -157,6 +161,7 @@ fn listen(connection: &Connection, running: &Running, answers: &Sender<Message>)
         }
     }
     running.end();
+    drop(answers);
     Ok(())
 }
 
