@@ -36,6 +36,8 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 pub(super) struct Keys {
     /// The beginning of a key.
     bytes: Vec<u8>,
+    /// A paste was too long: all up to its end is dropped, and `bytes` has its mark and the last of what came.
+    dropping: bool,
 }
 
 impl Keys {
@@ -45,9 +47,17 @@ impl Keys {
         let mut keys = Vec::new();
         while let Some((length, key)) = first(&self.bytes) {
             self.bytes.drain(..length);
-            keys.extend(key);
+            // What is left of a paste that was too long is no key.
+            if !std::mem::take(&mut self.dropping) {
+                keys.extend(key);
+            }
         }
-        if self.bytes.len() > LONGEST {
+        self.dropping |= self.bytes.starts_with(PASTE) && self.bytes.len() > LONGEST;
+        if self.dropping {
+            // The end may have begun.
+            let last = self.bytes.len().saturating_sub(PASTE_END.len() - 1).max(PASTE.len());
+            self.bytes.drain(PASTE.len()..last);
+        } else if self.bytes.len() > LONGEST {
             self.bytes.clear();
         }
         keys
@@ -72,8 +82,8 @@ fn first(bytes: &[u8]) -> Option<(usize, Option<Key>)> {
         [0x1b, b'[', ..] if bytes.starts_with(PASTE) => {
             let text = &bytes[PASTE.len()..];
             let end = text.windows(PASTE_END.len()).position(|window| window == PASTE_END)?;
-            let pasted = String::from_utf8_lossy(&text[..end]).into_owned();
-            Some((PASTE.len() + end + PASTE_END.len(), Some(Key::Paste(pasted))))
+            let pasted = (end <= LONGEST).then(|| String::from_utf8_lossy(&text[..end]).into_owned());
+            Some((PASTE.len() + end + PASTE_END.len(), pasted.map(Key::Paste)))
         }
         [0x1b, b'[', ..] => control_sequence(bytes),
         [0x1b, b'O', last, ..] => Some((3, named(last))),
@@ -188,6 +198,21 @@ mod tests {
             assert_eq!(keys(&[bytes]), *expected, "{bytes:?}");
             let single: Vec<&[u8]> = bytes.chunks(1).collect();
             assert_eq!(keys(&single), *expected, "{bytes:?}, byte by byte");
+        }
+    }
+
+    #[test]
+    fn a_paste_that_is_too_long_is_no_key_at_all() {
+        let begun = [PASTE, &b"d4\r".repeat(LONGEST)].concat();
+        let rest = [b"\r", PASTE_END, b"\r", PASTE, b"a", PASTE_END].concat();
+        let whole = [&begun[..], &rest[..]].concat();
+        let cuts: [Vec<&[u8]>; 3] = [
+            vec![&whole],
+            whole.chunks(1000).collect(),
+            std::iter::once(&begun[..]).chain(rest.chunks(1)).collect(),
+        ];
+        for pieces in cuts {
+            assert_eq!(keys(&pieces), [Key::Enter, Key::Paste("a".into())], "{} pieces", pieces.len());
         }
     }
 
