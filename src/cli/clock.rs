@@ -47,6 +47,25 @@ pub(super) fn read(text: &str) -> Result<TimeControl, String> {
     clock(name, value)
 }
 
+/// A clock as [`read`] reads it; none where no time is counted.
+pub(super) fn text(control: TimeControl) -> Option<String> {
+    Some(match control {
+        TimeControl::Unlimited => return None,
+        TimeControl::PerMove(time) => format!("time={}", parse::duration_text(time)),
+        TimeControl::Increment { base, increment, moves } => {
+            let period = moves.map_or_else(String::new, |moves| format!("{moves}/"));
+            let (base, increment) = (parse::duration_text(base), parse::duration_text(increment));
+            format!("tc={period}{base}+{increment}")
+        }
+        TimeControl::Delay { base, delay } => {
+            format!("delay={}+{}", parse::duration_text(base), parse::duration_text(delay))
+        }
+        TimeControl::Bank { turn, bank } => {
+            format!("bank={}+{}", parse::duration_text(turn), parse::duration_text(bank))
+        }
+    })
+}
+
 fn sum(text: &str) -> Result<(&str, &str), String> {
     text.split_once('+').ok_or_else(|| "give two times with a plus, such as 10s+1s".into())
 }
@@ -94,6 +113,8 @@ mod tests {
         ] {
             assert_eq!(clock(name, text), Ok(expected), "{name}={text}");
             assert_eq!(read(&format!("{name}={text}")), Ok(expected), "{name}={text}");
+            let written = super::text(expected).unwrap();
+            assert_eq!(read(&written), Ok(expected), "{written}");
         }
     }
 

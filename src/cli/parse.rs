@@ -24,6 +24,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{number}` is no number; give a time such as 200ms, 1.5s or 2m"))
 }
 
+/// A time as [`duration`] reads it.
+pub(super) fn duration_text(time: Duration) -> String {
+    match time.subsec_nanos() {
+        0 if time.as_secs() > 0 && time.as_secs().is_multiple_of(60) => format!("{}m", time.as_secs() / 60),
+        0 => format!("{}s", time.as_secs()),
+        _ => format!("{}ms", time.as_nanos() as f64 / 1e6),
+    }
+}
+
 /// Reads a seed.
 ///
 /// # Errors
@@ -71,6 +80,10 @@ mod tests {
             [("200ms", Some(200)), ("1s", Some(1000)), ("1.5s", Some(1500)), ("2m", Some(120_000))]
         {
             assert_eq!(duration(text).ok(), ms.map(Duration::from_millis), "{text}");
+        }
+        for us in [0, 1, 1500, 1_500_000, 60_000_000, 90_000_000, 86_400_000_000] {
+            let time = Duration::from_micros(us);
+            assert_eq!(duration(&duration_text(time)), Ok(time));
         }
         for text in ["", "5", "s", "1h", "-1s", "1..s", "99999999999999999999999m"] {
             assert!(duration(text).is_err(), "{text}");

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::arena::Entrant;
 use crate::cli::records::Game;
-use crate::cli::{position, records, words};
+use crate::cli::{clock, parse, position, records, words};
 use plyd_protocol::{Position, Record, Settings};
 
 use super::history::{self, History, Ply};
-use super::link::Refusal;
+use super::link::{Place, Refusal};
 use super::seats::Seat;
-use super::table::Table;
+use super::table::{THINK, Table};
 use crate::engine::Entry;
 use crate::game::Kind;
 
@@ -192,6 +192,18 @@ pub(super) fn resume(table: &Table) -> String {
         let name = table.seats[index].name(&table.common);
         if name != usual.name(&Settings::new()) {
             line += &format!(" --p{} {}", index + 1, shell(&name));
+        }
+    }
+    if table.think != THINK {
+        line += &format!(" --time {}", parse::duration_text(table.think));
+    }
+    if let Some(clock) = clock::text(table.control) {
+        line += &format!(" --clock {}", shell(&clock));
+    }
+    if let Place::Tcp { address, token_file, .. } = table.link.place() {
+        line += &format!(" --connect {}", shell(&format!("tcp={address}")));
+        if let Some(file) = token_file {
+            line += &format!(" --token-file {}", shell(&file.to_string_lossy()));
         }
     }
     let rules: Vec<String> =

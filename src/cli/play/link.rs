@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,8 @@ const WIDEST: usize = 32;
 pub(super) enum Place {
     /// In a process of our own, started from this program.
     Child,
-    /// Behind a TCP address, with the token that it may want.
-    Tcp { address: String, token: Option<String> },
+    /// Behind a TCP address, with the token that it may want and the file that has it.
+    Tcp { address: String, token: Option<String>, token_file: Option<PathBuf> },
 }
 
 /// A connection, made where none is and made again where it broke.
@@ -97,6 +98,11 @@ impl Link {
     /// A link that is made when it is first needed.
     pub(super) fn new(place: Place) -> Self {
         Self { place, client: None, sessions: BTreeMap::new(), search: None }
+    }
+
+    /// Where the engine is.
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Where the engine's lines come from, to be waited for beside other things.

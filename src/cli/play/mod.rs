@@ -149,7 +149,7 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     });
     let token = token.transpose()?.map(|token| token.trim_end().to_owned());
     let place = match &args.connect {
-        Some(address) => Place::Tcp { address: address.clone(), token },
+        Some(address) => Place::Tcp { address: address.clone(), token, token_file: args.token_file.clone() },
         None => Place::Child,
     };
     let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);

@@ -24,6 +24,9 @@ use super::view::View;
 /// How much later than its clock the engine's answer may arrive: what lies between the clock and the engine.
 const MARGIN: Duration = Duration::from_millis(50);
 
+/// How long the engine thinks where nothing else is said: the default of `--time`.
+pub(super) const THINK: Duration = Duration::from_secs(1);
+
 /// What is known of the position that is shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Situation {
@@ -98,7 +101,7 @@ impl Table {
             here: Situation::default(),
             seats,
             common: Settings::new(),
-            think: Duration::from_secs(1),
+            think: THINK,
             control: TimeControl::Unlimited,
             seed,
             paused: false,
