@@ -27,6 +27,9 @@ pub enum ArchiveError {
     /// It cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// It is a device or a pipe, which keeps no games.
+    #[error("it is no regular file")]
+    NoFile,
     /// Another process writes it.
     #[error("another match is writing it")]
     Locked,
@@ -51,6 +54,9 @@ impl Archive {
         known: impl FnMut(PlayedGame) -> Result<(), String>,
     ) -> Result<Self, ArchiveError> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(ArchiveError::NoFile);
+        }
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
             Errno::WOULDBLOCK => ArchiveError::Locked,
             error => ArchiveError::Io(error.into()),
@@ -134,6 +140,14 @@ mod tests {
         let text = game(3);
         let read: PlayedGame = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    #[test]
+    fn a_device_is_no_archive() {
+        for device in ["/dev/zero", "/dev/full", "/dev/null"] {
+            let opened = Archive::open(Path::new(device), |_| Ok(()));
+            assert!(matches!(opened, Err(ArchiveError::NoFile)), "{device}: {opened:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a game too.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::words;
+
+/// The longest line that is read: some device's has no end.
+const LINE_BYTES: u64 = 16 << 20;
 
 /// A record, and what a match adds to it. One without a number has that of its line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,21 +42,29 @@ pub(super) struct Game {
 /// The games of a file, a line each.
 pub(super) fn read(path: &Path) -> Result<Vec<Game>, Failure> {
     let place = path.display();
-    let lines: Box<dyn BufRead> = if path == Path::new("-") {
+    let mut lines: Box<dyn BufRead> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
         let file = File::open(path).map_err(|error| Failure::Usage(format!("{place}: {error}")))?;
         Box::new(BufReader::new(file))
     };
     let mut games = Vec::new();
-    for (line, number) in lines.lines().zip(1..) {
-        let line = line?;
-        if line.trim().is_empty() {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = lines.by_ref().take(LINE_BYTES + 1).read_until(b'\n', &mut line);
+        if read.map_err(|error| Failure::Usage(format!("{place}: {error}")))? == 0 {
+            break;
+        }
+        let fail =
+            |message: &str| Failure::Usage(format!("{place}, line {number}: no record of a game: {message}"));
+        if line.len() as u64 > LINE_BYTES {
+            return Err(fail(&format!("more than {LINE_BYTES} bytes")));
+        }
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let mut game: Game = serde_json::from_str(&line).map_err(|error| {
-            Failure::Usage(format!("{place}, line {number}: no record of a game: {error}"))
-        })?;
+        let mut game: Game = serde_json::from_slice(&line).map_err(|error| fail(&error.to_string()))?;
         game.number = game.number.or(Some(number));
         games.push(game);
     }

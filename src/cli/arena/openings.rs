@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +29,11 @@ pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))
     };
+    let kind = std::fs::metadata(path).map_err(|error| fail("", &error))?.file_type();
+    if !kind.is_file() && !kind.is_fifo() {
+        // A device may have no end.
+        return Err(fail("", &"it is neither a file nor a pipe"));
+    }
     let text = std::fs::read_to_string(path).map_err(|error| fail("", &error))?;
     let mut openings: Vec<_> = text
         .lines()
