@@ -53,7 +53,7 @@ impl Colours {
     /// What a terminal is given; see <https://no-color.org>.
     pub(super) fn of_terminal() -> Self {
         let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb" || term.is_empty());
         match (dumb, refused) {
             (true, _) => Self::Never,
             (false, true) => Self::Attributes,
