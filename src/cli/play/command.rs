@@ -396,12 +396,13 @@ fn count(rest: &str, absent: usize) -> Result<usize, String> {
 
 fn analyse(rest: &str) -> Result<Command, String> {
     let (mut lines, mut time) = (None, None);
+    let wrong_count = || format!("give one number of lines, from 1 to {}", plyd_protocol::MAX_MULTIPV);
     for word in rest.split_whitespace() {
         match word.parse() {
             Ok(count @ 1..=plyd_protocol::MAX_MULTIPV) if lines.is_none() => lines = Some(count),
-            Ok(_) => {
-                return Err(format!("give one number of lines, from 1 to {}", plyd_protocol::MAX_MULTIPV));
-            }
+            Ok(_) => return Err(wrong_count()),
+            // A number that is too large for any count.
+            Err(_) if word.bytes().all(|byte| byte.is_ascii_digit()) => return Err(wrong_count()),
             Err(_) if time.is_none() => time = Some(parse::duration(word)?),
             Err(_) => return Err("give one time, such as 5s".into()),
         }
@@ -511,6 +512,7 @@ mod tests {
             ("hint soon", "200ms"),
             ("analyse 0", "from 1"),
             ("analyse 1 2", "one number"),
+            ("analyse 99999999999 1s", "one number"),
             ("analyse 1s 2s", "one time"),
             ("clock 5m", "tc=5m+3s"),
             ("clock tc=5", "unit"),
