@@ -30,7 +30,8 @@ pub(super) fn lines(board: &Board, emphasis: &Emphasis) -> Vec<Text> {
     let cells = cells(board);
     let texts = cells.values().map(|(text, _)| text);
     let widest = texts.chain(&board.grid.col_labels).map(|text| text.chars().count()).max();
-    let picture = Picture { board, emphasis, width: widest.unwrap_or(1).max(1), cells };
+    let walls = board.walls.iter().map(|wall| (wall.cell, wall.side as u8)).collect();
+    let picture = Picture { board, emphasis, width: widest.unwrap_or(1).max(1), cells, walls };
     let mut lines = picture.draw();
     let mut legend = Text::default();
     let mut told: Vec<String> = Vec::new();
@@ -109,6 +110,8 @@ struct Picture<'a> {
     width: usize,
     /// What is written on each cell that is not empty, and whose it is.
     cells: BTreeMap<Cell, (String, Option<Player>)>,
+    /// The sides of cells that have a wall.
+    walls: BTreeSet<(Cell, u8)>,
 }
 
 impl Picture<'_> {
@@ -188,7 +191,7 @@ impl Picture<'_> {
     }
 
     fn wall(&self, cell: Cell, side: Side) -> bool {
-        self.board.walls.iter().any(|wall| wall.cell == cell && wall.side == side)
+        self.walls.contains(&(cell, side as u8))
     }
 
     fn centred(&self, text: &str) -> String {

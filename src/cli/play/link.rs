@@ -280,7 +280,11 @@ fn is_drawable(board: &Board) -> bool {
     let Grid { rows, cols, row_labels, col_labels, .. } = &board.grid;
     let on_pieces = board.pieces.iter().filter_map(|piece| piece.label.as_ref());
     let mut labels = row_labels.iter().chain(col_labels).chain(on_pieces);
-    *rows <= LARGEST && *cols <= LARGEST && labels.all(|label| label.chars().count() <= WIDEST)
+    let cells = u64::from(*rows) * u64::from(*cols);
+    board.walls.len() as u64 <= 4 * cells
+        && *rows <= LARGEST
+        && *cols <= LARGEST
+        && labels.all(|label| label.chars().count() <= WIDEST)
 }
 
 /// Opens the connection; a server of our own ends with us at once.
@@ -312,6 +316,12 @@ mod tests {
     #[test]
     fn boards_that_would_fill_the_memory_are_none() {
         let grid = |rows, cols| Grid { rows, cols, ..Grid::default() };
+        let walled = |count| Board {
+            grid: grid(1, 2),
+            walls: vec![wire::Wall { cell: [0, 0], side: wire::Side::Up }; count],
+            ..Board::default()
+        };
+        assert!(is_drawable(&walled(8)) && !is_drawable(&walled(9)));
         let labelled = |label: String| Grid { row_labels: vec![label], ..grid(1, 1) };
         for (grid, expected) in [
             (grid(25, 25), true),
