@@ -18,6 +18,9 @@ use plyd_protocol::{
 /// The longest wait for an answer that needs no search.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The longest wait for a server's greeting, until which nothing is shown.
+const GREETING: Duration = Duration::from_secs(5);
+
 /// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may tell any number.
 const LARGEST: u32 = 256;
 const WIDEST: usize = 32;
@@ -289,9 +292,9 @@ fn is_drawable(board: &Board) -> bool {
 
 /// Opens the connection; a server of our own ends with us at once.
 fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
-    let token = match place {
-        Place::Child => None,
-        Place::Tcp { token, .. } => token.clone(),
+    let (token, patience) = match place {
+        Place::Child => (None, PATIENCE),
+        Place::Tcp { token, .. } => (token.clone(), GREETING),
     };
     let (name, version) = (Some("plyd play".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     let hello = Hello {
@@ -302,7 +305,7 @@ fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
         ..Hello::default()
     };
     let (id, _) = client.request(Command::Hello(hello))?;
-    match client.wait_final(&id, Instant::now() + PATIENCE)?.last.envelope.message {
+    match client.wait_final(&id, Instant::now() + patience)?.last.envelope.message {
         Message::Result(_) => Ok(()),
         Message::Error(error) => Err(Refusal::Error(error)),
         other => Err(Refusal::Nonsense(format!("{other:?}"))),
