@@ -4,6 +4,7 @@
 //! types and nothing of games; it never waits longer than it is told.
 
 mod address;
+mod keeper;
 mod lines;
 mod peer;
 
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use plyd_protocol::{self as wire, Envelope, Message, Request};
 
 pub use address::{Address, Program};
+pub use keeper::{Keeper, keep};
 pub use lines::{LineError, Lines, ReceivedLine};
 
 /// A connection to a server.

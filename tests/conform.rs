@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use serde_json::Value;
@@ -33,11 +33,12 @@ const WORKERS: usize = 4;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [(&str, fn()); 5] = [
+const TESTS: [(&str, fn()); 6] = [
     ("our daemon passes on standard streams", our_daemon_passes_on_standard_streams),
     ("our daemon passes over TCP", our_daemon_passes_over_tcp),
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
+    ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
     ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
 ];
 
@@ -277,6 +278,39 @@ fn what_is_no_server_fails_and_hangs_nothing() {
         assert!(report["failed"].as_u64() >= Some(5), "{server:?}: {report}");
         assert_eq!(output.status.code(), Some(1), "{server:?}");
     }
+}
+
+fn no_server_outlives_a_suite_that_is_killed() {
+    // Each server says its number and then neither reads nor ends; each check starts one.
+    let file = env::temp_dir().join(format!("plyd-conform-{}.pids", std::process::id()));
+    let script = format!("echo $$ >> '{}'; exec sleep 1000", file.display());
+    let mut suite = Command::new(PLYD)
+        .args(["conform", "--timeout", "60s", "--only", "ids", "--", "sh", "-c", &script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let since = Instant::now();
+        while !is_so() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{what}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let begun = || -> Vec<String> {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    };
+    // A process that nobody waited for yet is gone, too.
+    let runs = |pid: &String| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.contains("(sleep)") && !stat.contains(") Z ")
+    };
+    until("a check began", &|| begun().iter().any(runs));
+    suite.kill().unwrap();
+    suite.wait().unwrap();
+    until("no server runs", &|| !begun().iter().any(runs));
+    fs::remove_file(&file).unwrap();
 }
 
 fn checks_are_listed_and_chosen_by_name() {

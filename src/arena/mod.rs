@@ -8,7 +8,6 @@ pub mod archive;
 mod clock;
 mod cores;
 mod game;
-mod keeper;
 mod opening;
 mod played;
 mod player;
@@ -30,9 +29,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{AnyRoot, Entry};
 
+pub use crate::client::{Keeper, keep};
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
-pub use keeper::{Keeper, keep};
 pub use opening::{NoOpening, openings, outcome};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};

@@ -1,6 +1,7 @@
 //! `plyd conform`: checks any server of the protocol against the specification.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::columns::Columns;
 use crate::conform::{self, Plan, Row, Verdict};
 
 use super::failure::Failure;
-use super::{parse, write_json};
+use super::{keeper, parse, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -65,7 +66,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         return Ok(write!(out, "{table}")?);
     }
     wanted(args)?;
-    let plan = Plan { address: server(args)?, timeout: args.timeout, only: args.only.clone(), log: args.log };
+    let address = server(args)?;
+    let keeper = match address {
+        Address::Program(_) => Some(Arc::new(keeper::start()?)),
+        Address::Tcp(_) => None,
+    };
+    let plan = Plan { address, timeout: args.timeout, only: args.only.clone(), log: args.log, keeper };
     let rows = conform::run(&plan).map_err(|error| Failure::Failed(error.to_string()))?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let report = Report {

@@ -1,8 +1,9 @@
-//! `plyd keeper`: what `plyd arena` starts to end its players if it is killed.
+//! `plyd keeper`: what `plyd arena` and `plyd conform` start to end their players and servers if they are killed.
 
 use std::io;
+use std::process::Command;
 
-use crate::arena;
+use crate::client::{self, Keeper};
 
 use super::failure::Failure;
 
@@ -13,5 +14,12 @@ Example:
 pub(super) struct Args {}
 
 pub(super) fn run() -> Result<(), Failure> {
-    Ok(arena::keep(io::stdin().lock())?)
+    Ok(client::keep(io::stdin().lock())?)
+}
+
+/// The process that ends those that are started if this one is killed.
+pub(super) fn start() -> io::Result<Keeper> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("keeper");
+    Keeper::start(command)
 }

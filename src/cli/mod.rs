@@ -86,7 +86,7 @@ enum Command {
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
     Conform(conform::Args),
-    /// End the players of a match whose referee was killed; started by `plyd arena`
+    /// End the players or servers of a command that was killed; started by `plyd arena` and `plyd conform`
     #[command(hide = true)]
     Keeper(keeper::Args),
     /// Print a completion script for a shell

@@ -10,12 +10,14 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::keeper::Keeper;
 use super::peer::Peer;
 use crate::framing::{Event, Framing};
 
@@ -86,8 +88,20 @@ impl Lines {
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
     pub fn spawn(command: Command) -> Result<Self, LineError> {
+        Self::start(command, None)
+    }
+
+    /// The same, and the keeper kills the group if this process is killed.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program.
+    pub fn spawn_kept(command: Command, keeper: &Arc<Keeper>) -> Result<Self, LineError> {
+        Self::start(command, Some(Arc::clone(keeper)))
+    }
+
+    fn start(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, LineError> {
         let program = command.get_program().display().to_string();
-        let peer = Peer::spawn(command).map_err(|error| LineError::Start { program, error })?;
+        let peer = Peer::spawn(command, keeper).map_err(|error| LineError::Start { program, error })?;
         Ok(Self::new(peer))
     }
 

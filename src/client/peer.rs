@@ -7,11 +7,14 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::keeper::Keeper;
 
 /// How often the exit of a child is looked for.
 const EXIT_POLL: Duration = Duration::from_millis(2);
@@ -30,15 +33,20 @@ pub(super) struct Process {
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
     status: Option<ExitStatus>,
+    /// What ends the group if this process is killed.
+    keeper: Option<Arc<Keeper>>,
 }
 
 impl Peer {
-    /// Starts a child process.
-    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+    /// Starts a child process, which a keeper ends if this process is killed.
+    pub(super) fn spawn(mut command: Command, keeper: Option<Arc<Keeper>>) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn()?;
+        if let Some(keeper) = &keeper {
+            keeper.watch(child.id());
+        }
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().expect("stdout was asked to be a pipe");
-        let process = Process { child, stdin, stdout, status: None };
+        let process = Process { child, stdin, stdout, status: None, keeper };
         if let Some(stdin) = &process.stdin {
             never_block(stdin)?;
         }
@@ -121,6 +129,10 @@ impl Process {
         let _nobody_is_left = kill_process_group(self.group(), Signal::KILL);
         // A process may have left its group, and would then be waited for until it ends by itself.
         let _ended_already = self.child.kill();
+        if let Some(keeper) = &self.keeper {
+            // First, since the number may be given again as soon as the process was waited for.
+            keeper.release(self.child.id());
+        }
         let status = self.child.wait()?;
         self.status = Some(status);
         Ok(status)

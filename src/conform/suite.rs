@@ -2,9 +2,8 @@
 
 use std::num::NonZero;
 use std::process::Stdio;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use super::talk::Talk;
 use super::verdict::{Checked, Stop, Verdict, like};
 use super::witness::{Findings, Witness};
 use super::{ends, framing, handshake, ids, liveness, numbers, races, refusals, rules, search, time};
-use crate::client::{Address, LineError, Lines};
+use crate::client::{Address, Keeper, LineError, Lines};
 
 /// How many checks talk to servers of their own at once.
 const WORKERS: usize = 4;
@@ -88,6 +87,8 @@ pub struct Plan {
     pub only: Vec<String>,
     /// Whether the log of a server that is started goes to our stderr; else it is dropped.
     pub log: bool,
+    /// What ends the servers that are started if this process is killed; none: they see the end of their input.
+    pub keeper: Option<Arc<Keeper>>,
 }
 
 /// What came of a check.
@@ -160,12 +161,17 @@ pub(super) fn hello() -> Value {
 
 fn lines(plan: &Plan) -> Result<Lines, LineError> {
     match &plan.address {
-        Address::Program(program) if !plan.log => {
+        Address::Program(program) => {
             let mut command = program.command();
-            command.stderr(Stdio::null());
-            Lines::spawn(command)
+            if !plan.log {
+                command.stderr(Stdio::null());
+            }
+            match &plan.keeper {
+                Some(keeper) => Lines::spawn_kept(command, keeper),
+                None => Lines::spawn(command),
+            }
         }
-        address => address.lines(),
+        Address::Tcp(address) => Lines::connect(address),
     }
 }
 

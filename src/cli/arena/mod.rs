@@ -12,7 +12,6 @@ mod sprt;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,14 +21,14 @@ use clap::builder::PossibleValuesParser;
 use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
-    self, Adjudication, Cores, Format, Keeper, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
+    self, Adjudication, Cores, Format, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
 };
 use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
 
 use super::failure::Failure;
 use super::position::PositionArgs;
-use super::{parse, write_json};
+use super::{keeper, parse, write_json};
 use html::Gallery;
 use interrupt::Halt;
 use progress::Progress;
@@ -281,7 +280,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         seed: args.seed,
         concurrency: args.concurrency.into(),
         cores,
-        keeper: Some(keeper()?),
+        keeper: Some(keeper::start()?),
         stalls: args.forgive_stalls.then(Stalls::watch),
     })
 }
@@ -315,11 +314,4 @@ fn cores(games: usize, players: &[arena::Player]) -> Option<Cores> {
     let each = players.iter().map(threads).max().unwrap_or(1);
     let shared = Cores::share(games, each);
     shared.inspect_err(|error| tracing::warn!("--pin is not kept: {error}")).ok()
-}
-
-/// The process that ends the players if this one is killed.
-fn keeper() -> io::Result<Keeper> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("keeper");
-    Keeper::start(command)
 }

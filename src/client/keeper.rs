@@ -1,6 +1,6 @@
-//! What outlives a referee: a process that kills the players' process groups when the referee itself was killed.
+//! What outlives who started processes: a process that kills their groups when the starter itself was killed.
 //!
-//! The referee tells it each group that begins and ends, a line each. Its input ends with the referee, however that
+//! The starter tells it each group that begins and ends, a line each. Its input ends with the starter, however that
 //! ended. It runs in a group of its own, so that what is sent to a terminal's group does not reach it.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// The referee's end of a keeper.
+/// The starter's end of a keeper.
 #[derive(Debug)]
 pub struct Keeper {
     process: Child,
@@ -31,20 +31,20 @@ impl Keeper {
         Ok(Self { process, input })
     }
 
-    /// From now on the group is killed with the referee.
-    pub(super) fn watch(&self, group: u32) {
+    /// From now on the group is killed with this process.
+    pub(crate) fn watch(&self, group: u32) {
         self.tell('+', group);
     }
 
     /// The group is about to end, and its number may be given again.
-    pub(super) fn release(&self, group: u32) {
+    pub(crate) fn release(&self, group: u32) {
         self.tell('-', group);
     }
 
     fn tell(&self, sign: char, group: u32) {
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(input) = input.as_mut() {
-            // Without a keeper a match goes on as it would if none had been started.
+            // Without a keeper all goes on as it would if none had been started.
             let _keeper_gone = input.write_all(format!("{sign}{group}\n").as_bytes());
         }
     }
