@@ -224,6 +224,14 @@ fn games_are_shown_as_they_were_played() {
     assert_eq!(steps.matches("no such ply").count(), 2, "{steps}");
     let (piped, _) = show(&["-"], &games[0].to_string());
     assert!(piped.contains(&format!("p1: {FAST}")), "{piped}");
+    // A record comes from anywhere: a terminal is not given what it would obey.
+    let mut hostile = games[0].clone();
+    hostile["players"][0]["name"] = json!("a\u{1b}[2J\nb");
+    let hostile = format!("{hostile}\n");
+    for input in [hostile.clone(), hostile.repeat(2)] {
+        let (shown, _) = show(&["-"], &input);
+        assert!(shown.contains("a\u{fffd}[2J\u{fffd}b") && !shown.contains('\u{1b}'), "{shown}");
+    }
     for (arguments, input, word) in [
         (&[name, "--game", "9"][..], "", "no game 9"),
         (&[name, "--step"], "", "--game N"),

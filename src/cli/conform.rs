@@ -11,7 +11,7 @@ use crate::columns::Columns;
 use crate::conform::{self, Plan, Row, Verdict};
 
 use super::failure::Failure;
-use super::{keeper, parse, write_json};
+use super::{keeper, parse, styled, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -133,11 +133,13 @@ fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "{table}")?;
     for row in report.checks.iter().filter(|row| row.verdict != Verdict::Passed) {
         writeln!(out, "{}/{}: {}", row.group, row.check, row.verdict.name())?;
+        // Both may quote what the server wrote.
+        let (expected, came) = (styled::line(&row.expected), styled::line(&row.came));
         if row.verdict == Verdict::Skipped {
-            writeln!(out, "  {}", row.expected)?;
+            writeln!(out, "  {expected}")?;
         } else {
-            writeln!(out, "  expected  {}", row.expected)?;
-            writeln!(out, "  came      {}", row.came)?;
+            writeln!(out, "  expected  {expected}")?;
+            writeln!(out, "  came      {came}")?;
         }
     }
     let Report { passed, slow, skipped, failed, .. } = report;
@@ -147,6 +149,25 @@ fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_is_never_given_what_a_server_wrote() {
+        let row = |verdict| Row {
+            group: "ids",
+            check: "of",
+            verdict,
+            expected: "a\x1b[2J".into(),
+            came: "b\u{9b}2J\nc".into(),
+            time_ms: 1,
+        };
+        let checks = [row(Verdict::Failed), row(Verdict::Skipped)];
+        let report = Report { passed: 0, slow: 0, skipped: 1, failed: 1, checks: &checks };
+        let mut out = Vec::new();
+        show(&report, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("a\u{fffd}[2J") && text.contains("b\u{fffd}2J\u{fffd}c"), "{text}");
+        assert!(!text.contains(['\x1b', '\u{9b}']), "{text}");
+    }
 
     #[test]
     fn addresses_tell_their_kind() {

@@ -15,7 +15,7 @@ use plyd_protocol::{Player, Record};
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
-use super::words;
+use super::{styled, words};
 
 /// The longest line that is read: some device's has no end.
 const LINE_BYTES: u64 = 16 << 20;
@@ -111,26 +111,27 @@ impl Game {
     /// How it ended.
     pub(super) fn end(&self) -> String {
         let outcome = self.record.result.as_ref();
-        outcome.map_or_else(|| "the game goes on".to_owned(), words::outcome)
+        outcome
+            .map_or_else(|| "the game goes on".to_owned(), |outcome| styled::line(&words::outcome(outcome)))
     }
 
-    /// What was played, by whom, and how it ended.
+    /// What was played, by whom, and how it ended; whatever a record says, a terminal may be given it.
     pub(super) fn heading(&self) -> String {
         let Record { game: played, rules, .. } = &self.record;
         let mut text = played.clone();
         text.extend(rules.iter().map(|(name, value)| format!(" {name}={}", words::setting(value))));
-        text.push('\n');
+        text = styled::line(&text) + "\n";
         for (side, player) in [("p1", Player::P1), ("p2", Player::P2)] {
             if let Some(name) = self.name(player) {
-                text += &format!("{side}: {name}\n");
+                text += &format!("{side}: {}\n", styled::line(name));
             }
         }
         text += &format!("{}\n", self.end());
         if let Some(Forfeit { fault, .. }) = &self.forfeit {
-            text += &format!("{fault}\n");
+            text += &format!("{}\n", styled::line(&fault.to_string()));
         }
         for Contradiction { answer, message, .. } in &self.contradictions {
-            text += &format!("answer {}: {message}\n", answer + 1);
+            text += &format!("answer {}: {}\n", answer + 1, styled::line(message));
         }
         text
     }
@@ -139,7 +140,7 @@ impl Game {
     pub(super) fn moves(&self) -> Columns {
         let mut table = Columns::new(["ply", "move", "by", "time", "left", "score"]);
         for (index, mv) in self.record.moves.iter().enumerate() {
-            let mut row = vec![(index + 1).to_string(), mv.clone()];
+            let mut row = vec![(index + 1).to_string(), styled::line(mv)];
             row.extend(match self.answer(index) {
                 Some(Answered { player, time_us, left_us, score, .. }) => {
                     let by = if *player == Player::P1 { "p1" } else { "p2" };
@@ -169,7 +170,7 @@ impl Game {
         let plies = self.record.moves.len();
         let mut text = match ply.checked_sub(1) {
             None => format!("the start of {plies} plies"),
-            Some(last) => format!("ply {ply} of {plies}: {}", self.record.moves[last]),
+            Some(last) => format!("ply {ply} of {plies}: {}", styled::line(&self.record.moves[last])),
         };
         if let Some(answered) = ply.checked_sub(1).and_then(|last| self.answer(last)) {
             text += &format!(", {}", words::time(Duration::from_micros(answered.time_us)));

@@ -11,7 +11,7 @@ use plyd_protocol::{Player, Record};
 
 use super::failure::Failure;
 use super::records::{self, Game};
-use super::{picture, position, words};
+use super::{picture, position, styled, words};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -66,7 +66,7 @@ fn list(games: &[Game]) -> Columns {
     let mut table = Columns::new(["game", "p1", "p2", "moves", "end"]);
     for game in games {
         let number = game.number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-        let name = |player| game.name(player).unwrap_or("-").to_owned();
+        let name = |player| styled::line(game.name(player).unwrap_or("-"));
         let moves = game.record.moves.iter().filter(|mv| !mv.starts_with('~')).count();
         table.row([number, name(Player::P1), name(Player::P2), grouped(moves as u64), game.end()]);
     }

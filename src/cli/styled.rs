@@ -175,6 +175,11 @@ pub(super) fn lines(text: &str) -> Vec<Text> {
     text.lines().map(Text::from).collect()
 }
 
+/// What stands in one line of plain text, such as a name or a message that somebody else wrote.
+pub(super) fn line(text: &str) -> String {
+    Text::from(text).plain()
+}
+
 /// Green and magenta can be read on dark and on light; what they say is said by letters too.
 fn codes(style: Style, colours: Colours) -> Vec<&'static str> {
     let mut codes = Vec::new();
@@ -201,7 +206,8 @@ fn codes(style: Style, colours: Colours) -> Vec<&'static str> {
 
 /// The character itself, unless a terminal would obey it or turn the direction of what follows.
 fn shown(c: char) -> char {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if c.is_control() || turns { char::REPLACEMENT_CHARACTER } else { c }
 }
 
@@ -227,9 +233,9 @@ mod tests {
 
     #[test]
     fn a_terminal_is_never_given_what_it_would_obey() {
-        let hostile = "a\x1b[2J\x07\u{9b}1m\r\n\u{202e}b";
+        let hostile = "a\x1b[2J\x07\u{9b}1m\r\n\u{202e}\u{61c}b";
         let written = Text::from(hostile).written(Colours::Full);
-        assert_eq!(written, "a\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}b");
+        assert_eq!(written, "a\u{fffd}[2J\u{fffd}\u{fffd}1m\u{fffd}\u{fffd}\u{fffd}\u{fffd}b");
     }
 
     #[test]
