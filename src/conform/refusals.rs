@@ -19,7 +19,7 @@ pub(super) fn rows(name: &str) -> Vec<Row> {
             is_ours = section == name;
         } else if is_ours && !line.is_empty() && !line.starts_with("# ") {
             let row: Vec<&str> = line.split(" | ").collect();
-            rows.extend(Row::try_from(row));
+            rows.push(Row::try_from(row).expect("a row has four columns"));
         }
     }
     rows
