@@ -50,7 +50,7 @@ impl<G: Playable> Engine for Erased<G> {
         // Of equal moves the first: `max_by_key` would give the last.
         let first =
             *moves.iter().rev().max_by_key(|&&mv| game.order(&root.pos, mv)).expect("there is a candidate");
-        publish(lines(game, root, &Found { lines: vec![Line { pv: vec![first], depth: 0, value: None }] }));
+        publish(lines(game, root, &Found::one(first, 0, None)));
 
         let asked = Asked { moves, multipv };
         let mut tell = |found: &Found<G::Move>| publish(lines(game, root, found));

@@ -15,7 +15,7 @@ use crate::search::chance::{average, worth};
 use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
 use crate::search::one_ply::choices;
 use crate::search::pace::Pace;
-use crate::search::thread::{Reached, Stint};
+use crate::search::thread::Stint;
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// A game of chance of which drawn games can be made.
@@ -115,10 +115,8 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
                     if control.stopped() {
                         return End::Stopped;
                     }
-                    match reached {
-                        Some(Reached::Clock) => return End::Clock,
-                        Some(Reached::Nodes | Reached::Stint) => return End::Limit,
-                        None => {}
+                    if let Some(reached) = reached {
+                        return reached.into();
                     }
                     if let Some((score, _)) = roots.found().lines[0].value {
                         *value = worth(score.score, self.range.0, self.range.1);

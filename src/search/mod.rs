@@ -242,6 +242,15 @@ pub struct Found<M> {
     pub lines: Vec<Line<M>>,
 }
 
+impl<M> Found<M> {
+    /// An answer of one line with one move.
+    #[must_use]
+    pub fn one(mv: M, depth: u32, value: Option<Value>) -> Self {
+        let value = value.map(|value| (value, Bound::Exact));
+        Self { lines: vec![Line { pv: vec![mv], depth, value }] }
+    }
+}
+
 /// A way to choose moves in a game. It may keep what it learned (tables, trees) for the next search.
 pub trait Searcher<G: Game>: Send {
     /// Searches until the control says stop, a limit is reached or the result is proven; calls `publish` with

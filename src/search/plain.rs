@@ -6,7 +6,7 @@
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{Proof, average, worth};
-use crate::search::thread::{Pulse, Reached, final_value, is_settled};
+use crate::search::thread::{Pulse, final_value, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
 
 /// Whether a plain search looks at everything or leaves out what cannot matter.
@@ -83,13 +83,8 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Plain<E> {
         }
         tree.pulse.depth = depth;
         tree.pulse.show();
-        let end = match tree.pulse.reached() {
-            _ if control.stopped() => End::Stopped,
-            Some(Reached::Clock) => End::Clock,
-            Some(Reached::Nodes | Reached::Stint) => End::Limit,
-            None if proven && lines_settled::<G>(&found) => End::Proven,
-            None => End::Limit,
-        };
+        let is_proven = || proven && lines_settled::<G>(&found);
+        let end = tree.pulse.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit });
         if found.lines.is_empty() {
             found.lines.push(Line { pv: vec![asked.moves[0]], depth: 0, value: None });
         }

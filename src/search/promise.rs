@@ -56,7 +56,6 @@ mod tests {
     use crate::games::isolation::notation::Layout;
     use crate::games::isolation::rules::{Isolation, Target};
     use crate::score::{Score, Value};
-    use crate::search::{Bound, Line};
 
     #[test]
     fn a_promise_holds_while_the_mover_keeps_to_it() {
@@ -69,8 +68,7 @@ mod tests {
         let value = Value { score: Score::win_in(21), at_least: true, at_most: false };
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let found =
-            Found { lines: vec![Line { pv: vec![moves[0]], depth: 0, value: Some((value, Bound::Exact)) }] };
+        let found = Found::one(moves[0], 0, Some(value));
         let promise = Promise::of(&game, &root, &found);
         assert_eq!(promise.left(&game, &root), None, "nothing was played yet");
         let reply = |root: &Root<Isolation<u64>>| -> Target {

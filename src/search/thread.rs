@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Outcome, Side};
 use crate::score::{Score, Value};
-use crate::search::{Control, Stats, UNLIMITED, clock};
+use crate::search::{Control, End, Stats, UNLIMITED, clock};
 
 /// Nodes between two looks at the clock and at limits that an update may change.
 const LOOK_EVERY: u64 = 1024;
@@ -95,6 +95,15 @@ pub enum Reached {
     Clock,
     /// The end of the stint.
     Stint,
+}
+
+impl From<Reached> for End {
+    fn from(reached: Reached) -> Self {
+        match reached {
+            Reached::Clock => Self::Clock,
+            Reached::Nodes | Reached::Stint => Self::Limit,
+        }
+    }
 }
 
 impl<'a> Pulse<'a> {
@@ -201,6 +210,25 @@ impl<'a> Pulse<'a> {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.over
+    }
+
+    /// Counts a node that lies `ply` plies behind the root.
+    ///
+    /// # Errors
+    /// Why the search must end, if it must.
+    #[inline]
+    pub fn visit(&mut self, ply: u32) -> Result<(), End> {
+        if self.tick() {
+            return Err(self.end().unwrap_or(End::Stopped));
+        }
+        self.seldepth = self.seldepth.max(ply);
+        Ok(())
+    }
+
+    /// What ends the search whatever it found: a stop or a limit.
+    #[must_use]
+    pub fn end(&self) -> Option<End> {
+        if self.control.stopped() { Some(End::Stopped) } else { self.reached.map(End::from) }
     }
 
     /// The limit that was reached, if any.

@@ -8,8 +8,8 @@ use super::seed_eval::{closing_move, open_sides};
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::games::bits::Bits;
 use crate::score::{Score, Value};
-use crate::search::thread::{Pulse, Reached, final_value, is_lost, is_won};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
+use crate::search::thread::{Pulse, final_value, is_lost, is_won};
+use crate::search::{Asked, Control, End, Found, Searcher, clock};
 
 /// The last depth.
 const DEPTHS: u32 = 10;
@@ -42,9 +42,9 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
     ) -> (Found<Walk>, End) {
         let pulse = Pulse::alone(control);
         let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), pulse };
-        let mut found = answer(asked.moves[0], 0, None);
+        let mut found = Found::one(asked.moves[0], 0, None);
         if let Some(mv) = closing_move(game, &root.pos).filter(|mv| asked.moves.contains(mv)) {
-            found = answer(mv, 0, None);
+            found = Found::one(mv, 0, None);
         }
         publish(&found);
         let mut end = End::Limit;
@@ -53,7 +53,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
                 Ok((mv, score)) => {
                     // The moves that were not looked at may be better.
                     let value = Value { score, at_least: is_won::<Colosseum<B>>(score), at_most: false };
-                    found = answer(mv, depth, Some(value));
+                    found = Found::one(mv, depth, Some(value));
                 }
                 Err(reason) => {
                     end = reason;
@@ -79,12 +79,6 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
     }
 
     fn clear(&mut self) {}
-}
-
-/// An answer of one line with one move.
-fn answer(mv: Walk, depth: u32, value: Option<Value>) -> Found<Walk> {
-    let value = value.map(|value| (value, Bound::Exact));
-    Found { lines: vec![Line { pv: vec![mv], depth, value }] }
 }
 
 /// Alpha-beta over one tree.
@@ -121,7 +115,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
         mut alpha: Score,
         beta: Score,
     ) -> Result<Score, End> {
-        self.visit(ply)?;
+        self.pulse.visit(ply)?;
         if let Turn::Over(outcome) = self.game.turn(pos) {
             return Ok(final_value::<Colosseum<B>>(&outcome, pos.mover(), ply).score);
         }
@@ -146,7 +140,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
         let mut free = Vec::with_capacity(moves.len());
         let mut trapped = Vec::new();
         for mv in moves {
-            self.visit(0)?;
+            self.pulse.visit(0)?;
             let mut next = *pos;
             self.game.play(&mut next, mv);
             let score = match self.game.turn(&next) {
@@ -166,19 +160,6 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
     fn rate(&self, pos: &Position<B>, last: Walk) -> Score {
         let context = Context { root: self.root, last: Some(last) };
         self.evaluator.evaluate(self.game, pos, &context)
-    }
-
-    /// Counts a node, and ends the search where it must end.
-    fn visit(&mut self, ply: u32) -> Result<(), End> {
-        if self.pulse.tick() {
-            return Err(match self.pulse.reached() {
-                Some(Reached::Nodes | Reached::Stint) => End::Limit,
-                Some(Reached::Clock) => End::Clock,
-                None => End::Stopped,
-            });
-        }
-        self.pulse.seldepth = self.pulse.seldepth.max(ply);
-        Ok(())
     }
 }
 

@@ -8,8 +8,8 @@ use super::rules::{Isolation, Position, Target};
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::games::bits::Bits;
 use crate::score::{Score, Value};
-use crate::search::thread::{Pulse, Reached};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
+use crate::search::thread::Pulse;
+use crate::search::{Asked, Control, End, Found, Searcher, clock};
 
 /// The depth after the last one: Python's `range(.., 25)`.
 const DEPTHS_END: u32 = 25;
@@ -43,7 +43,7 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for SeedPlayer<
         control: &Control,
         publish: &mut dyn FnMut(&Found<Target>),
     ) -> (Found<Target>, End) {
-        let mut found = answer(asked.moves[0], 0, None);
+        let mut found = Found::one(asked.moves[0], 0, None);
         publish(&found);
         let pulse = Pulse::alone(control);
         let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), pulse };
@@ -81,7 +81,7 @@ impl<E> SeedPlayer<E> {
             let same = depth > FIRST_COUNTED && found.lines[0].pv[0] == mv;
             agreeing = if same { agreeing + 1 } else { u32::from(depth >= FIRST_COUNTED) };
             let value = value(score, depth);
-            *found = answer(mv, depth, Some(value));
+            *found = Found::one(mv, depth, Some(value));
             tree.pulse.depth = depth;
             tree.pulse.show();
             publish(found);
@@ -97,12 +97,6 @@ impl<E> SeedPlayer<E> {
         }
         End::Limit
     }
-}
-
-/// An answer of one line with one move.
-fn answer(mv: Target, depth: u32, value: Option<Value>) -> Found<Target> {
-    let value = value.map(|value| (value, Bound::Exact));
-    Found { lines: vec![Line { pv: vec![mv], depth, value }] }
 }
 
 /// What a score of a search to `depth` proves: an infinite one that the game ends within that depth.
@@ -128,7 +122,7 @@ struct Tree<'a, B: Bits, E> {
 impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
     /// The first of the best moves at the root and its score.
     fn choose(&mut self, pos: &Position<B>, moves: &[Target], depth: u32) -> Result<(Target, Score), End> {
-        self.visit(0)?;
+        self.pulse.visit(0)?;
         let mut best = None;
         let mut alpha = -Score::INFINITE;
         for &mv in moves {
@@ -155,7 +149,7 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
         mut alpha: Score,
         beta: Score,
     ) -> Result<Score, End> {
-        self.visit(ply)?;
+        self.pulse.visit(ply)?;
         if self.game.turn(pos) != Turn::Move {
             return Ok(-Score::INFINITE);
         }
@@ -176,19 +170,6 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
             }
         }
         Ok(best.expect("the mover has a move"))
-    }
-
-    /// Counts a node, and ends the search where it must end.
-    fn visit(&mut self, ply: u32) -> Result<(), End> {
-        if self.pulse.tick() {
-            return Err(match self.pulse.reached() {
-                Some(Reached::Nodes | Reached::Stint) => End::Limit,
-                Some(Reached::Clock) => End::Clock,
-                None => End::Stopped,
-            });
-        }
-        self.pulse.seldepth = self.pulse.seldepth.max(ply);
-        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::{LGame, Move, Position};
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::options::Options;
 use crate::score::{Score, Value};
-use crate::search::thread::{Pulse, Reached, final_value};
+use crate::search::thread::{Pulse, final_value};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
 
 /// The depth at which the published agent drops no drawn or won position.
@@ -71,7 +71,7 @@ impl Searcher<LGame> for Seed {
         publish: &mut dyn FnMut(&Found<Move>),
     ) -> (Found<Move>, End) {
         let mut tree = Tree { game, root: root.pos.mover, pulse: Pulse::alone(control), stack: Vec::new() };
-        let mut found = Found { lines: vec![Line { pv: vec![asked.moves[0]], depth: 0, value: None }] };
+        let mut found = Found::one(asked.moves[0], 0, None);
         for depth in 1..=self.depth.min(control.depth_limit().max(1)) {
             let Some(mut lines) = tree.root(&root.pos, asked, depth) else {
                 break;
@@ -89,11 +89,7 @@ impl Searcher<LGame> for Seed {
             }
         }
         tree.pulse.show();
-        let end = match tree.pulse.reached() {
-            _ if control.stopped() => End::Stopped,
-            Some(Reached::Clock) => End::Clock,
-            Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
-        };
+        let end = tree.pulse.end().unwrap_or(End::Limit);
         (found, end)
     }
 

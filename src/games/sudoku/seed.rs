@@ -10,8 +10,8 @@ use super::rules::Fill;
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
-use crate::search::thread::{Pulse, Reached};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, clock};
+use crate::search::thread::Pulse;
+use crate::search::{Asked, Control, End, Found, Searcher, clock};
 
 /// The order in which moves are tried, the same at every node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +73,7 @@ impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
     ) -> (Found<Fill>, End) {
         let moves = self.moves(game, root);
         let candidates: Vec<Fill> = moves.iter().copied().filter(|mv| asked.moves.contains(mv)).collect();
-        let mut found = answer(candidates[0], 0, None);
+        let mut found = Found::one(candidates[0], 0, None);
         publish(&found);
         let side = game.side(&root.pos);
         let pulse = Pulse::alone(control);
@@ -88,15 +88,11 @@ impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
                     let window = (-Score::INFINITE, Score::INFINITE);
                     let value = tree.after(&mut pos, mv, depth, window);
                     if tree.pulse.is_over() {
-                        break 'search match tree.pulse.reached() {
-                            Some(Reached::Clock) => End::Clock,
-                            Some(Reached::Nodes | Reached::Stint) => End::Limit,
-                            None => End::Stopped,
-                        };
+                        break 'search tree.pulse.end().unwrap_or(End::Stopped);
                     }
                     if best.is_none_or(|best| value > best) {
                         best = Some(value);
-                        found = answer(mv, depth + 1, Some(value));
+                        found = Found::one(mv, depth + 1, Some(Value::guess(value)));
                         publish(&found);
                     }
                 }
@@ -113,11 +109,6 @@ impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
     }
 
     fn clear(&mut self) {}
-}
-
-fn answer(mv: Fill, depth: u32, score: Option<Score>) -> Found<Fill> {
-    let value = score.map(|score| (Value::guess(score), Bound::Exact));
-    Found { lines: vec![Line { pv: vec![mv], depth, value }] }
 }
 
 struct Tree<'a, E> {

@@ -16,7 +16,7 @@ use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
 use crate::search::pace::Pace;
-use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint};
+use crate::search::thread::{Pulse, RaiseOnDrop, Stint};
 use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
 
 /// The visits of a search before further threads join it: to start them costs as much time.
@@ -212,12 +212,8 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
                     }
                 }
             }
-            Some(match growth.pulse.reached() {
-                _ if control.stopped() => End::Stopped,
-                Some(Reached::Clock) => End::Clock,
-                None if lines.are_settled() => End::Proven,
-                Some(Reached::Nodes | Reached::Stint) | None => End::Limit,
-            })
+            let is_proven = || lines.are_settled();
+            Some(growth.pulse.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit }))
         });
         growth.show();
         stint.take(&growth.pulse);
