@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
 use std::os::fd::BorrowedFd;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Envelope, Message, Request};
@@ -72,7 +73,15 @@ impl Client {
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
     pub fn spawn(command: Command) -> Result<Self, ClientError> {
-        Ok(Self::new(Lines::spawn(command)?))
+        Self::spawn_kept(command, None)
+    }
+
+    /// The same, and the keeper, if there is one, kills the group if this process is killed.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program.
+    pub fn spawn_kept(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, ClientError> {
+        Ok(Self::new(Lines::spawn_kept(command, keeper)?))
     }
 
     /// Connects to a server over TCP.

@@ -63,7 +63,7 @@ pub struct Match {
     /// The cores of games that are played at once; none: the system decides.
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
-    pub keeper: Option<Keeper>,
+    pub keeper: Option<Arc<Keeper>>,
     /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None: it is not.
     pub stalls: Option<Stalls>,
 }

@@ -178,16 +178,12 @@ impl<'m> Seat<'m> {
         let Match { strictness, cores, keeper, .. } = self.contest;
         let client = match &self.player.address {
             Address::Program(program) => {
-                let start = || Client::spawn(program.command());
+                let start = || Client::spawn_kept(program.command(), keeper.clone());
                 let client = match cores {
                     Some(cores) => cores.start(self.place, start),
                     None => start(),
                 };
-                let client = client.map_err(crash)?;
-                if let (Some(keeper), Some(pid)) = (keeper, client.pid()) {
-                    keeper.watch(pid);
-                }
-                client
+                client.map_err(crash)?
             }
             Address::Tcp(address) => Client::connect(address).map_err(crash)?,
         };
@@ -206,14 +202,7 @@ impl<'m> Seat<'m> {
 
     /// Ends the process, with what it started, or the connection.
     fn leave(&mut self) {
-        let Some(client) = self.client.take() else {
-            return;
-        };
-        if let (Some(keeper), Some(pid)) = (&self.contest.keeper, client.pid()) {
-            // First, since the number may be given again as soon as the process is gone.
-            keeper.release(pid);
-        }
-        drop(client);
+        self.client = None;
     }
 }
 

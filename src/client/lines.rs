@@ -88,18 +88,14 @@ impl Lines {
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
     pub fn spawn(command: Command) -> Result<Self, LineError> {
-        Self::start(command, None)
+        Self::spawn_kept(command, None)
     }
 
-    /// The same, and the keeper kills the group if this process is killed.
+    /// The same, and the keeper, if there is one, kills the group if this process is killed.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
-    pub fn spawn_kept(command: Command, keeper: &Arc<Keeper>) -> Result<Self, LineError> {
-        Self::start(command, Some(Arc::clone(keeper)))
-    }
-
-    fn start(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, LineError> {
+    pub fn spawn_kept(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, LineError> {
         let program = command.get_program().display().to_string();
         let peer = Peer::spawn(command, keeper).map_err(|error| LineError::Start { program, error })?;
         Ok(Self::new(peer))

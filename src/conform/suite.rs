@@ -166,10 +166,7 @@ fn lines(plan: &Plan) -> Result<Lines, LineError> {
             if !plan.log {
                 command.stderr(Stdio::null());
             }
-            match &plan.keeper {
-                Some(keeper) => Lines::spawn_kept(command, keeper),
-                None => Lines::spawn(command),
-            }
+            Lines::spawn_kept(command, plan.keeper.clone())
         }
         Address::Tcp(address) => Lines::connect(address),
     }

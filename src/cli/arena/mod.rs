@@ -280,7 +280,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         seed: args.seed,
         concurrency: args.concurrency.into(),
         cores,
-        keeper: Some(keeper::start()?),
+        keeper: Some(Arc::new(keeper::start()?)),
         stalls: args.forgive_stalls.then(Stalls::watch),
     })
 }
