@@ -1,37 +1,28 @@
 // The connection: lost and found again, two pages at once, the time to the first board, small and dark screens.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
-  byTest, launch, move, newGame, openIn, picture, quick, serve, told, turnOf, until, visit,
+  byTest, move, newGame, openIn, picture, quick, serve, stage, told, turnOf, until, visit,
 } from './support.mjs';
 
-let server;
-let browser;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage();
 
 for (const signal of ['SIGTERM', 'SIGKILL']) {
   test(`the game goes on after the server ended by ${signal}`, async () => {
-    const page = await visit(browser, server.url);
+    const page = await visit(on);
     await quick(page);
     await newGame(page, 'isolation', {});
     await move(page, 0);
     await turnOf(page, 'p1', 1);
     const before = await told(page);
-    const { port } = server;
-    const ended = await server.stop(signal);
+    const { port } = on.server;
+    const ended = await on.server.stop(signal);
     if (signal === 'SIGTERM') assert.deepEqual(ended, { code: 0, signal: null });
     await until(page, (now) => now.connection === 'lost');
     await picture(page, 'lost');
     // What lies before the server one can look at only with it; the game is there nevertheless.
     assert.equal((await told(page)).text, before.text);
-    server = await serve(port);
+    on.server = await serve(port);
     await until(page, (now) => now.connection === 'open');
     await turnOf(page, 'p1', 1);
     assert.equal((await told(page)).text, before.text);
@@ -43,7 +34,7 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
 }
 
 test('a page that is loaded again has its game', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await quick(page);
   await newGame(page, 'sudoku', { m: 2, n: 2 });
   await move(page, 0);
@@ -56,8 +47,8 @@ test('a page that is loaded again has its game', async () => {
 });
 
 test('two tabs play games of their own', async () => {
-  const first = await visit(browser, server.url);
-  const second = await openIn(first.context(), server.url);
+  const first = await visit(on);
+  const second = await openIn(first.context(), on.server.url);
   await Promise.all([quick(first), quick(second)]);
   await newGame(first, 'isolation', { width: 5, height: 5 });
   await newGame(second, 'colosseum', { size: 5, seed: '3' });
@@ -76,7 +67,7 @@ test('two tabs play games of their own', async () => {
 });
 
 test('the first board is there at once', async (t) => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await page.addInitScript(() => {
     new MutationObserver((_, observer) => {
       if (document.documentElement?.dataset.ready === undefined) return;
@@ -88,7 +79,7 @@ test('the first board is there at once', async (t) => {
   const times = [];
   for (let load = 0; load < 7; load += 1) {
     await page.evaluate(() => sessionStorage.clear());
-    await page.goto(server.url);
+    await page.goto(on.server.url);
     await page.waitForFunction(() => globalThis.boardMs !== undefined);
     times.push(await page.evaluate(() => globalThis.boardMs));
   }
@@ -101,7 +92,7 @@ test('the first board is there at once', async (t) => {
 });
 
 test('small and dark screens show the whole board', async () => {
-  const page = await visit(browser, server.url, {
+  const page = await visit(on, {
     viewport: { width: 380, height: 740 }, colorScheme: 'dark', hasTouch: true, isMobile: true,
   });
   await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });

@@ -1,7 +1,7 @@
 // A whole game of each against the engine, by clicks.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { byTest, launch, newGame, picture, playOut, quick, serve, told, visit } from './support.mjs';
+import { test } from 'node:test';
+import { byTest, newGame, picture, playOut, quick, stage, told, visit } from './support.mjs';
 
 /** Rules under which a game is short. */
 const GAMES = {
@@ -12,20 +12,11 @@ const GAMES = {
   'l-game': { max_plies: 10 },
 };
 
-let server;
-let browser;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage();
 
 for (const [game, rules] of Object.entries(GAMES)) {
   test(`a whole game of ${game}`, async () => {
-    const page = await visit(browser, server.url);
+    const page = await visit(on);
     await quick(page);
     await newGame(page, game, rules);
     if (game === 'l-game') {

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -37,8 +38,22 @@ export async function serve(port = 0) {
   };
 }
 
+/** A server and a browser for all tests of a file, to be had once they run; a test may put another server in its place. */
+export function stage() {
+  const on = {};
+  before(async () => {
+    on.server = await serve();
+    on.browser = await launch();
+  });
+  after(async () => {
+    await on.browser?.close();
+    await on.server?.stop();
+  });
+  return on;
+}
+
 /** Debian's Chromium, best the one without windows, which takes half the time; or the one that CHROMIUM names. */
-export function launch() {
+function launch() {
   const executablePath = process.env.CHROMIUM
     ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
   if (!executablePath) throw new Error('no Chromium: install it (apt-get install chromium-headless-shell), or name it in CHROMIUM');
@@ -51,9 +66,9 @@ export function launch() {
 
 /**
  * A page in a profile of its own, with the first board drawn. What the page throws or is refused is in `page.faults`.
- * @param {object} options  of the browser's context
+ * @param {{server: object, browser: object}} on  the stage  @param {object} options  of the browser's context
  */
-export async function visit(browser, url, options = {}) {
+export async function visit({ server: { url }, browser }, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(PATIENCE);
   if (PAGE) {

@@ -1,25 +1,16 @@
 // What one can do with a game: back and forth, save and load, analysis, views, a start of one's own, keys alone.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
-  byTest, launch, move, newGame, openNewGame, picture, quick, serve, told, turnOf, until, visit,
+  byTest, move, newGame, openNewGame, picture, quick, stage, told, turnOf, until, visit,
 } from './support.mjs';
 
-let server;
-let browser;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage();
 
 /** A page with a game under way, in which player 1 has made some moves and moves again. */
 async function underWay(game, rules, moves = 3) {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await quick(page);
   await newGame(page, game, rules);
   for (let made = 0; made < moves; made += 1) {
@@ -70,7 +61,7 @@ test('a game is saved, and loaded elsewhere', async () => {
   assert.equal(saved.moves.length, Number(before.plies));
   await page.context().close();
 
-  const other = await visit(browser, server.url);
+  const other = await visit(on);
   await byTest(other, 'load').click();
   for (const [wrong, words] of [
     ['{"record":1', /./],
@@ -93,7 +84,7 @@ test('a game is saved, and loaded elsewhere', async () => {
 });
 
 test('a bad position is refused at its field, and a good one played', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await openNewGame(page, 'isolation', {}, { start: '1../.../... 3' });
   await page.waitForFunction(() => document.querySelector('[data-testid="error-position-start"]').textContent !== '');
   await picture(page, 'bad-position');
@@ -119,7 +110,7 @@ test('a bad position is refused at its field, and a good one played', async () =
 });
 
 test('analysis lines arrive, and a proven result is named', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await newGame(page, 'isolation', { preset: '11x9' }, { moves: 'd4; h6' });
   await byTest(page, 'multipv').fill('3');
   await byTest(page, 'multipv').press('Tab');
@@ -142,7 +133,7 @@ test('analysis lines arrive, and a proven result is named', async () => {
 });
 
 test('the views turn the board and not the game', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await newGame(page, 'isolation', { width: 4, height: 3 }, { moves: 'a1; d3' });
   const { text } = await told(page);
   const place = async () => {
@@ -169,7 +160,7 @@ test('the views turn the board and not the game', async () => {
 });
 
 test('a game is played with keys alone', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await quick(page);
   await newGame(page, 'isolation', { width: 5, height: 5 });
   await page.keyboard.press('b');
@@ -198,7 +189,7 @@ test('a game is played with keys alone', async () => {
 });
 
 test('engines play each other, sides are swapped, and a hint is given', async () => {
-  const page = await visit(browser, server.url);
+  const page = await visit(on);
   await quick(page);
   await newGame(page, 'isolation', { width: 4, height: 4 });
   await byTest(page, 'hint').click();
