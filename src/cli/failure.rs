@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use super::styled::shown;
 use crate::client::ClientError;
 use crate::engine::Fault;
 use plyd_protocol::ErrorCode;
@@ -34,8 +35,13 @@ impl Failure {
             Self::Usage(_) => ExitCode::from(2),
             Self::Failed(_) | Self::Io(_) => ExitCode::FAILURE,
         };
-        let _nowhere_left_to_tell = writeln!(io::stderr(), "error: {self}");
+        let _nowhere_left_to_tell = writeln!(io::stderr(), "error: {}", self.shown());
         code
+    }
+
+    /// The text without what a terminal would obey: parts of it may come from a file or a peer.
+    fn shown(&self) -> String {
+        self.to_string().chars().map(|c| if c == '\n' { c } else { shown(c) }).collect()
     }
 }
 
@@ -73,6 +79,12 @@ fn place(pointer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_quoted_cannot_command_the_terminal() {
+        let failure = Failure::Failed("no record: \x1b[2J\r\nline 2\u{202e}".into());
+        assert_eq!(failure.shown(), "no record: \u{fffd}[2J\u{fffd}\nline 2\u{fffd}");
+    }
 
     #[test]
     fn places_in_requests_become_places_on_the_command_line() {

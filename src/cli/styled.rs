@@ -205,7 +205,7 @@ fn codes(style: Style, colours: Colours) -> Vec<&'static str> {
 }
 
 /// The character itself, unless a terminal would obey it or turn the direction of what follows.
-fn shown(c: char) -> char {
+pub(super) fn shown(c: char) -> char {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if c.is_control() || turns { char::REPLACEMENT_CHARACTER } else { c }
