@@ -94,32 +94,18 @@ pub(super) fn per_second(count: u64, time: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn eval(bound: Bound, eval: i64) -> Score {
-        Score { bound, eval: Some(eval), wdl: None, proof: None }
-    }
-
-    fn proof(
-        outcome: ProofOutcome,
-        plies: Option<u32>,
-        plies_max: Option<u32>,
-        margin: Option<i64>,
-    ) -> Score {
-        let proof = Proof { outcome, plies, plies_max, margin };
-        Score { bound: Bound::Exact, eval: None, wdl: None, proof: Some(proof) }
-    }
-
     #[test]
     fn scores_read_as_sentences() {
-        for (value, text) in [
-            (eval(Bound::Exact, -1), "-0.001"),
-            (eval(Bound::Lower, 12_345), "at least +12.345"),
-            (eval(Bound::Upper, 0), "at most +0.000"),
-            (proof(ProofOutcome::Win, Some(9), None, None), "win in 9"),
-            (proof(ProofOutcome::Loss, None, Some(4), None), "loss in at most 4"),
-            (proof(ProofOutcome::Win, None, None, Some(3)), "win by 3"),
-            (proof(ProofOutcome::Draw, None, None, Some(0)), "draw"),
+        for (wire, text) in [
+            (r#"{"bound":"exact","eval":-1}"#, "-0.001"),
+            (r#"{"bound":"lower","eval":12345}"#, "at least +12.345"),
+            (r#"{"bound":"upper","eval":0}"#, "at most +0.000"),
+            (r#"{"bound":"exact","proof":{"outcome":"win","plies":9}}"#, "win in 9"),
+            (r#"{"bound":"exact","proof":{"outcome":"loss","plies_max":4}}"#, "loss in at most 4"),
+            (r#"{"bound":"exact","proof":{"outcome":"win","margin":3}}"#, "win by 3"),
+            (r#"{"bound":"exact","proof":{"outcome":"draw","margin":0}}"#, "draw"),
         ] {
-            assert_eq!(score(&value), text);
+            assert_eq!(score(&serde_json::from_str(wire).unwrap()), text);
         }
     }
 

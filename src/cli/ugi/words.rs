@@ -147,34 +147,23 @@ mod tests {
     use super::*;
     use crate::games::REGISTRY;
 
-    fn proof(
-        outcome: ProofOutcome,
-        plies: Option<u32>,
-        plies_max: Option<u32>,
-        margin: Option<i64>,
-    ) -> Score {
-        let proof = Proof { outcome, plies, plies_max, margin };
-        Score { bound: Bound::Exact, eval: None, wdl: None, proof: Some(proof) }
-    }
-
     #[test]
     fn scores_are_in_hundredths_or_plies() {
-        let eval = |bound, eval| Score { bound, eval: Some(eval), wdl: None, proof: None };
-        for (value, text) in [
-            (eval(Bound::Exact, -1230), " score cp -123"),
-            (eval(Bound::Lower, 90), " score cp 9 lowerbound"),
-            (eval(Bound::Upper, 0), " score cp 0 upperbound"),
-            (proof(ProofOutcome::Win, Some(9), None, None), " score mate 9 proof win"),
-            (proof(ProofOutcome::Loss, None, Some(4), None), " score mate -4 upperbound proof loss"),
-            (proof(ProofOutcome::Win, None, None, None), " score cp 100000 proof win"),
-            (proof(ProofOutcome::Loss, None, None, Some(-3)), " score cp -300 proof loss"),
-            (proof(ProofOutcome::Draw, None, None, None), " score cp 0 proof draw"),
+        for (wire, text) in [
+            (r#"{"bound":"exact","eval":-1230}"#, " score cp -123"),
+            (r#"{"bound":"lower","eval":90}"#, " score cp 9 lowerbound"),
+            (r#"{"bound":"upper","eval":0}"#, " score cp 0 upperbound"),
+            (r#"{"bound":"exact","proof":{"outcome":"win","plies":9}}"#, " score mate 9 proof win"),
             (
-                Score { bound: Bound::Exact, eval: Some(10), wdl: Some([600_000, 0, 400_000]), proof: None },
-                " score cp 1 wdl 600 0 400",
+                r#"{"bound":"exact","proof":{"outcome":"loss","plies_max":4}}"#,
+                " score mate -4 upperbound proof loss",
             ),
+            (r#"{"bound":"exact","proof":{"outcome":"win"}}"#, " score cp 100000 proof win"),
+            (r#"{"bound":"exact","proof":{"outcome":"loss","margin":-3}}"#, " score cp -300 proof loss"),
+            (r#"{"bound":"exact","proof":{"outcome":"draw"}}"#, " score cp 0 proof draw"),
+            (r#"{"bound":"exact","eval":10,"wdl":[600000,0,400000]}"#, " score cp 1 wdl 600 0 400"),
         ] {
-            assert_eq!(score(&value), text);
+            assert_eq!(score(&serde_json::from_str(wire).unwrap()), text);
         }
     }
 
