@@ -7,7 +7,8 @@
 //! 2. [`games`]: the registry, one folder a game.
 //! 3. [`search`]: the searches, generic over game and evaluation.
 //! 4. [`engine`]: games and searches as objects; the only place where types are erased.
-//! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked.
+//! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked;
+//!    [`weights`] are the evaluations' own.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
 //! 8. [`arena`]: matches between players, with a referee that trusts neither.
@@ -67,4 +68,5 @@ pub mod score;
 pub mod search;
 pub mod settings;
 mod signals;
+pub mod weights;
 pub mod zobrist;
