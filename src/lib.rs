@@ -11,7 +11,8 @@
 //!    [`weights`] are the evaluations' own.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
-//! 8. [`arena`]: matches between players, with a referee that trusts neither.
+//! 8. [`arena`]: matches between players, with a referee that trusts neither; [`archive`] keeps what
+//!    was played.
 //! 9. [`conform`]: checks for any server of the protocol.
 //! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
 //! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
@@ -52,6 +53,7 @@
 //! - *Positions are read off the I/O thread and off the search thread*, so that a bad `go` leaves the search that
 //!   it would have superseded untouched.
 
+pub mod archive;
 pub mod arena;
 pub mod cli;
 pub mod client;

@@ -5,6 +5,7 @@
 
 mod arena;
 mod bench;
+mod build;
 mod clock;
 mod completions;
 mod conform;
@@ -12,12 +13,14 @@ mod describe;
 mod failure;
 mod go;
 mod gui;
+mod interrupt;
 mod keeper;
 mod parse;
 mod perft;
 mod picture;
 mod play;
 mod position;
+mod progress;
 mod records;
 mod replay;
 mod serve;
