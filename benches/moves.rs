@@ -137,7 +137,7 @@ fn searched(game: &Ijk<false>, positions: &[<Ijk<false> as Game>::Position]) -> 
         deterministic: false,
         own: Vec::new(),
     };
-    let mut searcher = Iterate::new(game, Lead, &options);
+    let mut searcher = Iterate::new(game, Lead::default(), &options);
     let began = thread_cpu_time();
     let mut nodes = 0;
     for &pos in positions.iter().step_by(SEARCHED) {

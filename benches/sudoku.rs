@@ -145,7 +145,7 @@ fn player() -> Racer<Parity> {
         deterministic: false,
         own: Vec::new(),
     };
-    Racer::new(Parity, &options)
+    Racer::new(Parity::default(), &options)
 }
 
 /// The CPU time in which a random ending is decided; more than the limit where it is not.

@@ -7,10 +7,12 @@
 //! 2. [`games`]: the registry, one folder a game.
 //! 3. [`search`]: the searches, generic over game and evaluation.
 //! 4. [`engine`]: games and searches as objects; the only place where types are erased.
-//! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked.
+//! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked;
+//!    [`weights`] are the evaluations' own.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
-//! 8. [`arena`]: matches between players, with a referee that trusts neither.
+//! 8. [`arena`]: matches between players, with a referee that trusts neither; [`tune`] plays to find better weights, and
+//!    [`archive`] keeps what both played.
 //! 9. [`conform`]: checks for any server of the protocol.
 //! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
 //! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
@@ -51,6 +53,7 @@
 //! - *Positions are read off the I/O thread and off the search thread*, so that a bad `go` leaves the search that
 //!   it would have superseded untouched.
 
+pub mod archive;
 pub mod arena;
 pub mod cli;
 pub mod client;
@@ -67,4 +70,6 @@ pub mod score;
 pub mod search;
 pub mod settings;
 mod signals;
+pub mod tune;
+pub mod weights;
 pub mod zobrist;

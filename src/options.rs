@@ -3,6 +3,7 @@
 //! Knows names and ranges, not what a search makes of them.
 
 use crate::game::{Kind, Setting, Spec};
+use crate::weights;
 
 /// The options that players of every game take. `player` and `eval` take the names that a game lists.
 pub const COMMON: &[Spec] = &[
@@ -82,6 +83,17 @@ impl Options {
     #[must_use]
     pub fn exact(&self) -> bool {
         self.own_bool(EXACT.name).unwrap_or(false)
+    }
+
+    /// A weight of an evaluation: the given one or its default.
+    #[must_use]
+    pub fn weight(&self, spec: &Spec) -> i32 {
+        let given = self.own.iter().find(|(given, _)| *given == spec.name);
+        match given {
+            // Checked against its range, which 32 bits hold.
+            Some((_, Setting::Int(value))) => *value as i32,
+            _ => weights::default(spec),
+        }
     }
 
     /// The game's own option of that name, if it is yes or no and was given.

@@ -4,7 +4,6 @@
 //! notes every move with its time and score. It knows no game and no search: what it knows of a player is the lines that
 //! its process writes.
 
-pub mod archive;
 mod clock;
 mod cores;
 mod game;
@@ -32,7 +31,7 @@ use crate::engine::{AnyRoot, Entry};
 pub use crate::client::{Keeper, keep};
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
-pub use opening::{NoOpening, openings, outcome};
+pub use opening::{NoOpening, openings, outcome, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};
 pub use schedule::{Fixture, Format, Schedule};

@@ -79,7 +79,7 @@ fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Ar
 }
 
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
-pub(super) fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
+pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
         let outcomes = root.chance();
         let outcome = outcome(&outcomes, random).expect("a chance node has outcomes");

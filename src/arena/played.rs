@@ -4,6 +4,7 @@ use plyd_protocol::{Player, Record, Score, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Strictness};
+use crate::archive::Kept;
 
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -30,6 +31,11 @@ pub struct PlayedGame {
     /// The first announced proof of each player that the game contradicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
+}
+
+impl Kept for PlayedGame {
+    const BEGINNING: &'static [u8] = br#"{"record":"#;
+    const WHAT: &'static str = "record of a game";
 }
 
 /// A player's place in the match.

@@ -5,6 +5,7 @@
 
 mod arena;
 mod bench;
+mod build;
 mod clock;
 mod completions;
 mod conform;
@@ -12,18 +13,21 @@ mod describe;
 mod failure;
 mod go;
 mod gui;
+mod interrupt;
 mod keeper;
 mod parse;
 mod perft;
 mod picture;
 mod play;
 mod position;
+mod progress;
 mod records;
 mod replay;
 mod serve;
 mod show;
 mod solve;
 mod styled;
+mod tune;
 mod ugi;
 mod words;
 
@@ -78,6 +82,8 @@ enum Command {
     Describe(describe::Args),
     /// Play matches between players and tell who is stronger
     Arena(arena::Args),
+    /// Look for better weights of an evaluation by games
+    Tune(tune::Args),
     /// Show games from records: a list, one game, or board by board
     Show(show::Args),
     /// Play a game for a program that speaks UGI, such as cutegames
@@ -127,6 +133,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
+        Command::Tune(args) => tune::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Ugi(args) => ugi::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),

@@ -15,6 +15,7 @@ use crate::game::{Named, Notation, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::{Control, End, Searcher};
+use crate::weights::Tunable;
 
 mod conformance;
 mod perft;
@@ -34,6 +35,8 @@ pub struct Entry {
     pub rules: &'static [Spec],
     /// The options that only this game's players have.
     pub options: &'static [Spec],
+    /// The evaluators that have weights, which are options too: what `plyd tune` may change.
+    pub tunable: &'static [Tunable],
     /// The evaluators that the option `eval` names; the first is the default.
     pub evaluators: &'static [Named],
     /// The players that the option `player` names; the first is the default.

@@ -1,11 +1,9 @@
 //! `plyd arena`: matches between players, through the protocol, with a referee that trusts none of them.
 
 mod html;
-mod interrupt;
 mod openings;
 mod player;
 mod presets;
-mod progress;
 mod report;
 mod sprt;
 
@@ -18,7 +16,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 
-use crate::arena::archive::{Archive, ArchiveError};
+use crate::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
     self, Adjudication, Cores, Format, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
@@ -27,11 +25,11 @@ use crate::engine::AnyRoot;
 use plyd_protocol::{Seed, Setting};
 
 use super::failure::Failure;
+use super::interrupt::Halt;
 use super::position::PositionArgs;
+use super::progress::Progress;
 use super::{keeper, parse, write_json};
 use html::Gallery;
-use interrupt::Halt;
-use progress::Progress;
 use report::Report;
 
 /// Games of a pairing where nothing else is said.
@@ -164,7 +162,7 @@ fn play(contest: &Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt
     let mut archive = record.map(|path| archive(path, contest, totals)).transpose()?;
     if !totals.is_complete() {
         contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-        let mut progress = Progress::new(contest.schedule.games(), totals.summary.games);
+        let mut progress = Progress::new(contest.schedule.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
         contest.run(&played, halt.flag(), |game| {
             if let Some(archive) = &mut archive {
@@ -174,7 +172,8 @@ fn play(contest: &Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt
             if totals.decided.is_some() {
                 halt.flag().store(true, Ordering::Relaxed);
             }
-            progress.show(&totals.summary, &report::standing(&totals.summary, totals.assessment().as_ref()));
+            progress
+                .show(totals.summary.games, &report::standing(&totals.summary, totals.assessment().as_ref()));
             Ok::<(), io::Error>(())
         })?;
     }
@@ -225,7 +224,7 @@ impl Totals {
 
 /// The file of the match's games; those that it has already are added to the totals.
 fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive, Failure> {
-    let opened = Archive::open(path, |game| {
+    let opened = Archive::open(path, |game: PlayedGame| {
         contest.owns(&game)?;
         if !totals.played.insert(game.number) {
             return Err(format!("game {} is there twice", game.number));

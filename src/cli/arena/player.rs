@@ -1,7 +1,7 @@
 //! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd serve,player=default,nodes=5000` or
 //! `tcp=localhost:7117,tc=10s+0.1s`.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::arena::{Address, Player, Program, TimeControl};
 use crate::engine::Entry;
@@ -10,7 +10,7 @@ use crate::settings;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use crate::cli::failure::Failure;
-use crate::cli::{clock, parse, position};
+use crate::cli::{build, clock, parse, position};
 
 /// The time for a move of a player that has no limit.
 const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));
@@ -62,13 +62,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     Ok(Player { name: text.to_owned(), address, build, options, time: time.unwrap_or_default(), limit })
 }
 
-/// The size of a program's file and when it was written, so that games of another build are not taken for this one's.
-/// None for a server, and for a program that is looked for on the path.
+/// What tells a program from another build of it. None for a server, and for a program that is looked for on the path.
 fn build(address: &Address) -> Option<String> {
     let Address::Program(program) = address else { return None };
-    let file = std::fs::metadata(&program.path).ok()?;
-    let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(format!("{:x}-{:x}", file.len(), written.as_nanos()))
+    build::of(program.path.as_ref())
 }
 
 /// Takes what can be given only once; `names` tells the settings that give it.

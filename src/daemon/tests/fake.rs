@@ -36,6 +36,7 @@ pub(super) static COUNTING: Entry = Entry {
         kind: Kind::Int { min: 0, max: 9, default: Some(5) },
         about: "Unused.",
     }],
+    tunable: &[],
     evaluators: &[Named { name: "total", about: "The total." }],
     players: &[
         Named { name: "steady", about: "Thinks until it is stopped." },

@@ -36,6 +36,7 @@ pub static ENTRY: Entry = Entry {
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
     options: &[],
+    tunable: &[],
     evaluators: &[
         Named {
             name: "race",

@@ -157,7 +157,7 @@ mod tests {
 
     fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
         let pos = Layout::parse(text).unwrap().position(game).unwrap();
-        ask(&mut Ensemble::new(game, Lead, &options()), game, pos, multipv, nodes)
+        ask(&mut Ensemble::new(game, Lead::default(), &options()), game, pos, multipv, nodes)
     }
 
     fn ask(
@@ -271,8 +271,8 @@ mod tests {
             let game = Ijk::<true>::new(Variant::choose(&Rules::new(given), None).unwrap());
             let rules = oracle::Rules { size: size as usize, ..oracle::Rules::preset("v2", true) };
             let mut players: [Box<dyn Searcher<Ijk<true>>>; 2] = [
-                Box::new(Ensemble::new(&game, Lead, &options())),
-                Box::new(Iterate::new(&game, Lead, &options())),
+                Box::new(Ensemble::new(&game, Lead::default(), &options())),
+                Box::new(Iterate::new(&game, Lead::default(), &options())),
             ];
             let (mut known, mut seen) = (HashMap::new(), 0);
             oracle::random_games(&rules, positions, 11, |oracle, _| {

@@ -5,16 +5,52 @@
 
 use super::board::Case;
 use super::rules::{Ijk, Move, Position};
-use crate::game::{Context, Evaluator, Side};
+use crate::game::{Context, Evaluator, Side, Spec};
 use crate::score::Score;
+use crate::weights::{self, Tunable};
 
 /// The mass of the mover's tiles less the opponent's, and a bonus for the higher letter.
 #[derive(Clone, Copy, Debug)]
-pub struct Lead;
+pub struct Lead {
+    /// What the higher letter is worth beside its mass on an empty board, in thousandths of that.
+    empty: i32,
+    /// How much more on a full board.
+    more: i32,
+}
 
-/// What the higher letter is worth beside its mass, in thousandths of that: on an empty board, and more on a full one.
-const LEAD: i32 = 200;
-const LEAD_WHEN_FULL: i32 = 800;
+const FILE: &str = include_str!("weights.txt");
+const LEAD_EMPTY: Spec = weights::spec(
+    FILE,
+    "lead_empty",
+    0,
+    4000,
+    "Of `lead`: what the higher letter is worth beside its mass on an empty board, in thousandths of that.",
+);
+const LEAD_FULL: Spec = weights::spec(
+    FILE,
+    "lead_full",
+    0,
+    4000,
+    "Of `lead`: what the higher letter is worth beside its mass on a full board, in thousandths of that.",
+);
+/// The weights.
+pub const TUNABLE: Tunable = Tunable { evaluator: "lead", weights: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
+
+impl Lead {
+    /// The evaluation with these weights.
+    #[must_use]
+    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+        let empty = weight(&LEAD_EMPTY);
+        Self { empty, more: weight(&LEAD_FULL) - empty }
+    }
+}
+
+impl Default for Lead {
+    fn default() -> Self {
+        Self::new(weights::default)
+    }
+}
+
 /// No evaluation is larger, in thousandths of an `A`.
 const MOST: i32 = 999_000;
 /// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is far ahead.
@@ -28,7 +64,7 @@ impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {
         let ahead = i32::from(upper > lower) - i32::from(upper < lower);
         let highest = (1 << upper.max(lower)) >> 1;
         let [tiles, cells] = [board.occupied(), game.cells()].map(|cells| cells.count_ones() as i32);
-        let weight = LEAD + LEAD_WHEN_FULL * tiles * tiles / (cells * cells);
+        let weight = self.empty + self.more * tiles * tiles / (cells * cells);
         let lead = ahead * highest * weight;
         let value = 1000 * pos.balance() + if pos.mover() == Side::First { lead } else { -lead };
         Score::eval(value.clamp(-MOST, MOST))
@@ -46,25 +82,28 @@ mod tests {
     use super::*;
     use crate::game::Rules;
 
-    fn value(text: &str) -> i32 {
+    fn value(lead: Lead, text: &str) -> i32 {
         let layout = Layout::parse(text).unwrap();
         let game = Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.told())).unwrap());
         let pos = layout.position(&game).unwrap();
-        Lead.evaluate(&game, &pos, &Context { root: Side::First, last: None }).raw()
+        lead.evaluate(&game, &pos, &Context { root: Side::First, last: None }).raw()
     }
 
     #[test]
     fn mass_and_lead_by_hand() {
-        for (text, expected) in [
-            ("A./.. +", 1000 + 200 + 800 / 4 / 4),
-            ("A./.. -", -1000 - 200 - 800 / 4 / 4),
-            // Equal letters: nobody leads.
-            ("Cc/A. +", 1000),
-            // 8 against 4 and 4: the masses are equal, and 8 leads on a full board.
-            ("Dc/.c +", 8 * (200 + 800 * 9 / 16)),
-            ("Oa/.a -", -MOST),
-        ] {
-            assert_eq!(value(text), expected, "{text}");
+        for (empty, full) in [(200, 1000), (500, 100), (0, 4000)] {
+            let lead = Lead { empty, more: full - empty };
+            for (text, expected) in [
+                ("A./.. +", 1000 + empty + (full - empty) / 4 / 4),
+                ("A./.. -", -1000 - empty - (full - empty) / 4 / 4),
+                // Equal letters: nobody leads.
+                ("Cc/A. +", 1000),
+                // 8 against 4 and 4: the masses are equal, and 8 leads on a full board.
+                ("Dc/.c +", 8 * (empty + (full - empty) * 9 / 16)),
+                ("Oa/.a -", -MOST),
+            ] {
+                assert_eq!(value(lead, text), expected, "{text}");
+            }
         }
     }
 }

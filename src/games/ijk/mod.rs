@@ -20,7 +20,7 @@ pub mod variant;
 
 use std::sync::Arc;
 
-use self::eval::Lead;
+use self::eval::{Lead, TUNABLE};
 use self::notation::Layout;
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Position};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry {
     name: "ijk",
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
     rules: variant::RULES,
-    options: &[],
+    options: TUNABLE.weights,
+    tunable: &[TUNABLE],
     evaluators: &[
         Named {
             name: "lead",
@@ -152,7 +153,7 @@ where
             (SEED, _) if CHANCE => Box::new(Plain::new(Published::Gradient, Pruning::None, options.depth, 3)),
             (SEED, _) => Box::new(Plain::new(Published::Gradient, Pruning::AlphaBeta, options.depth, 6)),
             (_, Some(published)) => player(self, published, options),
-            (_, None) => player(self, Lead, options),
+            (_, None) => player(self, Lead::new(|spec| options.weight(spec)), options),
         })
     }
 
@@ -160,7 +161,7 @@ where
         let context = Context { root: self.side(pos), last: None };
         match Published::named(evaluator) {
             Some(published) => published.evaluate(self, pos, &context),
-            None => Lead.evaluate(self, pos, &context),
+            None => Lead::default().evaluate(self, pos, &context),
         }
     }
 }

@@ -32,7 +32,7 @@ use self::rules::{Isolation, Position, STUCK};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::sizes::Size;
 use self::solver::Solver;
-use self::territory::Territory;
+use self::territory::{TUNABLE, Territory};
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::games::bits::Bits;
@@ -55,7 +55,11 @@ pub static ENTRY: Entry = Entry {
             about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
         },
         EXACT,
+        TUNABLE.weights[0],
+        TUNABLE.weights[1],
+        TUNABLE.weights[2],
     ],
+    tunable: &[TUNABLE],
     evaluators: &[
         Named {
             name: "territory",
@@ -173,7 +177,7 @@ impl<B: Bits> Playable for Isolation<B> {
             "mobility" => player(self, Mobility::new(self), options),
             name => match Published::new(self, name) {
                 Some(published) => player(self, published, options),
-                None => player(self, Territory::new(self), options),
+                None => player(self, Territory::weighted(self, |spec| options.weight(spec)), options),
             },
         }
     }

@@ -1,34 +1,76 @@
 //! The default evaluation: the race for cells, in which a cell counts by its exits.
 //!
 //! A cell with one exit can only end a path, and one with many is on many paths. Once no cell can be reached by
-//! both, the longer path wins, and bounds of the paths take the place of cells. `benches/evaluations` plays the
-//! games that the worths were chosen by; docs/search.md tells what else was tried.
+//! both, the longer path wins, and bounds of the paths take the place of cells. `plyd tune isolation` looks for better
+//! worths, `benches/evaluations` played the games that their terms were chosen by.
 
 use super::board::UNPLACED;
-use super::eval::{REDUCTIONS, UNIT};
+use super::eval::REDUCTIONS;
 use super::paths;
 use super::rules::{Isolation, Position, Target};
-use crate::game::{Context, Evaluator, Reductions};
+use crate::game::{Context, Evaluator, Reductions, Spec};
 use crate::games::bits::Bits;
 use crate::games::flood::Flood;
 use crate::score::Score;
+use crate::weights::{self, Tunable};
 
-/// The mover's territory less the opponent's: the cells that each reaches first, each worth half a cell if it has
-/// two exits or more, and another half from four on.
+const FILE: &str = include_str!("weights.txt");
+const EXITS_TWO: Spec = weights::spec(
+    FILE,
+    "exits_two",
+    0,
+    2000,
+    "Of `territory`: what a cell with two exits or more is worth, in thousandths.",
+);
+const EXITS_FOUR: Spec = weights::spec(
+    FILE,
+    "exits_four",
+    0,
+    2000,
+    "Of `territory`: what a cell with four exits or more is worth beside that.",
+);
+const APART: Spec = weights::spec(
+    FILE,
+    "apart",
+    0,
+    8000,
+    "Of `territory`: what each move that one has more is worth once the tokens are apart.",
+);
+/// The weights.
+pub const TUNABLE: Tunable =
+    Tunable { evaluator: "territory", weights: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
+
+/// The mover's territory less the opponent's: the cells that each reaches first, each with a worth if it has two exits
+/// or more, and another from four on.
 ///
 /// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to nobody.
-/// Where the tokens are apart, a move that the mover has more than the opponent is worth two cells, and to be the
-/// first to run out of moves costs one.
+/// Where the tokens are apart, each move that the mover has more than the opponent has a worth, and to be the first to
+/// run out of moves costs half of that.
 #[derive(Clone, Copy, Debug)]
 pub struct Territory {
     cells: i32,
+    // In thousandths.
+    two: i32,
+    four: i32,
+    apart: i32,
 }
 
 impl Territory {
-    /// The evaluation for a game.
+    /// The evaluation for a game, with the default weights.
     #[must_use]
     pub fn new<B: Bits>(game: &Isolation<B>) -> Self {
-        Self { cells: game.board().cells() as i32 }
+        Self::weighted(game, weights::default)
+    }
+
+    /// The evaluation for a game with other weights.
+    #[must_use]
+    pub fn weighted<B: Bits>(game: &Isolation<B>, weight: impl Fn(&Spec) -> i32) -> Self {
+        Self {
+            cells: game.board().cells() as i32,
+            two: weight(&EXITS_TWO),
+            four: weight(&EXITS_FOUR),
+            apart: weight(&APART),
+        }
     }
 }
 
@@ -45,16 +87,18 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
         if both.is_empty() && own != UNPLACED && opp != UNPLACED && flood.is_apart(board) {
             let moves = |region, token| paths::at_most(board, region, token) as i32;
             let ahead = moves(flood.first, own) - moves(flood.second, opp);
-            return Score::eval((2 * ahead - 1) * UNIT);
+            return Score::eval((2 * ahead - 1) * self.apart / 2);
         }
         let (two, four) = board.knights_twice_and_four_times(pos.open());
         // Cells that both reach in the same step are in both regions and cancel out.
-        let worth = |region: B| ((region & two).len() + (region & four).len()) as i32;
-        Score::eval((worth(flood.first) - worth(flood.second)) * (UNIT / 2))
+        let count = |cells: B| (flood.first & cells).len() as i32 - (flood.second & cells).len() as i32;
+        Score::eval(self.two * count(two) + self.four * count(four))
     }
 
     fn range(&self) -> (i32, i32) {
-        (-2 * self.cells * UNIT, 2 * self.cells * UNIT)
+        // A move ahead for each cell, and the half for who is first; or all cells with four exits.
+        let most = (self.apart * (self.cells + 1)).max((self.two + self.four) * self.cells);
+        (-most, most)
     }
 }
 
@@ -70,11 +114,16 @@ mod tests {
     const CONTEXT: Context<Target> = Context { root: Side::First, last: None };
     const SIZES: [(i32, i32, u64); 5] = [(3, 3, 20), (5, 4, 40), (7, 7, 30), (11, 9, 8), (15, 8, 2)];
 
+    /// An evaluation whose terms can be told apart.
+    fn territory(game: &Isolation<u128>) -> Territory {
+        Territory { two: 300, four: 450, apart: 1500, ..Territory::new(game) }
+    }
+
     /// Thousandths, for each position of random games.
     fn values(mut visit: impl FnMut(&Isolation<u128>, &Position<u128>, &Oracle, i32)) {
         for (width, height, games) in SIZES {
             let game = Isolation::<u128>::new(width as usize, height as usize);
-            let territory = Territory::new(&game);
+            let territory = territory(&game);
             random_games(width, height, games, |_, oracle| {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
                 visit(&game, &pos, oracle, territory.evaluate(&game, &pos, &CONTEXT).raw());
@@ -101,8 +150,8 @@ mod tests {
             if !is_apart(oracle, &reached) {
                 let worth = |place: &Place| match oracle.exits(*place) {
                     0 | 1 => 0,
-                    2 | 3 => 500,
-                    _ => 1000,
+                    2 | 3 => 300,
+                    _ => 750,
                 };
                 let [mine, theirs] = reached.map(|cells| cells.iter().map(worth).sum::<i32>());
                 assert_eq!(value, mine - theirs, "{}", oracle.text());
@@ -133,7 +182,7 @@ mod tests {
                 );
                 let [most, least] = [(flood.first, own), (flood.second, opp)]
                     .map(|(region, token)| paths::at_most(game.board(), region, token) as i32);
-                assert_eq!(value, (2 * (most - least) - 1) * 1000, "{}", oracle.text());
+                assert_eq!(value, (2 * (most - least) - 1) * 750, "{}", oracle.text());
                 apart += 1;
                 right += u32::from((mine > theirs) == (value > 0));
             }
@@ -144,7 +193,7 @@ mod tests {
     #[test]
     fn images_are_worth_the_same_within_the_range() {
         values(|game, pos, oracle, value| {
-            let territory = Territory::new(game);
+            let territory = territory(game);
             let (least, most) = Evaluator::<Isolation<u128>>::range(&territory);
             assert!((least..=most).contains(&value), "{value}: {}", oracle.text());
             for image in game.images(pos) {

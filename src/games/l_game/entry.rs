@@ -46,6 +46,7 @@ pub static ENTRY: Entry = Entry {
             about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
         },
     ],
+    tunable: &[],
     evaluators: &[
         Named {
             name: "state",

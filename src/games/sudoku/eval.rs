@@ -6,23 +6,83 @@ use super::position::Position;
 use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
 use super::territory::Territory;
-use crate::game::{Context, Evaluator, Game, Side};
+use crate::game::{Context, Evaluator, Game, Side, Spec};
 use crate::score::Score;
+use crate::weights::{self, Tunable};
 
-/// What the parity is worth, in thousandths.
-const PARITY: i32 = 3000;
-/// Where players are bound to cells, what a cell is worth that only one of them can come to, in thousandths.
-const ALONE: i32 = 300;
-/// What a cell is worth that one comes to sooner.
-const NEARER: i32 = 50;
-/// What a region is worth that only one can complete.
-const REGION: i32 = 500;
+const FILE: &str = include_str!("weights.txt");
+const PARITY: Spec = weights::spec(
+    FILE,
+    "parity",
+    0,
+    10_000,
+    "Of `parity`: what the parity is worth, in thousandths of a point.",
+);
+const ALONE: Spec = weights::spec(
+    FILE,
+    "land_alone",
+    0,
+    2000,
+    "Of `parity` where players are bound to cells: what a cell is worth that only one of them can come to.",
+);
+const NEARER: Spec =
+    weights::spec(FILE, "land_nearer", 0, 500, "The same of a cell that one of them comes to sooner.");
+const REGION: Spec =
+    weights::spec(FILE, "land_region", 0, 3000, "The same of a region that only one of them can complete.");
+/// The weights.
+pub const TUNABLE: Tunable =
+    Tunable { evaluator: "parity", weights: &[PARITY, ALONE, NEARER, REGION], file: FILE };
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
 /// Points, and who the parity of cells and passes favours: the mover, unless both are even.
 #[derive(Clone, Copy, Debug)]
-pub struct Parity;
+pub struct Parity {
+    // All in thousandths.
+    parity: i32,
+    /// What a cell is worth that only one player can come to, where players are bound to cells.
+    alone: i32,
+    /// What a cell is worth that one comes to sooner.
+    nearer: i32,
+    /// What a region is worth that only one can complete.
+    region: i32,
+}
+
+impl Parity {
+    /// The evaluation with these weights.
+    #[must_use]
+    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+        let [parity, alone, nearer, region] = [PARITY, ALONE, NEARER, REGION].map(|spec| weight(&spec));
+        Self { parity, alone, nearer, region }
+    }
+
+    fn parity(self, empty: usize, passes: usize) -> i32 {
+        if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -self.parity } else { self.parity }
+    }
+
+    /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
+    /// that are left over at the end are filled in a row, and their regions with them.
+    fn land<const C: usize, const W: usize>(self, game: &Filling<C, W>, race: &Race<C, W>) -> i32 {
+        let territory = Territory::of(game, race);
+        let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
+        let cells = own.len() as i32 - others.len() as i32;
+        let [first, second] = territory.nearer.map(|cells| cells.len() as i32);
+        let nearer = if race.mover() == Side::First { first - second } else { second - first };
+        let mut regions = 0;
+        if cells != 0 {
+            for &region in game.regions() {
+                regions += i32::from(!(region & own).is_empty()) - i32::from(!(region & others).is_empty());
+            }
+        }
+        self.alone * cells + self.nearer * nearer + self.region * regions
+    }
+}
+
+impl Default for Parity {
+    fn default() -> Self {
+        Self::new(weights::default)
+    }
+}
 
 /// The mover's points less the opponent's: the published `score`.
 #[derive(Clone, Copy, Debug)]
@@ -33,16 +93,12 @@ pub struct Points;
 #[derive(Clone, Copy, Debug)]
 pub struct FewerFilled;
 
-fn parity(empty: usize, passes: usize) -> i32 {
-    if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -PARITY } else { PARITY }
-}
-
 impl Evaluator<Sudoku> for Parity {
     /// Passes are counted as if the solution at hand were the only one.
     fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
         let open = |cell: usize| (pos.candidates(game.grid(), cell) & !pos.square(cell).taboo).count_ones();
         let moves: u32 = (0..game.grid().cells()).map(open).sum();
-        Score::eval(game.settled(pos) + parity(pos.empty(), moves as usize - pos.empty()))
+        Score::eval(game.settled(pos) + self.parity(pos.empty(), moves as usize - pos.empty()))
     }
 
     fn range(&self) -> (i32, i32) {
@@ -55,31 +111,14 @@ impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
     fn evaluate(&self, game: &Filling<C, W>, race: &Race<C, W>, _ctx: &Context<Number>) -> Score {
         let points = game.settled(race);
         if game.is_bound() {
-            return Score::eval(points + land(game, race));
+            return Score::eval(points + self.land(game, race));
         }
-        Score::eval(points + game.passes(race).map_or(0, |passes| parity(race.empty(), passes)))
+        Score::eval(points + game.passes(race).map_or(0, |passes| self.parity(race.empty(), passes)))
     }
 
     fn range(&self) -> (i32, i32) {
         RANGE
     }
-}
-
-/// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
-/// that are left over at the end are filled in a row, and their regions with them.
-fn land<const C: usize, const W: usize>(game: &Filling<C, W>, race: &Race<C, W>) -> i32 {
-    let territory = Territory::of(game, race);
-    let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
-    let cells = own.len() as i32 - others.len() as i32;
-    let [first, second] = territory.nearer.map(|cells| cells.len() as i32);
-    let nearer = if race.mover() == Side::First { first - second } else { second - first };
-    let mut regions = 0;
-    if cells != 0 {
-        for &region in game.regions() {
-            regions += i32::from(!(region & own).is_empty()) - i32::from(!(region & others).is_empty());
-        }
-    }
-    ALONE * cells + NEARER * nearer + REGION * regions
 }
 
 impl Evaluator<Sudoku> for Points {
@@ -157,13 +196,14 @@ mod tests {
     #[test]
     fn values_are_those_worked_out_by_hand() {
         let rows = [
-            // Points, parity, and fewer-filled if the root's side moves: 12 of 48 cells of regions are missing.
-            (ENDING.to_owned(), 3000, 6000, 3025),
-            (format!("{ENDING}; mover 2"), -3000, 0, -2975),
-            (format!("{ENDING}; taboo 3,2,4"), 3000, 0, 3025),
-            (ENDING.replacen("3 .", "3 4", 1), 3000, 6000, 3018),
+            // Points, whom the parity favours, and fewer-filled if the root's side moves: 12 of 48 cells of regions are missing.
+            (ENDING.to_owned(), 3000, 1, 3025),
+            (format!("{ENDING}; mover 2"), -3000, 1, -2975),
+            (format!("{ENDING}; taboo 3,2,4"), 3000, -1, 3025),
+            (ENDING.replacen("3 .", "3 4", 1), 3000, 1, 3018),
         ];
-        for (text, points, parity, fewer) in rows {
+        for (text, points, sign, fewer) in rows {
+            let parity = points + sign * weights::default(&PARITY);
             let (game, pos) = open(&text, "classic");
             let value = |evaluator: &str| game.evaluate(&pos, evaluator).raw();
             assert_eq!(
@@ -189,12 +229,16 @@ mod tests {
             let solutions = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
             let context = Context { root: pos.mover(), last: None };
             let points = Evaluator::<Sudoku>::evaluate(&Points, &game, &pos, &context);
-            let parity = Evaluator::<Sudoku>::evaluate(&Parity, &game, &pos, &context);
+            let parity = Evaluator::<Sudoku>::evaluate(&Parity::default(), &game, &pos, &context);
             for extent in [Extent::EveryMove, Extent::EveryChoice, Extent::Outline] {
                 let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, extent).unwrap();
                 let context = Context { root: race.mover(), last: None };
                 assert_eq!(Points.evaluate(&filling, &race, &context), points, "{extent:?} {text}");
-                assert_eq!(Parity.evaluate(&filling, &race, &context), parity, "{extent:?} {text}");
+                assert_eq!(
+                    Parity::default().evaluate(&filling, &race, &context),
+                    parity,
+                    "{extent:?} {text}"
+                );
             }
         }
     }
@@ -213,8 +257,8 @@ mod tests {
                 let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
                 let mirrored = race.with_sides_swapped();
                 let context = Context { root: race.mover(), last: None };
-                let value = Parity.evaluate(&filling, &race, &context);
-                assert_eq!(Parity.evaluate(&filling, &mirrored, &context), value, "{name}");
+                let value = Parity::default().evaluate(&filling, &race, &context);
+                assert_eq!(Parity::default().evaluate(&filling, &mirrored, &context), value, "{name}");
                 told += usize::from(value.raw() != filling.settled(&race));
                 moves.clear();
                 game.moves(&pos, &mut moves);

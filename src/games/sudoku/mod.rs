@@ -32,7 +32,7 @@ pub mod witness;
 
 use std::sync::Arc;
 
-use self::eval::{FewerFilled, Parity, Points};
+use self::eval::{FewerFilled, Parity, Points, TUNABLE};
 use self::layout::Layout;
 use self::naive::Unknowing;
 use self::player::Racer;
@@ -53,11 +53,18 @@ pub static ENTRY: Entry = Entry {
     name: "sudoku",
     about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",
     rules: presets::RULES,
-    options: &[Spec {
-        name: AVOID_TWO_FREE,
-        kind: Kind::Bool { default: false },
-        about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
-    }],
+    options: &[
+        Spec {
+            name: AVOID_TWO_FREE,
+            kind: Kind::Bool { default: false },
+            about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
+        },
+        TUNABLE.weights[0],
+        TUNABLE.weights[1],
+        TUNABLE.weights[2],
+        TUNABLE.weights[3],
+    ],
+    tunable: &[TUNABLE],
     evaluators: &[
         Named {
             name: "parity",
@@ -138,14 +145,14 @@ impl Playable for Sudoku {
         let eval = options.eval.as_str();
         Ok(match (options.player.as_str(), eval) {
             // What the published bonus tells is told by points where the race is searched.
-            ("default", "parity") => Box::new(Racer::new(Parity, options)),
+            ("default", "parity") => Box::new(Racer::new(parity(options), options)),
             ("default", _) => Box::new(Racer::new(Points, options)),
             ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
             (SEED, "fewer-filled") => Box::new(Unknowing::new(seed_player(FewerFilled, options))),
             (SEED, _) => Box::new(Unknowing::new(seed_player(Points, options))),
             (_, "score") => common(self, Points, options),
             (_, "fewer-filled") => common(self, FewerFilled, options),
-            _ => common(self, Parity, options),
+            _ => common(self, parity(options), options),
         })
     }
 
@@ -154,9 +161,14 @@ impl Playable for Sudoku {
         match evaluator {
             "score" => Evaluator::<Self>::evaluate(&Points, self, pos, &context),
             "fewer-filled" => Evaluator::<Self>::evaluate(&FewerFilled, self, pos, &context),
-            _ => Evaluator::<Self>::evaluate(&Parity, self, pos, &context),
+            _ => Evaluator::<Self>::evaluate(&Parity::default(), self, pos, &context),
         }
     }
+}
+
+/// The evaluation with the weights that the options give.
+fn parity(options: &Options) -> Parity {
+    Parity::new(|spec| options.weight(spec))
 }
 
 /// The published player with its order of moves on or off.

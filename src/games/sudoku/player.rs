@@ -239,7 +239,7 @@ mod tests {
             check(found);
             published += 1;
         };
-        let mut player = Racer::new(Parity, &options());
+        let mut player = Racer::new(Parity::default(), &options());
         let (found, end) = player.search(game, &Root::new(pos.clone()), &asked, &control, &mut publish);
         check(&found);
         assert!(published > 0);

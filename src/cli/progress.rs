@@ -1,9 +1,7 @@
-//! The running score of a match on stderr.
+//! How far games have come, on stderr: those of a match or of a tuning.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
-
-use crate::arena::Summary;
 
 /// How often progress is told where no terminal shows a line that changes.
 const PARTS: u64 = 10;
@@ -11,7 +9,7 @@ const PARTS: u64 = 10;
 /// Characters of the bar.
 const BAR: u64 = 20;
 
-/// The running score: one line that changes in a terminal, ten lines elsewhere.
+/// The games so far: one line that changes in a terminal, ten lines elsewhere.
 pub(super) struct Progress {
     games: u64,
     /// Games that were played before this process began.
@@ -22,17 +20,15 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of a match with so many games, of which some were played before.
-    pub(super) fn new(games: usize, before: u64) -> Self {
-        let games = games as u64;
+    /// Of so many games, of which some were played before.
+    pub(super) fn new(games: u64, before: u64) -> Self {
         let told = before * PARTS / games.max(1);
         Self { games, before, began: Instant::now(), terminal: io::stderr().is_terminal(), told }
     }
 
-    /// Shows the score after a game.
-    pub(super) fn show(&mut self, summary: &Summary, standing: &str) {
+    /// Shows how many are played, and how things stand.
+    pub(super) fn show(&mut self, played: u64, standing: &str) {
         let Self { games, before, began, .. } = *self;
-        let played = summary.games;
         let left = time_left(began.elapsed(), played - before, games - played);
         let line = format!("{} {played}/{games} games  {standing}  {left}", bar(played, games));
         let mut stderr = io::stderr();
@@ -48,7 +44,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Ends the line, whatever ended the match.
+    /// Ends the line, whatever ended the games.
     fn drop(&mut self) {
         if self.terminal {
             let _nobody_reads = writeln!(io::stderr());

@@ -1,7 +1,8 @@
-//! A file of games: a line of JSON each, appended when a game ends, so that what was played outlives the process.
+//! A file that grows with the work, a line of JSON for each part that ended, so that what was done outlives the process:
+//! the games of a match, the iterations of a tuning.
 //!
 //! A line is written at once. A process that is killed in the middle leaves half a line at the end at most; the next one
-//! that opens the file takes it away and goes on behind the last whole game.
+//! that opens the file takes it away and goes on behind the last whole line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -10,30 +11,36 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::PlayedGame;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// How every record begins: half a line that begins otherwise is none of ours.
-const BEGINNING: &[u8] = br#"{"record":"#;
+/// What a line tells of.
+pub trait Kept: Serialize + DeserializeOwned {
+    /// How every line begins: half a line that begins otherwise is none of ours.
+    const BEGINNING: &'static [u8];
+    /// What a line is, for people, such as `record of a game`.
+    const WHAT: &'static str;
+}
 
-/// A file of games that is open for more.
+/// A file that is open for more lines.
 #[derive(Debug)]
 pub struct Archive {
     file: File,
 }
 
-/// Why a file of games cannot be used.
+/// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// It cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is a device or a pipe, which keeps no games.
+    /// It is a device or a pipe, which keeps nothing.
     #[error("it is no regular file")]
     NoFile,
     /// Another process writes it.
-    #[error("another match is writing it")]
+    #[error("another process is writing it")]
     Locked,
-    /// A line is no game, or not one that is wanted.
+    /// A line is none of these, or not one that is wanted.
     #[error("line {line}: {message}")]
     Line {
         /// The line, counted from 1.
@@ -44,14 +51,14 @@ pub enum ArchiveError {
 }
 
 impl Archive {
-    /// Opens a file for appending, made where there is none, and gives each of its games to `known`. The file
+    /// Opens a file for appending, made where there is none, and gives each of its lines to `known`. The file
     /// stays as it is unless all its lines are taken.
     ///
     /// # Errors
     /// [`ArchiveError`]; a line's message is JSON's or what `known` said.
-    pub fn open(
+    pub fn open<T: Kept>(
         path: &Path,
-        known: impl FnMut(PlayedGame) -> Result<(), String>,
+        known: impl FnMut(T) -> Result<(), String>,
     ) -> Result<Self, ArchiveError> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         if !file.metadata()?.is_file() {
@@ -71,18 +78,18 @@ impl Archive {
         Ok(Self { file })
     }
 
-    /// Appends a game in one write.
+    /// Appends a line in one write.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn append(&mut self, game: &PlayedGame) -> io::Result<()> {
-        let mut line = serde_json::to_vec(game)?;
+    pub fn append<T: Kept>(&mut self, kept: &T) -> io::Result<()> {
+        let mut line = serde_json::to_vec(kept)?;
         line.push(b'\n');
         self.file.write_all(&line)
     }
 }
 
-/// What of a file is whole games.
+/// What of a file is whole lines.
 #[derive(PartialEq, Eq, Debug)]
 struct Whole {
     /// How many bytes.
@@ -91,10 +98,10 @@ struct Whole {
     ended: bool,
 }
 
-/// Gives each game to `known`. Half a record at the end is left out.
-fn read(
+/// Gives each line to `known`. Half a line at the end is left out.
+fn read<T: Kept>(
     mut lines: impl BufRead,
-    mut known: impl FnMut(PlayedGame) -> Result<(), String>,
+    mut known: impl FnMut(T) -> Result<(), String>,
 ) -> Result<Whole, ArchiveError> {
     let mut whole = Whole { bytes: 0, ended: true };
     let mut bytes = Vec::new();
@@ -105,12 +112,12 @@ fn read(
             break;
         }
         let ended = bytes.last() == Some(&b'\n');
-        let game = serde_json::from_slice(&bytes).map_err(|error| format!("no record of a game: {error}"));
-        let is_half = game.is_err() && !ended;
-        if is_half && (bytes.starts_with(BEGINNING) || BEGINNING.starts_with(&bytes)) {
+        let kept = serde_json::from_slice(&bytes).map_err(|error| format!("no {}: {error}", T::WHAT));
+        let is_half = kept.is_err() && !ended;
+        if is_half && (bytes.starts_with(T::BEGINNING) || T::BEGINNING.starts_with(&bytes)) {
             break;
         }
-        game.and_then(&mut known).map_err(|message| ArchiveError::Line { line, message })?;
+        kept.and_then(&mut known).map_err(|message| ArchiveError::Line { line, message })?;
         whole = Whole { bytes: whole.bytes + read as u64, ended };
     }
     Ok(whole)
@@ -119,6 +126,7 @@ fn read(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::PlayedGame;
 
     fn game(number: usize) -> String {
         format!(
@@ -128,7 +136,7 @@ mod tests {
 
     fn numbers(text: &[u8]) -> Result<(Vec<usize>, u64), String> {
         let mut numbers = Vec::new();
-        let whole = read(text, |game| {
+        let whole = read(text, |game: PlayedGame| {
             numbers.push(game.number);
             if game.number < 100 { Ok(()) } else { Err("too many".into()) }
         });
@@ -145,7 +153,7 @@ mod tests {
     #[test]
     fn a_device_is_no_archive() {
         for device in ["/dev/zero", "/dev/full", "/dev/null"] {
-            let opened = Archive::open(Path::new(device), |_| Ok(()));
+            let opened = Archive::open(Path::new(device), |_: PlayedGame| Ok(()));
             assert!(matches!(opened, Err(ArchiveError::NoFile)), "{device}: {opened:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C in a match: the first lets the games at the board end, the second ends everything.
+//! Ctrl-C while games are played: the first lets the games at the board end, the second ends everything.
 
 use std::io::{self, Write};
 use std::process;

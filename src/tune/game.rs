@@ -1,0 +1,53 @@
+//! Games between two settings in this process, each move searched to a number of nodes.
+//!
+//! A game depends on its opening, the two settings and a seed alone.
+
+use std::sync::Arc;
+
+use plyd_protocol::{Player, ToMove};
+
+use crate::arena::settle;
+use crate::engine::{AnyRoot, Engine, Fault};
+use crate::options::Options;
+use crate::search::Control;
+use crate::zobrist::SplitMix64;
+
+/// What ends searches and games.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Limits {
+    /// Nodes of each move.
+    pub(super) nodes: u64,
+    /// Moves after which a game that goes on is a draw.
+    pub(super) moves: u32,
+}
+
+/// Plays a game of p1 against p2; gives the winner, if there is one.
+///
+/// # Errors
+/// An option that a player cannot have.
+pub(super) fn play(
+    opening: &dyn AnyRoot,
+    players: [&Options; 2],
+    limits: Limits,
+    seed: u64,
+) -> Result<Option<Player>, Fault> {
+    let mut engines: [Box<dyn Engine>; 2] = [opening.engine(players[0])?, opening.engine(players[1])?];
+    let mut chance = SplitMix64::new(seed);
+    let mut held = opening.extend(&[])?;
+    let root = Arc::get_mut(&mut held).expect("it is new");
+    for _ in 0..limits.moves {
+        settle(root, &mut chance);
+        if let Some(outcome) = root.outcome() {
+            return Ok(outcome.winner);
+        }
+        let engine = &mut engines[usize::from(root.to_move() == ToMove::P2)];
+        let control = Control::default();
+        control.set_limits(Some(limits.nodes), None);
+        let candidates = root.candidates(&[], &[])?;
+        let (lines, _) = engine.search(root, &candidates, 1, &control, &mut |_| ());
+        let mv = lines.into_iter().next().map_or(candidates.first, |line| line.mv);
+        root.play(&mv)?;
+    }
+    settle(root, &mut chance);
+    Ok(root.outcome().and_then(|outcome| outcome.winner))
+}
