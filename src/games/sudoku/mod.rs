@@ -1,14 +1,16 @@
 //! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
 //!
-//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), [`witness`] (one
+//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), by [`counts`] or [`bands`], [`witness`] (one
 //! that is at hand), [`presets`] (which game is asked for), [`position`] and [`rules`], [`solutions`] (which moves are taboo),
 //! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
 //! [`territory`], [`eval`],
 //! [`player`], [`naive`] and [`seed`] (players that know no solutions). This file opens the game for the registry.
 
+pub mod bands;
 pub mod bits;
 #[cfg(test)]
 mod boards;
+pub mod counts;
 pub mod eval;
 pub mod filling;
 pub mod grid;

@@ -1,13 +1,13 @@
 //! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
 //!
-//! Knows no game. A state of the search is the set of values that each cell may still have, with two counts: the values of
-//! each cell, and the cells of each value in each region. A count that falls to one decides a cell (naked and hidden
-//! singles), one that falls to zero ends the branch. So the work is that of the values taken out, which are at most as
-//! many as there are cells and values, however often it is looked. What this leaves open is guessed, where there is least to
-//! choose.
+//! Knows no game. What can be inferred from a board, and what to guess then, is told in [`counts`](super::counts) for boards of
+//! any shape and in [`bands`](super::bands) for those of 3x3, where it takes a fraction of the time. The order of guesses
+//! and when to begin again are decided here.
 
 use std::ops::ControlFlow;
 
+use super::bands::Bands;
+use super::counts::Tables;
 use super::grid::Grid;
 use crate::zobrist::SplitMix64;
 
@@ -18,7 +18,8 @@ pub struct Solver(Sized);
 #[derive(Clone, Debug)]
 enum Sized {
     Six(Tables<36, 6, 18>),
-    Nine(Tables<81, 9, 27>),
+    Eight(Tables<64, 8, 24>),
+    Bands(Bands),
     Twelve(Tables<144, 12, 36>),
     Sixteen(Tables<256, 16, 48>),
     TwentyFive(Tables<625, 25, 75>),
@@ -39,7 +40,8 @@ impl Solver {
     pub fn new(grid: &Grid) -> Self {
         Self(match grid.side() {
             0..=6 => Sized::Six(Tables::new(grid)),
-            7..=9 => Sized::Nine(Tables::new(grid)),
+            7..=8 => Sized::Eight(Tables::new(grid)),
+            9 => Sized::Bands(Bands),
             10..=12 => Sized::Twelve(Tables::new(grid)),
             13..=16 => Sized::Sixteen(Tables::new(grid)),
             _ => Sized::TwentyFive(Tables::new(grid)),
@@ -97,12 +99,14 @@ impl Solver {
         guesses: &mut u64,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Searched {
+        let run = Run { order, guesses, visit };
         let flow = match &self.0 {
-            Sized::Six(tables) => tables.search(board, order, guesses, visit),
-            Sized::Nine(tables) => tables.search(board, order, guesses, visit),
-            Sized::Twelve(tables) => tables.search(board, order, guesses, visit),
-            Sized::Sixteen(tables) => tables.search(board, order, guesses, visit),
-            Sized::TwentyFive(tables) => tables.search(board, order, guesses, visit),
+            Sized::Six(tables) => tables.search(board, run),
+            Sized::Eight(tables) => tables.search(board, run),
+            Sized::Bands(bands) => bands.search(board, run),
+            Sized::Twelve(tables) => tables.search(board, run),
+            Sized::Sixteen(tables) => tables.search(board, run),
+            Sized::TwentyFive(tables) => tables.search(board, run),
         };
         if flow.is_continue() { Searched::Whole } else { Searched::Partly }
     }
@@ -122,286 +126,52 @@ pub enum Solved {
     Unknown,
 }
 
+/// One run through the solutions of a board.
+pub(super) struct Run<'a> {
+    pub(super) order: Order<'a>,
+    guesses: &'a mut u64,
+    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+}
+
+impl Run<'_> {
+    /// Takes a guess from those that are left; breaks off where there is none.
+    #[inline]
+    pub(super) fn guess(&mut self) -> ControlFlow<()> {
+        match self.guesses.checked_sub(1) {
+            Some(left) => {
+                *self.guesses = left;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    }
+
+    /// Shows a solution.
+    pub(super) fn show(&mut self, solution: &[u8]) -> ControlFlow<()> {
+        (self.visit)(solution)
+    }
+}
+
 /// In which order guesses are made: values of the hint first, else ascending, or at random.
-struct Order<'a> {
+pub(super) struct Order<'a> {
     hint: &'a [u8],
     random: Option<SplitMix64>,
 }
 
 impl Order<'_> {
     /// Where to begin among so many.
-    fn start(&mut self, among: usize) -> usize {
+    pub(super) fn start(&mut self, among: usize) -> usize {
         self.random.as_mut().map_or(0, |random| random.below(among))
     }
 
     /// The value to guess first in a cell.
-    fn value(&mut self, cell: usize, side: usize) -> usize {
+    pub(super) fn value(&mut self, cell: usize, side: usize) -> usize {
         match self.hint.get(cell) {
             Some(&value) if value > 0 && self.random.as_mut().is_none_or(|random| random.below(4) > 0) => {
                 usize::from(value) - 1
             }
             _ => self.start(side),
         }
-    }
-}
-
-/// One run through the solutions of a board.
-struct Run<'a, const N: usize, const V: usize, const R: usize> {
-    /// The states from the root of the search to where it is.
-    states: Vec<State<N, V, R>>,
-    /// Cells and values that are decided, and not yet placed.
-    decided: Vec<(u16, u8)>,
-    order: Order<'a>,
-    guesses: &'a mut u64,
-    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-}
-
-/// The shape: `N` cells, `V` values and `R` regions fit.
-#[derive(Clone, Debug)]
-struct Tables<const N: usize, const V: usize, const R: usize> {
-    side: usize,
-    regions: Vec<Vec<u16>>,
-    /// For each cell, its row, column and block.
-    regions_of: Vec<[u8; 3]>,
-    /// For each cell, the others of its row, column and block.
-    peers: Vec<Vec<u16>>,
-}
-
-/// What the cells may still be; values count from 0 here.
-#[derive(Clone, Copy)]
-struct State<const N: usize, const V: usize, const R: usize> {
-    /// The values that each cell may have, as bits; none once it has one.
-    open: [u32; N],
-    /// How many these are; [`SETTLED`] once the cell has one.
-    choices: [u8; N],
-    /// In how many cells of each region each value may stand; [`SETTLED`] or less by a region's cells once it stands there.
-    places: [[u8; V]; R],
-    /// The value of each cell, from 1; 0 while it has none.
-    values: [u8; N],
-    /// Cells without a value.
-    unsolved: u16,
-}
-
-/// A count that no longer counts, and stays above every real one when a region's cells are taken from it.
-const SETTLED: u8 = u8::MAX;
-
-/// What to guess: each of some values in one cell, or each of two cells for one value.
-enum Guess {
-    Cell(usize),
-    Value(usize, [usize; 2]),
-}
-
-impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
-    fn new(grid: &Grid) -> Self {
-        let peers = |cell: usize| {
-            let mut peers: Vec<u16> =
-                grid.regions_of(cell).iter().flat_map(|&region| &grid.regions()[region]).copied().collect();
-            peers.sort_unstable();
-            peers.dedup();
-            peers.retain(|&peer| usize::from(peer) != cell);
-            peers
-        };
-        Self {
-            side: grid.side(),
-            regions: grid.regions().to_vec(),
-            regions_of: (0..grid.cells())
-                .map(|cell| grid.regions_of(cell).map(|region| region as u8))
-                .collect(),
-            peers: (0..grid.cells()).map(peers).collect(),
-        }
-    }
-
-    fn search(
-        &self,
-        board: &[u8],
-        order: Order<'_>,
-        guesses: &mut u64,
-        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let decided = board.iter().enumerate().filter(|&(_, &value)| value != 0);
-        let mut run = Run {
-            states: vec![self.empty()],
-            decided: decided.map(|(cell, &value)| (cell as u16, value - 1)).collect(),
-            order,
-            guesses,
-            visit,
-        };
-        self.deepen(0, &mut run)
-    }
-
-    /// The state of the empty board.
-    fn empty(&self) -> State<N, V, R> {
-        let cells = self.peers.len();
-        let mut state = State {
-            open: [0; N],
-            choices: [SETTLED; N],
-            places: [[SETTLED; V]; R],
-            values: [0; N],
-            unsolved: cells as u16,
-        };
-        state.open[..cells].fill((1 << self.side) - 1);
-        state.choices[..cells].fill(self.side as u8);
-        for places in &mut state.places[..self.regions.len()] {
-            places[..self.side].fill(self.side as u8);
-        }
-        state
-    }
-
-    /// Searches the state at a depth, with what was decided for it.
-    fn deepen(&self, at: usize, run: &mut Run<'_, N, V, R>) -> ControlFlow<()> {
-        if !self.settle(&mut run.states[at], &mut run.decided) {
-            return ControlFlow::Continue(());
-        }
-        let state = &run.states[at];
-        if state.unsolved == 0 {
-            return (run.visit)(&state.values[..self.peers.len()]);
-        }
-        match self.choose(state, &mut run.order) {
-            Guess::Cell(cell) => {
-                let open = state.open[cell];
-                let first = run.order.value(cell, self.side);
-                let values = (first..self.side).chain(0..first);
-                for value in values.filter(|&value| open >> value & 1 != 0) {
-                    self.guess(at, cell, value, run)?;
-                }
-            }
-            Guess::Value(value, mut cells) => {
-                if run.order.value(cells[1], self.side) == value {
-                    cells.reverse();
-                }
-                for cell in cells {
-                    self.guess(at, cell, value, run)?;
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn guess(&self, at: usize, cell: usize, value: usize, run: &mut Run<'_, N, V, R>) -> ControlFlow<()> {
-        if *run.guesses == 0 {
-            return ControlFlow::Break(());
-        }
-        *run.guesses -= 1;
-        run.states.truncate(at + 1);
-        run.states.extend_from_within(at..);
-        run.decided.push((cell as u16, value as u8));
-        self.deepen(at + 1, run)
-    }
-
-    /// Places what is decided, and what that decides, until there is nothing left; false where a cell or a value has no
-    /// choice left.
-    fn settle(&self, state: &mut State<N, V, R>, decided: &mut Vec<(u16, u8)>) -> bool {
-        while let Some((cell, value)) = decided.pop() {
-            if !self.place(state, decided, cell.into(), value.into()) {
-                decided.clear();
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Gives a cell its value; false where that is impossible.
-    #[inline]
-    fn place(
-        &self,
-        state: &mut State<N, V, R>,
-        decided: &mut Vec<(u16, u8)>,
-        cell: usize,
-        value: usize,
-    ) -> bool {
-        if state.values[cell] != 0 {
-            return usize::from(state.values[cell]) == value + 1;
-        }
-        let bit = 1 << value;
-        let mut others = state.open[cell] & !bit;
-        if others == state.open[cell] {
-            return false;
-        }
-        state.open[cell] = 0;
-        state.choices[cell] = SETTLED;
-        state.values[cell] = value as u8 + 1;
-        state.unsolved -= 1;
-        let regions = self.regions_of[cell];
-        while others != 0 {
-            let other = others.trailing_zeros() as usize;
-            if !self.leave(state, decided, regions, other) {
-                return false;
-            }
-            others &= others - 1;
-        }
-        for region in regions {
-            state.places[usize::from(region)][value] = SETTLED;
-        }
-        self.peers[cell].iter().all(|&peer| {
-            let peer = usize::from(peer);
-            state.open[peer] & bit == 0 || self.remove(state, decided, peer, value)
-        })
-    }
-
-    /// Takes a value from those that a cell may have; false where that leaves no choice.
-    #[inline]
-    fn remove(
-        &self,
-        state: &mut State<N, V, R>,
-        decided: &mut Vec<(u16, u8)>,
-        cell: usize,
-        value: usize,
-    ) -> bool {
-        state.open[cell] &= !(1 << value);
-        state.choices[cell] -= 1;
-        match state.choices[cell] {
-            0 => return false,
-            1 => decided.push((cell as u16, state.open[cell].trailing_zeros() as u8)),
-            _ => {}
-        }
-        self.leave(state, decided, self.regions_of[cell], value)
-    }
-
-    /// Counts that a value has one place less in some regions; false where it has none left.
-    #[inline]
-    fn leave(
-        &self,
-        state: &mut State<N, V, R>,
-        decided: &mut Vec<(u16, u8)>,
-        regions: [u8; 3],
-        value: usize,
-    ) -> bool {
-        for region in regions.map(usize::from) {
-            let places = &mut state.places[region][value];
-            *places -= 1;
-            match *places {
-                0 => return false,
-                1 => {
-                    let is_open = |cell: &&u16| state.open[usize::from(**cell)] >> value & 1 != 0;
-                    let cell = self.regions[region].iter().find(is_open).expect("one was counted");
-                    decided.push((*cell, value as u8));
-                }
-                _ => {}
-            }
-        }
-        true
-    }
-
-    /// Where there is least to choose: a cell with two values, a value with two cells in a region, or else a cell with the
-    /// fewest values.
-    fn choose(&self, state: &State<N, V, R>, order: &mut Order<'_>) -> Guess {
-        let cells = self.peers.len();
-        let from = order.start(cells);
-        // Of whole arrays the minimum and whether they contain a count are found many counts at a time.
-        let fewest = state.choices.iter().copied().min().expect("there are cells");
-        if fewest > 2 {
-            let places = state.places.as_flattened();
-            let pair = places.contains(&2).then(|| places.iter().position(|&places| places == 2));
-            if let Some(at) = pair.flatten() {
-                let (region, value) = (at / V, at % V);
-                let mut places = self.regions[region].iter().map(|&cell| usize::from(cell));
-                let mut next = || places.find(|&cell| state.open[cell] >> value & 1 != 0);
-                let first = next().expect("two were counted");
-                return Guess::Value(value, [first, next().expect("two were counted")]);
-            }
-        }
-        let cell = (from..cells).chain(0..from).find(|&cell| state.choices[cell] == fewest);
-        Guess::Cell(cell.expect("the fewest are some cell's"))
     }
 }
 
@@ -444,6 +214,41 @@ mod tests {
         oracle::random_boards(|m, n, board| {
             assert_eq!(count(m, n, board, 400), oracle::solutions(m, n, board, 400), "{m} {n} {board:?}");
         });
+    }
+
+    /// On boards of 3x3 with few clues, some of them wrong, the two inferences show the same solutions.
+    #[test]
+    fn bands_infer_what_counts_do() {
+        let grid = Grid::new(3, 3);
+        let tables = Tables::<81, 9, 27>::new(&grid);
+        let (mut unsolvable, mut several) = (0, 0);
+        for seed in 0..300 {
+            let mut random = SplitMix64::new(seed);
+            let mut board = oracle::solved(3, 3, &mut random);
+            let mut cells: Vec<usize> = (0..81).collect();
+            while cells.len() > 22 + seed as usize % 24 {
+                board[cells.swap_remove(random.below(cells.len()))] = 0;
+            }
+            if seed % 3 == 0 {
+                board[cells[0]] = random.below(9) as u8 + 1;
+            }
+            let mut found = [Vec::new(), Vec::new()];
+            for (by_bands, found) in [true, false].into_iter().zip(&mut found) {
+                let mut visit = |solution: &[u8]| {
+                    found.push(solution.to_vec());
+                    if found.len() < 2000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
+                let order = Order { hint: &[], random: None };
+                let run = Run { order, guesses: &mut u64::MAX.clone(), visit: &mut visit };
+                let _flow = if by_bands { Bands.search(&board, run) } else { tables.search(&board, run) };
+                found.sort_unstable();
+            }
+            assert_eq!(found[0].len(), found[1].len(), "{board:?}");
+            assert!(found[0].len() == 2000 || found[0] == found[1], "{board:?}");
+            unsolvable += usize::from(found[0].is_empty());
+            several += usize::from((2..2000).contains(&found[0].len()));
+        }
+        assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
     }
 
     #[test]
