@@ -25,6 +25,8 @@ pub trait Bits:
 {
     /// How many cells the set can hold.
     const CAPACITY: usize;
+    /// How many machine words of 64 bits the set takes.
+    const WORDS: usize = Self::CAPACITY / 64;
     /// The empty set.
     const EMPTY: Self;
 
@@ -36,6 +38,8 @@ pub trait Bits:
     fn first(self) -> u8;
     /// The set without its smallest cell; the set must not be empty.
     fn without_first(self) -> Self;
+    /// The machine word with the cells from `64 * index` on; the index must be below [`Bits::WORDS`].
+    fn word(self, index: usize) -> u64;
     /// The first 128 cells, as a number.
     fn low(self) -> u128;
 
@@ -79,6 +83,10 @@ macro_rules! bits {
             #[inline]
             fn without_first(self) -> Self {
                 self & (self - 1)
+            }
+            #[inline]
+            fn word(self, index: usize) -> u64 {
+                (self >> (64 * index)) as u64
             }
             #[inline]
             fn low(self) -> u128 {
@@ -127,6 +135,10 @@ impl Bits for U192 {
             (0, _) => Self([0, b & (b - 1), c]),
             _ => Self([a & (a - 1), b, c]),
         }
+    }
+    #[inline]
+    fn word(self, index: usize) -> u64 {
+        self.0[index]
     }
     #[inline]
     fn low(self) -> u128 {
@@ -244,6 +256,11 @@ mod tests {
             let by = draws.below(64) as u8;
             is(a << u32::from(by), &|cell| cell >= by && has_a(cell - by));
             is(a >> u32::from(by), &|cell| cell.checked_add(by).is_some_and(has_a));
+            assert!(
+                (0..=u8::MAX).take(B::CAPACITY).all(|cell| {
+                    a.word(usize::from(cell / 64)) >> (cell % 64) & 1 == u64::from(has_a(cell))
+                })
+            );
             let low = in_a.iter().filter(|&&cell| cell < 128).fold(0, |low, cell| low | 1 << cell);
             assert_eq!(a.low(), low);
         }

@@ -161,6 +161,14 @@ impl<B: Bits> Board<B> {
         [open.down << self.row(), open.right, open.down, open.right << 1]
     }
 
+    /// The cells that are open on three sides or more.
+    #[inline]
+    #[must_use]
+    pub fn wide(&self, open: &Open<B>) -> B {
+        let [up, right, down, left] = self.sides(open);
+        (up & right & (down | left)) | (down & left & (up | right))
+    }
+
     /// The board with its walls, to walk on.
     #[inline]
     #[must_use]

@@ -1,8 +1,9 @@
-//! The plain evaluation: the race for cells.
+//! The plain evaluations: the race for cells, and the ground that a side holds.
 
 use super::rules::{Colosseum, Position, Walk};
 use crate::game::{Context, Evaluator, Reductions};
 use crate::games::bits::Bits;
+use crate::games::flood::Step;
 use crate::score::Score;
 
 /// Thousandths in a cell.
@@ -37,10 +38,89 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
     }
 }
 
+/// Half of the mover's lead in cells, see [`Colosseum::lead`], and its lead in wide cells that one side reaches two
+/// steps or more before the other.
+///
+/// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step may be
+/// behind by the wall of the next move.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground {
+    cells: i32,
+}
+
+/// What a cell is worth that one side reaches first.
+const FIRST: i32 = UNIT / 2;
+/// What a wide cell is worth that one side reaches two steps sooner.
+const FAR_AHEAD: i32 = UNIT;
+
+impl Ground {
+    /// The evaluation for a game.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Colosseum<B>) -> Self {
+        Self { cells: game.board().cells() as i32 }
+    }
+}
+
+impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
+    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 6, from: 3, plies: 1 });
+    const DECISIVE: i32 = 10 * UNIT;
+
+    #[inline]
+    fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| B::single(pos.player(side)));
+        let ahead = Ahead::new(&game.board().paths(pos.open()), own, opp);
+        let wide = game.board().wide(pos.open());
+        let lead = |[own, opp]: [B; 2]| own.len() as i32 - opp.len() as i32;
+        Score::eval(FIRST * lead(ahead.first) + FAR_AHEAD * lead(ahead.far.map(|cells| cells & wide)))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        let most = (FIRST + FAR_AHEAD) * self.cells;
+        (-most, most)
+    }
+}
+
+/// The cells that each of two sides reaches before the other, both walking a step at a time.
+struct Ahead<B> {
+    /// A step sooner or more.
+    first: [B; 2],
+    /// Two steps sooner or more.
+    far: [B; 2],
+}
+
+impl<B: Bits> Ahead<B> {
+    /// Lets both sides walk until nothing can change. Where one is two steps ahead of the other, it is so in every cell
+    /// that the other would reach through there: nobody need follow that far behind.
+    #[inline]
+    fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
+        let (mut edge_1, mut edge_2) = (own, opp);
+        let (mut all_1, mut all_2) = (own, opp);
+        let (mut before_1, mut before_2) = (B::EMPTY, B::EMPTY);
+        let (mut first, mut far) = ([own, opp], [B::EMPTY; 2]);
+        loop {
+            let new_1 = board.step(edge_1) & !(all_1 | before_2);
+            let new_2 = board.step(edge_2) & !(all_2 | before_1);
+            (before_1, before_2) = (all_1, all_2);
+            all_1 |= new_1;
+            all_2 |= new_2;
+            first[0] |= new_1 & !all_2;
+            first[1] |= new_2 & !all_1;
+            far[0] |= edge_1 & !all_2;
+            far[1] |= edge_2 & !all_1;
+            if (new_1 | new_2).is_empty() {
+                return Self { first, far };
+            }
+            (edge_1, edge_2) = (new_1, new_2);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::super::notation::Layout;
-    use super::super::oracle::random_games;
+    use super::super::oracle::{Place, random_games};
     use super::super::setup::{Setup, StartWalls};
     use super::*;
     use crate::game::Side;
@@ -54,8 +134,7 @@ mod tests {
                 let [own, opp] = [oracle.active, 1 - oracle.active]
                     .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
                 // Pockets that one cannot reach count for the other.
-                let sooner = |one: &std::collections::HashMap<_, u32>,
-                              other: &std::collections::HashMap<_, u32>| {
+                let sooner = |one: &HashMap<_, u32>, other: &HashMap<_, u32>| {
                     let first =
                         |&(place, steps): &(&_, &u32)| other.get(place).is_none_or(|other| steps < other);
                     one.iter().filter(first).count() as i32
@@ -65,6 +144,31 @@ mod tests {
                 let value = Race::new(&game).evaluate(&game, &pos, &context).raw();
                 assert_eq!(value, expected, "{}", oracle.text());
                 let (least, most) = Evaluator::<Colosseum<u128>>::range(&Race::new(&game));
+                assert!((least..=most).contains(&value));
+            });
+        }
+    }
+
+    #[test]
+    fn the_ground_counts_wide_cells_that_one_reaches_two_steps_sooner() {
+        for (size, games) in [(5, 10), (8, 4), (11, 1)] {
+            let game = Colosseum::<u128>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
+            random_games(size as i32, games, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                let [own, opp] = [oracle.active, 1 - oracle.active]
+                    .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
+                let is_wide = |place: Place| (0..4).filter(|&side| !oracle.has_wall(place, side)).count() > 2;
+                let worth = |one: &HashMap<Place, u32>, other: &HashMap<Place, u32>| -> i32 {
+                    let cell = |(place, steps): (&Place, &u32)| {
+                        let ahead = other.get(place).map_or(u32::MAX, |other| other.saturating_sub(*steps));
+                        500 * i32::from(ahead > 0) + 1000 * i32::from(ahead > 1 && is_wide(*place))
+                    };
+                    one.iter().map(cell).sum()
+                };
+                let context = Context { root: Side::First, last: None };
+                let value = Ground::new(&game).evaluate(&game, &pos, &context).raw();
+                assert_eq!(value, worth(&own, &opp) - worth(&opp, &own), "{}", oracle.text());
+                let (least, most) = Evaluator::<Colosseum<u128>>::range(&Ground::new(&game));
                 assert!((least..=most).contains(&value));
             });
         }

@@ -16,7 +16,7 @@ pub mod setup;
 
 use std::sync::Arc;
 
-use self::eval::Race;
+use self::eval::{Ground, Race};
 use self::notation::Layout;
 use self::players::SeedPlayer;
 use self::rules::{APART, Colosseum, Position};
@@ -39,7 +39,11 @@ pub static ENTRY: Entry = Entry {
     tunable: &[],
     evaluators: &[
         Named {
-            name: "race",
+            name: GROUND,
+            about: "Half of `race`, and the cells with three open sides or more that the mover reaches two steps sooner, less the opponent's.",
+        },
+        Named {
+            name: RACE,
             about: "The cells that the mover reaches first less those that the opponent reaches first.",
         },
         PUBLISHED[0],
@@ -72,6 +76,9 @@ pub static ENTRY: Entry = Entry {
     open,
 };
 
+/// The names of the plain evaluations.
+const GROUND: &str = "ground";
+const RACE: &str = "race";
 /// The name of the published player.
 const SEED: &str = "seed";
 
@@ -84,7 +91,7 @@ const BENCH: &[Bench] = &[
 ];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { rules: "", position, depth, player: ("default", "race") }
+    Bench { rules: "", position, depth, player: ("default", GROUND) }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
@@ -117,7 +124,8 @@ impl<B: Bits> Playable for Colosseum<B> {
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         Ok(match Published::new(self, &options.eval) {
             Some(published) => player(self, published, options),
-            None => player(self, Race::new(self), options),
+            None if options.eval == RACE => player(self, Race::new(self), options),
+            None => player(self, Ground::new(self), options),
         })
     }
 
@@ -125,7 +133,8 @@ impl<B: Bits> Playable for Colosseum<B> {
         let context = Context { root: self.side(pos), last: None };
         match Published::new(self, evaluator) {
             Some(published) => published.evaluate(self, pos, &context),
-            None => Race::new(self).evaluate(self, pos, &context),
+            None if evaluator == RACE => Race::new(self).evaluate(self, pos, &context),
+            None => Ground::new(self).evaluate(self, pos, &context),
         }
     }
 }
@@ -154,7 +163,7 @@ mod tests {
         Options {
             player: player.to_owned(),
             depth: None,
-            eval: "race".to_owned(),
+            eval: GROUND.to_owned(),
             threads: 1,
             hash_mb: 1,
             seed: 0,
@@ -216,7 +225,8 @@ mod tests {
         let game = Colosseum::<u64>::new(setup);
         let pos = layout.position(&game);
         let context = Context { root: Side::First, last: None };
-        assert_eq!(game.evaluate(&pos, "race"), Race::new(&game).evaluate(&game, &pos, &context));
+        assert_eq!(game.evaluate(&pos, RACE), Race::new(&game).evaluate(&game, &pos, &context));
+        assert_eq!(game.evaluate(&pos, GROUND), Ground::new(&game).evaluate(&game, &pos, &context));
         for named in PUBLISHED {
             let published = Published::new(&game, named.name).unwrap();
             assert_eq!(game.evaluate(&pos, named.name), published.evaluate(&game, &pos, &context));

@@ -202,16 +202,28 @@ impl<B: Bits> Game for Colosseum<B> {
         Turn::Over(Outcome { winner, by: APART, scores: Some(scores) })
     }
 
+    /// Which sides are open nobody can foretell, so that each is written down and the next one written over it unless
+    /// it is open: no jump depends on it.
     #[inline]
     fn moves(&self, pos: &Position<B>, out: &mut Vec<Walk>) {
-        let sides = self.board.sides(&pos.open);
-        for to in self.walkable(pos, pos.side).cells() {
-            for (side, open) in CellSide::ALL.into_iter().zip(sides) {
-                if open.has(to) {
-                    out.push(Walk { to, side });
+        let (reach, sides) = (self.walkable(pos, pos.side), self.board.sides(&pos.open));
+        let (first, most) = (out.len(), sides.len() * reach.len() as usize);
+        out.resize(first + most, Walk { to: 0, side: CellSide::Up });
+        let list = &mut out[first..];
+        let mut count = 0;
+        for index in 0..B::WORDS {
+            let (mut cells, sides) = (reach.word(index), sides.map(|open| open.word(index)));
+            while cells != 0 {
+                let bit = cells.trailing_zeros();
+                let to = (index * 64) as u8 + bit as u8;
+                for (side, open) in CellSide::ALL.into_iter().zip(sides) {
+                    list[count] = Walk { to, side };
+                    count += (open >> bit & 1) as usize;
                 }
+                cells &= cells - 1;
             }
         }
+        out.truncate(first + count);
     }
 
     #[inline]
