@@ -253,7 +253,7 @@ impl Bench {
         } else {
             Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
         };
-        let first = candidates.first.clone();
+        let first = candidates.first_text.clone();
         let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
         Ok(Prepared {
             hash: root.hash(),

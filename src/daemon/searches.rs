@@ -146,26 +146,30 @@ impl State {
         true
     }
 
-    /// A search found something better, or the same at a greater depth.
-    pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) {
-        let Some(job) = self.jobs.get_mut(&id) else { return };
+    /// A search found something better, or the same at a greater depth; gives whether its client is told.
+    pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
         if lines.is_empty() {
-            return;
+            return false;
         }
         let changed = !job.published || job.best.as_ref().is_none_or(|best| *best != lines);
         let depth = lines[0].depth.max(job.control.stats().depth);
         let first = !job.published;
         job.best = Some(lines);
         job.published = true;
-        for event in job.news(changed, depth) {
+        let news = job.news(changed, depth);
+        for &event in &news {
             self.tell(id, event, now_ns);
         }
-        let Some(job) = self.jobs.get(&id) else { return };
+        let Some(job) = self.jobs.get(&id) else { return true };
         if let Some(reason) = job.ending {
             self.finish(id, reason, now_ns);
-        } else if first {
+            return true;
+        }
+        if first {
             self.rearm_job(id);
         }
+        !news.is_empty()
     }
 
     /// Queues news of a job, unless the client wants them later.

@@ -102,10 +102,10 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
     let mut first = true;
     let mut publish = |lines: Vec<wire::Line>| {
         let lines = Arc::new(lines);
-        shared.with(|state| state.publish(job, lines, now_ns()));
+        let told = shared.with(|state| state.publish(job, lines, now_ns()));
         // The writer that was just woken may have been given this core: let it go first, once a search, or the
-        // first move waits for a time slice.
-        if std::mem::take(&mut first) {
+        // first move waits for a time slice. Where nothing is to be written, whoever else wants the core would get it.
+        if std::mem::take(&mut first) && told {
             std::thread::yield_now();
         }
     };

@@ -130,6 +130,13 @@ pub trait Playable: Notation {
     /// The static evaluation of a position that is not over, from the view of [`Game::side`](crate::game::Game::side), by the
     /// evaluator of that name or the default.
     fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
+
+    /// How good a legal move looks before anything is searched (larger is better): of what looks best the first is the
+    /// answer where time passes before a search says more. Asked once for each move of the root, so that it may cost
+    /// more than [`Game::order`](crate::game::Game::order).
+    fn at_sight(&self, pos: &Self::Position, mv: Self::Move) -> i32 {
+        self.order(pos, mv)
+    }
 }
 
 /// An option that a player cannot have.
@@ -227,8 +234,10 @@ pub struct Candidates {
     pub indexes: Vec<usize>,
     /// Whether the position has a single legal move.
     pub forced: bool,
-    /// The text of the first of them.
-    pub first: String,
+    /// Which legal move looks best before anything is searched: see [`Playable::at_sight`].
+    pub first: usize,
+    /// The text of that move.
+    pub first_text: String,
 }
 
 /// A player that keeps what it learned from search to search. One thread owns it.

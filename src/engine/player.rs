@@ -47,9 +47,7 @@ impl<G: Playable> Engine for Erased<G> {
         let moves: Vec<G::Move> = candidates.indexes.iter().map(|&index| legal[index]).collect();
         let multipv = multipv.clamp(1, moves.len());
 
-        // Of equal moves the first: `max_by_key` would give the last.
-        let first =
-            *moves.iter().rev().max_by_key(|&&mv| game.order(&root.pos, mv)).expect("there is a candidate");
+        let first = legal[candidates.first];
         publish(lines(game, root, &Found::one(first, 0, None)));
 
         let asked = Asked { moves, multipv };

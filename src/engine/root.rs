@@ -226,11 +226,13 @@ impl<G: Playable> AnyRoot for Typed<G> {
             wanted[index] = false;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
-        let Some(&first) = indexes.first() else {
+        // Of equal moves the first: `max_by_key` would give the last.
+        let at_sight = |&&index: &&usize| self.game.at_sight(&self.root.pos, legal[index]);
+        let Some(&first) = indexes.iter().rev().max_by_key(at_sight) else {
             return Err(illegal("/excludemoves".to_owned(), "no move is left to search".to_owned()));
         };
-        let first = self.game.move_text(&self.root.pos, legal[first]);
-        Ok(Candidates { indexes, forced: legal.len() == 1, first })
+        let first_text = self.game.move_text(&self.root.pos, legal[first]);
+        Ok(Candidates { indexes, forced: legal.len() == 1, first, first_text })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {

@@ -68,7 +68,7 @@ impl<E> Greedy<E> {
 }
 
 /// The value after `mv`, from the view of the side that plays it, without search; chance outcomes are averaged.
-pub(super) fn at_sight<G: Game, E: Evaluator<G>>(
+pub fn at_sight<G: Game, E: Evaluator<G>>(
     game: &G,
     evaluator: &E,
     pos: &mut G::Position,

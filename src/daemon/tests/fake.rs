@@ -247,7 +247,7 @@ impl AnyRoot for Count {
         let Some(&first) = indexes.first() else {
             return Err(fault(ErrorCode::IllegalMove, "/excludemoves"));
         };
-        Ok(Candidates { indexes, forced: legal.len() == 1, first: legal[first].clone() })
+        Ok(Candidates { indexes, forced: legal.len() == 1, first, first_text: legal[first].clone() })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use self::eval::{Lead, TUNABLE};
 use self::notation::Layout;
-use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Position};
+use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::variant::Variant;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
@@ -32,6 +32,7 @@ use crate::score::Score;
 use crate::search::Searcher;
 use crate::search::ensemble::Ensemble;
 use crate::search::iterate::Iterate;
+use crate::search::one_ply;
 use crate::search::plain::{Plain, Pruning};
 use crate::search::players::{self as common, COMMON};
 
@@ -164,6 +165,10 @@ where
             None => Lead::default().evaluate(self, pos, &context),
         }
     }
+
+    fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
+        one_ply::at_sight(self, &Lead, &mut pos.clone(), mv, self.side(pos)).score.raw()
+    }
 }
 
 /// A game that has a strongest player: not the same with chance and without.
@@ -201,5 +206,46 @@ where
         EXPECTIMINIMAX => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2)),
         _ => common::build(game, evaluator, options)
             .expect("the entry lists the common players and three more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plyd_protocol::Settings;
+
+    use super::*;
+    use crate::search::Control;
+    use crate::settings::{self, Caps};
+
+    const CAPS: Caps = Caps { threads: 1, hash_mb: 1 };
+
+    #[test]
+    fn what_is_played_where_no_time_is_left_is_the_best_at_sight() {
+        for (rules, text, expected) in [
+            // Only a slide along the row takes the opponent's tile: not up, the first of the list.
+            ("", "cC../..../..../..A. +", "L"),
+            ("", "c.../C.../..../A... +", "U"),
+            ("mode=nondet", "cC../..../..../..A. +", "L"),
+            // The K decides the game at once.
+            ("end=ply", "JJ../..../..../b... +", "L"),
+            // Nothing merges, and all moves look alike: the first of the list.
+            ("", "A.../..../..../.... +", "U"),
+        ] {
+            let given: Settings = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
+            let rules = settings::rules(&ENTRY, &given, 0).unwrap();
+            let root = open(&rules, Some(text)).unwrap();
+            let candidates = root.candidates(&[], &[]).unwrap();
+            assert_eq!(candidates.first_text, expected, "{text}");
+
+            // A search that is stopped before it begins has published that move, and no other.
+            let options = settings::options(&ENTRY, &Settings::default(), 0, CAPS).unwrap();
+            let control = Control::default();
+            control.stop();
+            let mut told = Vec::new();
+            let mut publish = |lines: Vec<_>| told.push(lines);
+            root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut publish);
+            assert_eq!((told.len(), control.stats().nodes), (1, 0), "{text}");
+            assert_eq!((told[0][0].mv.as_str(), told[0][0].depth), (expected, 0), "{text}");
+        }
     }
 }
