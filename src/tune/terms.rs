@@ -142,7 +142,7 @@ impl Terms {
         text
     }
 
-    /// The evaluator's file of weights with these values: see [`weights`].
+    /// The evaluator's file of weights with these values: see [`crate::weights`].
     #[must_use]
     pub fn file(&self, tunable: &Tunable, values: &[i64], games: u64) -> String {
         let mut text =
