@@ -62,7 +62,11 @@ impl Parity {
 
     /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
     /// that are left over at the end are filled in a row, and their regions with them.
-    fn land<const C: usize, const W: usize>(self, game: &Filling<C, W>, race: &Race<C, W>) -> i32 {
+    fn land<const C: usize, const W: usize, const S: usize>(
+        self,
+        game: &Filling<C, W, S>,
+        race: &Race<C, W, S>,
+    ) -> i32 {
         let territory = Territory::of(game, race);
         let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
         let cells = own.len() as i32 - others.len() as i32;
@@ -106,9 +110,9 @@ impl Evaluator<Sudoku> for Parity {
     }
 }
 
-impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Parity {
+impl<const C: usize, const W: usize, const S: usize> Evaluator<Filling<C, W, S>> for Parity {
     #[inline]
-    fn evaluate(&self, game: &Filling<C, W>, race: &Race<C, W>, _ctx: &Context<Number>) -> Score {
+    fn evaluate(&self, game: &Filling<C, W, S>, race: &Race<C, W, S>, _ctx: &Context<Number>) -> Score {
         let points = game.settled(race);
         if game.is_bound() {
             return Score::eval(points + self.land(game, race));
@@ -131,9 +135,9 @@ impl Evaluator<Sudoku> for Points {
     }
 }
 
-impl<const C: usize, const W: usize> Evaluator<Filling<C, W>> for Points {
+impl<const C: usize, const W: usize, const S: usize> Evaluator<Filling<C, W, S>> for Points {
     #[inline]
-    fn evaluate(&self, game: &Filling<C, W>, race: &Race<C, W>, _ctx: &Context<Number>) -> Score {
+    fn evaluate(&self, game: &Filling<C, W, S>, race: &Race<C, W, S>, _ctx: &Context<Number>) -> Score {
         Score::eval(game.settled(race))
     }
 
@@ -231,7 +235,7 @@ mod tests {
             let points = Evaluator::<Sudoku>::evaluate(&Points, &game, &pos, &context);
             let parity = Evaluator::<Sudoku>::evaluate(&Parity::default(), &game, &pos, &context);
             for extent in [Extent::EveryMove, Extent::EveryChoice, Extent::Outline] {
-                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, extent).unwrap();
+                let (filling, race) = Filling::<4, 8, 1>::of(&game, &pos, &solutions, extent).unwrap();
                 let context = Context { root: race.mover(), last: None };
                 assert_eq!(Points.evaluate(&filling, &race, &context), points, "{extent:?} {text}");
                 assert_eq!(
@@ -254,7 +258,8 @@ mod tests {
             let mut moves = Vec::new();
             while game.turn(&pos) == Turn::Move {
                 let solutions = Solutions::of(&game, &pos, 1, 0);
-                let (filling, race) = Filling::<4, 8>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+                let (filling, race) =
+                    Filling::<4, 8, 1>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
                 let mirrored = race.with_sides_swapped();
                 let context = Context { root: race.mover(), last: None };
                 let value = Parity::default().evaluate(&filling, &race, &context);

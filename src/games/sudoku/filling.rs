@@ -1,12 +1,12 @@
 //! The race to fill cells: what is left of the game when its solutions are known.
 //!
 //! Points depend on which cells are full, and whether a move fills its cell or passes depends on which solutions are left.
-//! So a position is a few sets of bits: the empty cells, the moves that are legal and not declared, and up to 64 solutions
-//! of the puzzle, one bit each. A move that none of the solutions left has is taboo. No node needs a solver.
+//! So a position is a few sets of bits: the empty cells, the moves that are legal and not declared, and some solutions of
+//! the puzzle, one bit each. A move that none of the solutions left has is taboo. No node needs a solver.
 //!
 //! **Exact** where all solutions are known and all passes are listed. Of passes that stay legal exactly as long as each
 //! other two cancel: whoever gains by one is answered by the other, and nothing has changed. So of each such class
-//! one is kept if their number is odd, and none if it is even.
+//! one is kept if their number is odd, and none if it is even. Of values that nobody has used, one stands for all.
 //!
 //! **An outline** otherwise: one solution is taken for the only one, and one pass is listed.
 
@@ -22,23 +22,23 @@ use crate::game::{Game, Outcome, Side, Turn};
 use crate::score::{Score, Value};
 use crate::zobrist::mix;
 
-/// The race on at most 64 `C` cells with at most 64 `W` moves.
+/// The race on at most 64 `C` cells with at most 64 `W` moves, and 64 `S` solutions where it is exact.
 #[derive(Clone)]
-pub struct Filling<const C: usize, const W: usize> {
-    data: Arc<Data<C, W>>,
+pub struct Filling<const C: usize, const W: usize, const S: usize> {
+    data: Arc<Data<C, W, S>>,
 }
 
-impl<const C: usize, const W: usize> Filling<C, W> {
+impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
     /// The race of a position with these solutions, and where it stands; none where it does not fit.
     ///
-    /// It is exact if all solutions are given, their number fits, and `rules` asks for it.
+    /// It is exact if all solutions are given and `rules` asks for it.
     #[must_use]
     pub fn of(
         game: &Sudoku,
         pos: &Position,
         solutions: &Solutions,
         rules: Extent,
-    ) -> Option<(Self, Race<C, W>)> {
+    ) -> Option<(Self, Race<C, W, S>)> {
         let (data, mut race) = Data::of(game, pos, solutions, rules)?;
         let filling = Self { data: Arc::new(data) };
         filling.cancel(&mut race);
@@ -67,14 +67,14 @@ impl<const C: usize, const W: usize> Filling<C, W> {
     /// Whether a move fills its cell.
     #[inline]
     #[must_use]
-    pub fn is_fill(&self, race: &Race<C, W>, number: Number) -> bool {
-        self.data.pairs[usize::from(number.0)].solutions & race.solutions != 0
+    pub fn is_fill(&self, race: &Race<C, W, S>, number: Number) -> bool {
+        !(self.data.pairs[usize::from(number.0)].solutions & race.solutions).is_empty()
     }
 
     /// How many passes are left once a single solution is; none where that is not counted.
     #[inline]
     #[must_use]
-    pub fn passes(&self, race: &Race<C, W>) -> Option<usize> {
+    pub fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
         self.data.is_counted.then(|| race.legal.len() - race.empty.len())
     }
 
@@ -93,9 +93,9 @@ impl<const C: usize, const W: usize> Filling<C, W> {
     }
 
     /// Leaves out passes that cancel each other, once one solution is left.
-    fn cancel(&self, race: &mut Race<C, W>) {
-        if race.solutions.is_power_of_two() {
-            for &class in &self.data.classes[race.solutions.trailing_zeros() as usize] {
+    fn cancel(&self, race: &mut Race<C, W, S>) {
+        if let Some(solution) = race.solutions.only() {
+            for &class in &self.data.classes[solution] {
                 let twins = race.legal & class;
                 if let Some(first) = twins.first()
                     && twins.only().is_none()
@@ -111,7 +111,7 @@ impl<const C: usize, const W: usize> Filling<C, W> {
 
     /// Makes a side the mover, or the other one if that side has no cell to play and the other has.
     #[inline]
-    fn pass_to(&self, race: &mut Race<C, W>, side: Side) {
+    fn pass_to(&self, race: &mut Race<C, W, S>, side: Side) {
         let skipped =
             self.data.is_bound && race.playable(side).is_empty() && !race.playable(side.other()).is_empty();
         race.mover = if skipped { side.other() } else { side };
@@ -119,33 +119,33 @@ impl<const C: usize, const W: usize> Filling<C, W> {
 
     /// The regions of a cell with so many empty cells.
     #[inline]
-    fn regions_missing(&self, race: &Race<C, W>, cell: usize, missing: usize) -> usize {
+    fn regions_missing(&self, race: &Race<C, W, S>, cell: usize, missing: usize) -> usize {
         let regions = self.data.cells[cell].regions.map(|region| self.data.regions[usize::from(region)]);
         regions.into_iter().filter(|&region| (race.empty & region).len() == missing).count()
     }
 }
 
-impl<const C: usize, const W: usize> PartialEq for Filling<C, W> {
+impl<const C: usize, const W: usize, const S: usize> PartialEq for Filling<C, W, S> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.data, &other.data)
     }
 }
 
-impl<const C: usize, const W: usize> Game for Filling<C, W> {
-    type Position = Race<C, W>;
+impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
+    type Position = Race<C, W, S>;
     type Move = Number;
-    type Undo = Race<C, W>;
+    type Undo = Race<C, W, S>;
     const SCORED: bool = true;
     /// Positions are reached in so many orders that to look them up pays everywhere.
     const TABLE_DEPTH: i32 = 1;
 
     #[inline]
-    fn side(&self, race: &Race<C, W>) -> Side {
+    fn side(&self, race: &Race<C, W, S>) -> Side {
         race.mover
     }
 
     #[inline]
-    fn turn(&self, race: &Race<C, W>) -> Turn {
+    fn turn(&self, race: &Race<C, W, S>) -> Turn {
         if !race.playable(race.mover).is_empty() {
             return Turn::Move;
         }
@@ -159,32 +159,35 @@ impl<const C: usize, const W: usize> Game for Filling<C, W> {
     }
 
     #[inline]
-    fn moves(&self, race: &Race<C, W>, out: &mut Vec<Number>) {
+    fn moves(&self, race: &Race<C, W, S>, out: &mut Vec<Number>) {
         let playable = race.playable(race.mover);
+        // Of fresh values, the lowest stands for all.
+        let like = race.fresh & race.fresh.wrapping_sub(1);
         for number in race.legal.iter() {
             let pair = &self.data.pairs[number];
-            if self.data.is_bound && !playable.has(pair.cell) {
+            if self.data.is_bound && !playable.has(pair.cell) || like >> (pair.mv.value - 1) & 1 != 0 {
                 continue;
             }
             out.push(Number(number as u16));
-            if !self.data.is_exact && pair.solutions == 0 {
+            if !self.data.is_exact && pair.solutions.is_empty() {
                 break;
             }
         }
     }
 
     #[inline]
-    fn is_legal(&self, race: &Race<C, W>, mv: Number) -> bool {
+    fn is_legal(&self, race: &Race<C, W, S>, mv: Number) -> bool {
         let number = usize::from(mv.0);
         race.legal.has(number) && race.playable(race.mover).has(self.data.pairs[number].cell)
     }
 
     #[inline]
-    fn play(&self, race: &mut Race<C, W>, mv: Number) -> Race<C, W> {
+    fn play(&self, race: &mut Race<C, W, S>, mv: Number) -> Race<C, W, S> {
         let before = *race;
         let pair = &self.data.pairs[usize::from(mv.0)];
         let left = pair.solutions & race.solutions;
-        if left == 0 {
+        race.fresh &= !(1 << (pair.mv.value - 1));
+        if left.is_empty() {
             race.legal.remove(mv.0.into());
         } else {
             let completed = self.regions_missing(race, pair.cell, 1);
@@ -207,26 +210,27 @@ impl<const C: usize, const W: usize> Game for Filling<C, W> {
     }
 
     #[inline]
-    fn undo(&self, race: &mut Race<C, W>, _mv: Number, before: Race<C, W>) {
+    fn undo(&self, race: &mut Race<C, W, S>, _mv: Number, before: Race<C, W, S>) {
         *race = before;
     }
 
     #[inline]
-    fn hash(&self, race: &Race<C, W>) -> u64 {
-        let seed = race.solutions.rotate_left(1) ^ race.mover as u64;
+    fn hash(&self, race: &Race<C, W, S>) -> u64 {
         let fold = |hash: u64, word: &u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        let mut hash = race.legal.words().iter().chain(race.empty.words()).fold(mix(seed), fold);
+        let solutions = race.solutions.words();
+        let seed = solutions[0].rotate_left(1) ^ race.mover as u64;
+        let words = solutions[1..].iter().chain(race.legal.words()).chain(race.empty.words());
+        let mut hash = words.fold(mix(seed), fold);
         if self.data.is_bound {
-            hash = race
-                .reached
-                .iter()
-                .flat_map(|reached| *reached.words())
-                .fold(hash, |hash, word| fold(hash, &word));
+            // What is full was reached or not: that is past.
+            for side in Side::ALL {
+                hash = race.playable(side).words().iter().fold(hash, fold);
+            }
         }
         mix(hash)
     }
 
-    fn hash_after(&self, race: &Race<C, W>, mv: Number) -> u64 {
+    fn hash_after(&self, race: &Race<C, W, S>, mv: Number) -> u64 {
         let mut next = *race;
         self.play(&mut next, mv);
         self.hash(&next)
@@ -242,20 +246,20 @@ impl<const C: usize, const W: usize> Game for Filling<C, W> {
     }
 
     #[inline]
-    fn settled(&self, race: &Race<C, W>) -> i32 {
+    fn settled(&self, race: &Race<C, W, S>) -> i32 {
         1000 * if race.mover == Side::First { race.margin } else { -race.margin }
     }
 
     /// No more than the mover's points and those of all regions that are open: three at once are worth most.
     #[inline]
-    fn probe(&self, race: &Race<C, W>) -> Option<Value> {
+    fn probe(&self, race: &Race<C, W, S>) -> Option<Value> {
         let most = self.settled(race) + 1000 * (i32::from(race.open) * POINTS[3] / 3);
         Some(Value { score: Score::eval(most), at_least: false, at_most: true })
     }
 
     /// Points first, then what gives none away; passes where they change the parity in the mover's favour.
     #[inline]
-    fn order(&self, race: &Race<C, W>, mv: Number) -> i32 {
+    fn order(&self, race: &Race<C, W, S>, mv: Number) -> i32 {
         let pair = &self.data.pairs[usize::from(mv.0)];
         if self.is_fill(race, mv) {
             let points = POINTS[self.regions_missing(race, pair.cell, 1)];
@@ -270,6 +274,7 @@ impl<const C: usize, const W: usize> Game for Filling<C, W> {
 mod tests {
     use std::collections::HashMap;
 
+    use super::super::boards::open;
     use super::super::layout::Layout;
     use super::super::oracle::{Oracle, solved};
     use super::super::pairs::SOLUTIONS;
@@ -279,7 +284,7 @@ mod tests {
     use crate::zobrist::SplitMix64;
 
     /// What the mover gains more than the other, by trying everything.
-    fn solve(filling: &Filling<1, 4>, race: &mut Race<1, 4>) -> i32 {
+    fn solve(filling: &Filling<1, 4, 5>, race: &mut Race<1, 4, 5>) -> i32 {
         if filling.turn(race) != Turn::Move {
             return filling.settled(race) / 1000;
         }
@@ -294,6 +299,38 @@ mod tests {
             value
         };
         moves.into_iter().map(after).max().expect("a race that goes on has a move")
+    }
+
+    fn oracle(game: &Sudoku, pos: &Position) -> Oracle {
+        let places = |cells: &Vec<u16>| cells.iter().map(|&cell| game.grid().place(cell.into())).collect();
+        let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();
+        let mut oracle = Oracle::new(game.grid().m(), game.grid().n(), &values);
+        if let Some([first, second]) = &game.choice().allowed {
+            oracle = oracle.bound(places(first), places(second));
+        }
+        oracle.mover = pos.mover().index();
+        oracle
+    }
+
+    /// Half of all values are missing, and one stands for both.
+    #[test]
+    fn values_that_nobody_has_used_are_worth_the_same() {
+        for text in ["2 2 1 2 . . . . 1 2 2 1 . . . . 2 1", "2 2 1 2 . . . . 1 2 . . 2 1 2 1 . ."] {
+            for preset in ["classic", "rows", "border"] {
+                let (game, pos) = open(text, preset);
+                let all = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
+                let of = |extent| Filling::<1, 4, 5>::of(&game, &pos, &all, extent).unwrap();
+                let listed = |(filling, race): &(Filling<1, 4, 5>, Race<1, 4, 5>)| {
+                    let mut moves = Vec::new();
+                    filling.moves(race, &mut moves);
+                    moves.len()
+                };
+                let (mut one, each) = (of(Extent::EveryChoice), of(Extent::EveryMove));
+                assert_eq!(2 * listed(&one), listed(&each), "{preset} {text}");
+                let expected = oracle(&game, &pos).solve(&mut HashMap::new());
+                assert_eq!(solve(&one.0, &mut one.1), expected, "{preset} {text}");
+            }
+        }
     }
 
     /// Endings with few empty cells under the full rules, where passes that cancel are left out, against an oracle that
@@ -328,21 +365,10 @@ mod tests {
                 continue;
             }
             let all = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
-            let (filling, mut race) = Filling::<1, 4>::of(&game, &pos, &all, Extent::EveryChoice).unwrap();
+            let (filling, mut race) = Filling::<1, 4, 5>::of(&game, &pos, &all, Extent::EveryChoice).unwrap();
             assert!(filling.is_exact());
-            let places =
-                |cells: &Vec<u16>| cells.iter().map(|&cell| game.grid().place(cell.into())).collect();
-            let mut oracle = Oracle::new(m, n, &values);
-            if let Some([first, second]) = &game.choice().allowed {
-                oracle = oracle.bound(places(first), places(second));
-            }
-            oracle.mover = pos.mover().index();
-            assert_eq!(
-                solve(&filling, &mut race),
-                oracle.solve(&mut HashMap::new()),
-                "{preset:?} {m} {n} {}",
-                words.join(" ")
-            );
+            let expected = oracle(&game, &pos).solve(&mut HashMap::new());
+            assert_eq!(solve(&filling, &mut race), expected, "{preset:?} {m} {n} {}", words.join(" "));
             seen += 1;
             several += usize::from(all.found.len() > 1);
             with_passes += usize::from(moves.len() > empty);

@@ -4,14 +4,14 @@
 //! cancel, and in an outline all solutions but one.
 
 use super::bits::Bits;
-use super::position::Position;
+use super::position::{Position, Square};
 use super::race::Race;
 use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
 use crate::game::Side;
 
-/// Solutions that a position can tell apart.
-pub const SOLUTIONS: usize = u64::BITS as usize;
+/// Solutions that a position can tell apart: the empty board of 2x2 has 288.
+pub const SOLUTIONS: usize = Bits::<5>::CAPACITY;
 
 /// How much of the rules a race keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,8 +24,8 @@ pub enum Extent {
     Outline,
 }
 
-pub(super) struct Data<const C: usize, const W: usize> {
-    pub(super) pairs: Vec<Pair<W>>,
+pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
+    pub(super) pairs: Vec<Pair<W, S>>,
     pub(super) cells: Vec<Cell<C>>,
     pub(super) regions: Vec<Bits<C>>,
     /// For each solution, the classes of passes that stay legal as long as each other once it is the only one left.
@@ -37,11 +37,11 @@ pub(super) struct Data<const C: usize, const W: usize> {
 }
 
 /// A cell and a value.
-pub(super) struct Pair<const W: usize> {
+pub(super) struct Pair<const W: usize, const S: usize> {
     pub(super) mv: Fill,
     pub(super) cell: usize,
     /// The solutions that have the value in the cell.
-    pub(super) solutions: u64,
+    pub(super) solutions: Bits<S>,
     /// The pairs that are legal no more once this one fills its cell.
     pub(super) kills: Bits<W>,
 }
@@ -51,30 +51,33 @@ pub(super) struct Cell<const C: usize> {
     pub(super) near: Bits<C>,
 }
 
-impl<const C: usize, const W: usize> Data<C, W> {
+impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
     /// The pairs of a position with these solutions, and where the race stands; none where they do not fit.
     ///
-    /// They are exact if all solutions are given, their number fits, and `rules` asks for it.
+    /// They are exact if all solutions are given and `rules` asks for it.
     pub(super) fn of(
         game: &Sudoku,
         pos: &Position,
         solutions: &Solutions,
         rules: Extent,
-    ) -> Option<(Self, Race<C, W>)> {
+    ) -> Option<(Self, Race<C, W, S>)> {
         let grid = game.grid();
         let places: Vec<usize> = (0..grid.cells()).filter(|&cell| pos.square(cell).value == 0).collect();
         if places.len() > Bits::<C>::CAPACITY {
             return None;
         }
-        let is_exact = rules != Extent::Outline && solutions.are_all && solutions.found.len() <= SOLUTIONS;
+        let is_exact = rules != Extent::Outline && solutions.are_all;
         let known = if is_exact { &solutions.found[..] } else { &solutions.found[..1] };
+        if known.len() > Bits::<S>::CAPACITY {
+            return None;
+        }
         let having = |cell: usize, value: u8, of: &[Vec<u8>]| {
             of.iter()
                 .enumerate()
                 .filter(|(_, found)| found[cell] == value)
-                .fold(0, |set, (i, _)| set | 1_u64 << i)
+                .fold(Bits::EMPTY, |set, (i, _)| set | Bits::single(i))
         };
-        let mut moves: Vec<(usize, Fill, u64, bool)> = Vec::new();
+        let mut moves: Vec<(usize, Fill, Bits<S>, bool)> = Vec::new();
         for (at, &cell) in places.iter().enumerate() {
             let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
             for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
@@ -83,8 +86,8 @@ impl<const C: usize, const W: usize> Data<C, W> {
             }
         }
         // What fills comes first, then what is taboo already, then what may become taboo.
-        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions == 0, !is_taboo));
-        let fills = moves.iter().filter(|mv| mv.2 != 0).count();
+        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
+        let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
         let is_counted = solutions.are_all && moves.len() <= Bits::<W>::CAPACITY;
         if !is_counted {
             moves.truncate(fills);
@@ -100,7 +103,7 @@ impl<const C: usize, const W: usize> Data<C, W> {
             mv.cell == other.cell || (mv.value == other.value && share())
         };
         let numbered = || moves.iter().enumerate();
-        let pairs: Vec<Pair<W>> = moves
+        let pairs: Vec<Pair<W, S>> = moves
             .iter()
             .map(|&(cell, mv, solutions, _)| Pair {
                 mv,
@@ -131,7 +134,7 @@ impl<const C: usize, const W: usize> Data<C, W> {
             cells: cells.collect(),
             regions: grid.regions().iter().map(|region| set(region)).collect(),
             classes: (0..known.len())
-                .map(|i| if cancels { classes(&pairs, 1 << i) } else { Vec::new() })
+                .map(|i| if cancels { classes(&pairs, i) } else { Vec::new() })
                 .collect(),
             pairs,
             is_exact,
@@ -143,7 +146,8 @@ impl<const C: usize, const W: usize> Data<C, W> {
             empty: Bits::below(places.len()),
             reached,
             legal,
-            solutions: if known.len() == SOLUTIONS { u64::MAX } else { (1 << known.len()) - 1 },
+            solutions: Bits::below(known.len()),
+            fresh: if is_exact && rules == Extent::EveryChoice { fresh(game, pos) } else { 0 },
             margin: first - second,
             open: data.regions.iter().filter(|region| !region.is_empty()).count() as u8,
             mover: pos.mover(),
@@ -152,9 +156,16 @@ impl<const C: usize, const W: usize> Data<C, W> {
     }
 }
 
+/// The values that no cell has and that were declared nowhere, as bits from the lowest: exchanged with each other, they leave the
+/// position as it is.
+fn fresh(game: &Sudoku, pos: &Position) -> u32 {
+    let seen = |square: &Square| square.taboo | if square.value == 0 { 0 } else { 1 << (square.value - 1) };
+    game.grid().all_values() & !pos.squares().iter().fold(0, |values, square| values | seen(square))
+}
+
 /// The classes, of two members or more, of pairs without the solution that the same fills of the solution kill.
-fn classes<const W: usize>(pairs: &[Pair<W>], solution: u64) -> Vec<Bits<W>> {
-    let is_fill = |pair: &Pair<W>| pair.solutions & solution != 0;
+fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
+    let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
     let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
     // To kill is mutual.

@@ -18,28 +18,31 @@ use crate::search::{Asked, Control, End, Found, Line, Searcher};
 const EXACT_CELLS: usize = 26;
 /// The most empty cells of a position whose solutions are looked for: with more there are more than can be told apart.
 const COUNTED_CELLS: usize = 160;
+/// The most solutions that are looked for on boards that are not searched exactly from the first move on.
+const COUNTED_SOLUTIONS: usize = 64;
 /// The guesses that the search for solutions may take: some milliseconds.
 const GUESSES: u64 = 1500;
 
-/// Iterative deepening on races, small or large.
+/// Iterative deepening on races: small, with more solutions, or large.
 pub struct Racer<E> {
     evaluator: E,
     options: Options,
-    small: Option<Iterate<Filling<1, 4>, E>>,
-    large: Option<Iterate<Filling<4, 8>, E>>,
+    small: Option<Iterate<Filling<1, 4, 1>, E>>,
+    open: Option<Iterate<Filling<1, 4, 5>, E>>,
+    large: Option<Iterate<Filling<4, 8, 1>, E>>,
 }
 
 impl<E> Racer<E> {
     /// A player with an evaluation.
     #[must_use]
     pub fn new(evaluator: E, options: &Options) -> Self {
-        Self { evaluator, options: options.clone(), small: None, large: None }
+        Self { evaluator, options: options.clone(), small: None, open: None, large: None }
     }
 }
 
 impl<E> Searcher<Sudoku> for Racer<E>
 where
-    E: Evaluator<Filling<1, 4>> + Evaluator<Filling<4, 8>>,
+    E: Evaluator<Filling<1, 4, 1>> + Evaluator<Filling<1, 4, 5>> + Evaluator<Filling<4, 8, 1>>,
 {
     fn search(
         &mut self,
@@ -50,7 +53,11 @@ where
         publish: &mut dyn FnMut(&Found<Fill>),
     ) -> (Found<Fill>, End) {
         let empty = root.pos.empty();
-        let (limit, guesses) = if empty > COUNTED_CELLS { (1, 0) } else { (SOLUTIONS, GUESSES) };
+        let (limit, guesses) = match game.grid().cells() {
+            ..=EXACT_CELLS => (SOLUTIONS, GUESSES),
+            _ if empty <= COUNTED_CELLS => (COUNTED_SOLUTIONS, GUESSES),
+            _ => (1, 0),
+        };
         let solutions = Solutions::of(game, &root.pos, limit, guesses);
         let mut legal = Vec::new();
         game.moves(&root.pos, &mut legal);
@@ -58,9 +65,10 @@ where
         let exact = if is_free { Extent::EveryChoice } else { Extent::EveryMove };
         let extent = if empty > EXACT_CELLS { Extent::Outline } else { exact };
         let question = Question { game, root, asked, control, solutions: &solutions };
-        let Self { evaluator, options, small, large } = self;
+        let Self { evaluator, options, small, open, large } = self;
         question
             .answer(small, evaluator, options, extent, publish)
+            .or_else(|| question.answer(open, evaluator, options, extent, publish))
             .or_else(|| question.answer(large, evaluator, options, extent, publish))
             .or_else(|| question.answer(large, evaluator, options, Extent::Outline, publish))
             .unwrap_or_else(|| {
@@ -71,7 +79,7 @@ where
     }
 
     fn clear(&mut self) {
-        (self.small, self.large) = (None, None);
+        (self.small, self.open, self.large) = (None, None, None);
     }
 }
 
@@ -87,9 +95,9 @@ struct Question<'a> {
 impl Question<'_> {
     /// The answer of a search on the race; none where the position does not fit, or the race has none of the moves that are
     /// asked for.
-    fn answer<const C: usize, const W: usize, E: Evaluator<Filling<C, W>>>(
+    fn answer<const C: usize, const W: usize, const S: usize, E: Evaluator<Filling<C, W, S>>>(
         &self,
-        search: &mut Option<Iterate<Filling<C, W>, E>>,
+        search: &mut Option<Iterate<Filling<C, W, S>, E>>,
         evaluator: &E,
         options: &Options,
         extent: Extent,
@@ -160,9 +168,9 @@ enum Effect {
 }
 
 /// What was found, as the game tells it. An outline proves nothing, and its lines end at the first pass.
-fn told<const C: usize, const W: usize>(
-    filling: &Filling<C, W>,
-    race: Race<C, W>,
+fn told<const C: usize, const W: usize, const S: usize>(
+    filling: &Filling<C, W, S>,
+    race: Race<C, W, S>,
     found: &Found<Number>,
 ) -> Found<Fill> {
     let line = |line: &Line<Number>| {

@@ -5,13 +5,16 @@ use crate::game::Side;
 
 /// A state of the race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Race<const C: usize, const W: usize> {
+pub struct Race<const C: usize, const W: usize, const S: usize> {
     pub(super) empty: Bits<C>,
     /// The cells that each player may play once they are empty.
     pub(super) reached: [Bits<C>; 2],
     /// The pairs that are legal and not declared.
     pub(super) legal: Bits<W>,
-    pub(super) solutions: u64,
+    /// The solutions of the puzzle that are left.
+    pub(super) solutions: Bits<S>,
+    /// Values that nobody has used, each as good as the other.
+    pub(super) fresh: u32,
     /// The first player's points less the second's.
     pub(super) margin: i32,
     /// Regions that are not full.
@@ -23,7 +26,7 @@ pub struct Race<const C: usize, const W: usize> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Number(pub(super) u16);
 
-impl<const C: usize, const W: usize> Race<C, W> {
+impl<const C: usize, const W: usize, const S: usize> Race<C, W, S> {
     /// The empty cells.
     #[inline]
     #[must_use]

@@ -19,7 +19,7 @@ pub struct Territory<const C: usize> {
 impl<const C: usize> Territory<C> {
     /// The territory of a race.
     #[must_use]
-    pub fn of<const W: usize>(game: &Filling<C, W>, race: &Race<C, W>) -> Self {
+    pub fn of<const W: usize, const S: usize>(game: &Filling<C, W, S>, race: &Race<C, W, S>) -> Self {
         let mut reached = Side::ALL.map(|side| race.playable(side));
         let mut nearer = [reached[0] & !reached[1], reached[1] & !reached[0]];
         let mut new = reached;
@@ -67,7 +67,7 @@ mod tests {
         for (text, reached, alone, nearer) in rows {
             let (game, pos) = open(text, "rows");
             let solutions = Solutions::of(&game, &pos, 1, 0);
-            let (filling, race) = Filling::<1, 4>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+            let (filling, race) = Filling::<1, 4, 1>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
             let territory = Territory::of(&filling, &race);
             assert_eq!(territory.reached.map(|cells| cells.len()), reached, "{text}");
             assert_eq!(Side::ALL.map(|side| territory.alone(side).len()), alone, "{text}");
