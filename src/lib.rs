@@ -6,7 +6,7 @@
 //! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic.
 //! 2. [`games`]: the registry, one folder a game.
 //! 3. [`search`]: the searches, generic over game and evaluation.
-//! 4. [`engine`]: games and searches as objects; the only place where types are erased.
+//! 4. [`engine`]: games and searches as objects; the only place where types are erased; a game's levels.
 //! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked;
 //!    [`weights`] are the evaluations' own.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.

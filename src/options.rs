@@ -32,7 +32,7 @@ pub const COMMON: &[Spec] = &[
     Spec {
         name: "level",
         kind: Kind::Int { min: 1, max: 10, default: Some(10) },
-        about: "Strength: below 10 the player sees less far (1 to 16 plies), wavers between good moves and overlooks some.",
+        about: "Strength: below 10 the player sees less far, wavers between good moves and is hasty now and then; see the ratings.",
     },
     Spec {
         name: "variety",

@@ -27,9 +27,11 @@ fn players<'a>(names: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn each_meets_each_or_the_first_meets_all() {
     let entrants = players(&[FAST, "greedy", "random"]);
-    for (format, meetings) in
-        [(&[][..], vec![[0, 1], [0, 2], [1, 2]]), (&["--gauntlet"], vec![[0, 1], [0, 2]])]
-    {
+    for (format, meetings) in [
+        (&[][..], vec![[0, 1], [0, 2], [1, 2]]),
+        (&["--gauntlet"], vec![[0, 1], [0, 2]]),
+        (&["--ladder"], vec![[0, 1], [1, 2]]),
+    ] {
         let arguments = [&SMALL[..], &entrants, format, &["--games", "4", "--concurrency", "2"]].concat();
         let (records, report) = records(&arguments);
         let games = 4 * meetings.len();

@@ -39,6 +39,29 @@ pub struct GameInfo {
     pub players: Vec<Word>,
     /// How a game can end, the `by` of outcomes.
     pub by: Vec<Word>,
+    /// How strong the default player is at each value of the option `level`; absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsInfo>,
+}
+
+/// The strength of each level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelsInfo {
+    /// How it was measured: a command, or where to read of it.
+    pub measured_by: String,
+    /// The levels, the weakest first.
+    pub ratings: Vec<LevelRating>,
+}
+
+/// The strength of one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelRating {
+    /// The value of the option `level`.
+    pub level: u32,
+    /// How much stronger than level 1 it is, in Elo.
+    pub elo: i32,
+    /// Half the width of the 95 % interval of `elo`.
+    pub error: u32,
 }
 
 /// A word and what it stands for.

@@ -25,7 +25,7 @@ mod settings;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
 pub use decode::{Fault, decode};
-pub use describe::{GameInfo, GameSummary, SettingInfo, SettingKind, Word};
+pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word};
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};

@@ -8,6 +8,8 @@ pub enum Format {
     RoundRobin,
     /// The first player meets each other one.
     Gauntlet,
+    /// Each player meets the next one.
+    Ladder,
 }
 
 /// The games of a match, counted from 0. In each round every pairing plays one opening twice, with sides swapped, so that a match
@@ -35,12 +37,13 @@ impl Schedule {
     /// A schedule for so many players; each round is a pair of games for each pairing.
     #[must_use]
     pub fn new(format: Format, players: usize, rounds: usize) -> Self {
-        let firsts = match format {
-            Format::RoundRobin => 0..players,
-            Format::Gauntlet => 0..players.min(1),
+        let meets = |[first, second]: &[usize; 2]| match format {
+            Format::RoundRobin => true,
+            Format::Gauntlet => *first == 0,
+            Format::Ladder => second - first == 1,
         };
-        let pairings = firsts.flat_map(|first| (first + 1..players).map(move |second| [first, second]));
-        Self { pairings: pairings.collect(), rounds }
+        let all = (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second]));
+        Self { pairings: all.filter(meets).collect(), rounds }
     }
 
     /// Who meets: indexes of players, the smaller one first.
@@ -87,6 +90,8 @@ mod tests {
             (Format::RoundRobin, 5, 2, 10),
             (Format::Gauntlet, 2, 1, 1),
             (Format::Gauntlet, 5, 4, 4),
+            (Format::Ladder, 2, 3, 1),
+            (Format::Ladder, 5, 4, 4),
         ] {
             let schedule = Schedule::new(format, players, rounds);
             assert_eq!((schedule.pairings().len(), schedule.games()), (pairings, 2 * rounds * pairings));
@@ -100,7 +105,12 @@ mod tests {
             }
             assert_eq!(meetings.len(), 2 * pairings);
             assert!(meetings.values().all(|games| *games == rounds));
-            assert!(format == Format::RoundRobin || meetings.keys().all(|players| players.contains(&0)));
+            let meets = |[a, b]: &[usize; 2]| match format {
+                Format::RoundRobin => true,
+                Format::Gauntlet => a.min(b) == &0,
+                Format::Ladder => a.abs_diff(*b) == 1,
+            };
+            assert!(meetings.keys().all(meets), "{format:?}: {meetings:?}");
             assert_eq!(schedule.fixture(schedule.games()), None);
         }
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::columns::Columns;
 use crate::engine::Entry;
+use crate::engine::levels::Rating;
 use crate::game::{Kind, Named, Spec};
 use crate::games::REGISTRY;
 use crate::options::COMMON;
@@ -82,7 +83,24 @@ fn show_game(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
     write_specs("option", own.copied(), out)?;
     write_names("player", entry.players, out)?;
     write_names("eval", entry.evaluators, out)?;
-    write_names("ending", entry.endings, out)
+    write_names("ending", entry.endings, out)?;
+    write_levels(entry, out)
+}
+
+/// How strong the default player's levels were measured to be.
+fn write_levels(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
+    let levels = entry.levels();
+    if levels.measured_by.is_empty() {
+        return Ok(());
+    }
+    let mut table = Columns::new(["level", "Elo above level 1"]);
+    for (number, level) in (1..).zip(&levels.list) {
+        let rating =
+            level.rating.map_or_else(String::new, |Rating { elo, error }| format!("{elo} ± {error}"));
+        table.row([number.to_string(), rating]);
+    }
+    writeln!(out, "{table}")?;
+    Ok(writeln!(out, "The levels of the default player, measured by\n  {}", levels.measured_by)?)
 }
 
 fn write_specs(

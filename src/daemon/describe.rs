@@ -1,12 +1,15 @@
 //! The bodies of `describe`: what the registry says about games, in the wire's words.
 
 use plyd_protocol as wire;
-use plyd_protocol::{DescribeWhat, ErrorCode, GameInfo, GameSummary, SettingInfo, SettingKind, Word};
+use plyd_protocol::{
+    DescribeWhat, ErrorCode, GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::state::Refusal;
 use crate::engine::Entry;
+use crate::engine::levels::{Level, Rating};
 use crate::game::{Kind, Named, Spec};
 use crate::options::COMMON;
 use crate::settings;
@@ -68,7 +71,18 @@ fn game(entry: &Entry) -> GameInfo {
         evaluators: words(entry.evaluators),
         players: words(entry.players),
         by: words(entry.endings),
+        levels: levels(entry),
     }
+}
+
+/// What the levels of a game were measured to be.
+fn levels(entry: &Entry) -> Option<LevelsInfo> {
+    let levels = entry.levels();
+    let rating = |(level, Level { rating, .. }): (u32, &Level)| {
+        rating.map(|Rating { elo, error }| LevelRating { level, elo, error })
+    };
+    let ratings: Vec<LevelRating> = (1..).zip(&levels.list).filter_map(rating).collect();
+    (!ratings.is_empty()).then(|| LevelsInfo { measured_by: levels.measured_by.to_owned(), ratings })
 }
 
 /// The options of a game's players, with the names that `player` and `eval` take there.

@@ -18,10 +18,13 @@ use crate::search::{Control, End, Searcher};
 use crate::weights::Tunable;
 
 mod conformance;
+pub mod levels;
 mod perft;
 mod player;
 mod root;
 mod words;
+
+use levels::Levels;
 
 pub use root::open;
 
@@ -43,6 +46,8 @@ pub struct Entry {
     pub players: &'static [Named],
     /// The ways a game ends: the values of an outcome's `by`.
     pub endings: &'static [Named],
+    /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
+    pub levels: &'static str,
     /// The unit of which an evaluation is a thousandth.
     pub unit: &'static str,
     /// How a position's text is written.
@@ -57,6 +62,17 @@ pub struct Entry {
     pub solve: Option<Solve>,
     /// Opens the game: rules, then the start text if there is one.
     pub open: Open,
+}
+
+impl Entry {
+    /// The levels of this game's players.
+    ///
+    /// # Panics
+    /// If the registry holds a text that is none: a test reads them all.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        Levels::parse(self.levels).expect("the registry's levels can be read")
+    }
 }
 
 /// Opens a game from explicit rules and a start text; absent, the rules' initial position.

@@ -22,8 +22,11 @@ impl<G: Playable> Erased<G> {
             message,
             outcome: None,
         };
-        let player = game.searcher(&strength::weakened(options)).map_err(fault)?;
-        Ok(Self { game: game.clone(), searcher: strength::adjust(player, options) })
+        let levels = G::entry().levels();
+        let weakening = levels.weakening(options.level).zip(levels.weakening(1));
+        let searcher =
+            strength::build(options, weakening, |options| game.searcher(options)).map_err(fault)?;
+        Ok(Self { game: game.clone(), searcher })
     }
 }
 

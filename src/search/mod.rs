@@ -45,6 +45,7 @@ pub struct Control {
     soft_ns: AtomicU64,
     hard_ns: AtomicU64,
     nodes_limit: AtomicU64,
+    nodes_cap: AtomicU64,
     depth_limit: AtomicU32,
     nodes: AtomicU64,
     depth: AtomicU32,
@@ -61,6 +62,7 @@ impl Default for Control {
             soft_ns: AtomicU64::new(UNLIMITED),
             hard_ns: AtomicU64::new(UNLIMITED),
             nodes_limit: AtomicU64::new(UNLIMITED),
+            nodes_cap: AtomicU64::new(UNLIMITED),
             depth_limit: AtomicU32::new(u32::MAX),
             nodes: AtomicU64::new(0),
             depth: AtomicU32::new(0),
@@ -131,11 +133,17 @@ impl Control {
         self.depth_limit.store(depth.unwrap_or(u32::MAX), Relaxed);
     }
 
+    /// Limits nodes beside [`Control::set_limits`], which a client may call again while the search runs: the most that
+    /// the player itself spends.
+    pub(super) fn cap_nodes(&self, nodes: u64) {
+        self.nodes_cap.store(nodes, Relaxed);
+    }
+
     /// The largest number of nodes to search.
     #[inline]
     #[must_use]
     pub fn nodes_limit(&self) -> u64 {
-        self.nodes_limit.load(Relaxed)
+        self.nodes_limit.load(Relaxed).min(self.nodes_cap.load(Relaxed))
     }
 
     /// The largest depth to search to.

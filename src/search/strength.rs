@@ -1,59 +1,85 @@
 //! Any player made weaker or more various: the options `level` and `variety`.
 //!
-//! A weaker player sees less far, is less sure of which of its good moves is best, and now and then overlooks
-//! something; it never waits. A various one draws among the moves that its search values alike. Both let the
-//! player search several lines and choose among them; the choice is drawn from the seed and the position, so
-//! that equal questions get equal answers.
+//! A weaker player sees less far, is less sure of which of its moves is best, and now and then moves like a beginner; it
+//! never waits. A various one draws among the moves that its search values alike. What is drawn comes from the seed and the
+//! position, and a weaker player forgets each search, so that equal questions get equal answers. How much each level
+//! is weakened is the games' business.
 
 use crate::game::{Game, Root};
 use crate::options::Options;
+use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
-use crate::search::{Asked, Control, End, Found, Searcher};
+use crate::search::thread::{is_lost, is_won};
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
 
 /// The level at which a player is not weakened.
 pub const FULL: u32 = 10;
 
-/// The lines among which the choice is made.
+/// The lines among which a choice is made.
 const LINES: usize = 8;
-/// Advantages past this count alike, in thousandths: so do won positions.
-const CLEAR: i64 = 20_000;
+/// What a line counts that is won or lost with a distance: all wins count alike.
+const DECIDED: i64 = 1 << 32;
 
-/// How far the levels below [`FULL`] see, in plies.
-const SIGHT: [u32; FULL as usize - 1] = [1, 2, 3, 4, 6, 8, 10, 13, 16];
-
-/// The options of the player to be weakened, which sees less far.
-#[must_use]
-pub fn weakened(options: &Options) -> Options {
-    let mut weaker = options.clone();
-    if let Some(&sight) = SIGHT.get(options.level.saturating_sub(1) as usize) {
-        weaker.depth = Some(options.depth.map_or(sight, |depth| depth.min(sight)));
-    }
-    weaker
+/// What makes a player weaker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weakening {
+    /// How many plies it sees.
+    pub sight: u32,
+    /// The most nodes of a search.
+    pub nodes: u64,
+    /// A move that seems worse by so many thousandths is half as likely to be played; 0: the best is.
+    pub wavers: u32,
+    /// How many of a thousand moves are made in haste: as a beginner makes them.
+    pub hasty: u32,
 }
 
-/// `player`, made weaker or more various as the options say.
-#[must_use]
-pub fn adjust<G: Game>(player: Box<dyn Searcher<G>>, options: &Options) -> Box<dyn Searcher<G>> {
-    if options.level >= FULL && options.variety == 0 {
-        return player;
-    }
-    Box::new(Adjusted { player, level: options.level, variety: options.variety, seed: options.seed })
+/// The player that `make` makes of its options, as various as they say: weakened, if it is to be, with the weakening of a
+/// beginner, as which it plays in haste.
+///
+/// # Errors
+/// What `make` refuses.
+pub fn build<G: Game, E>(
+    options: &Options,
+    weakening: Option<(Weakening, Weakening)>,
+    make: impl Fn(&Options) -> Result<Box<dyn Searcher<G>>, E>,
+) -> Result<Box<dyn Searcher<G>>, E> {
+    let variety = options.variety;
+    let Some((weakening, beginner)) = weakening else {
+        let player = make(options)?;
+        return Ok(if variety == 0 {
+            player
+        } else {
+            Box::new(Various { player, taste: Taste { wavers: 0, variety }, seed: options.seed })
+        });
+    };
+    // A table that is kept, or a clock that decides, would make of a level what the machine and the game so far are.
+    let shortsighted = |Weakening { sight, wavers, nodes, .. }| {
+        let options = Options {
+            depth: Some(options.depth.map_or(sight, |depth| depth.min(sight))),
+            threads: 1,
+            deterministic: true,
+            ..options.clone()
+        };
+        let various =
+            Various { player: make(&options)?, taste: Taste { wavers, variety }, seed: options.seed };
+        Ok((various, nodes))
+    };
+    let (usual, hasty) = (shortsighted(weakening)?, shortsighted(beginner)?);
+    Ok(Box::new(Weakened { usual, hasty, haste: weakening.hasty, seed: options.seed }))
 }
 
-struct Adjusted<G: Game> {
-    player: Box<dyn Searcher<G>>,
-    level: u32,
-    variety: u32,
+/// A player that is hasty now and then.
+struct Weakened<G: Game> {
+    /// What it is when it takes care, and the most nodes of a search.
+    usual: (Various<G>, u64),
+    /// The same in haste.
+    hasty: (Various<G>, u64),
+    /// How many of a thousand moves are made in haste.
+    haste: u32,
     seed: u64,
 }
 
-/// Two draws, each uniform below 2^32, made once a search so that the choice is steady while lines improve.
-struct Draws {
-    overlooks: u64,
-    choice: u64,
-}
-
-impl<G: Game> Searcher<G> for Adjusted<G> {
+impl<G: Game> Searcher<G> for Weakened<G> {
     fn search(
         &mut self,
         game: &G,
@@ -62,15 +88,81 @@ impl<G: Game> Searcher<G> for Adjusted<G> {
         control: &Control,
         publish: &mut dyn FnMut(&Found<G::Move>),
     ) -> (Found<G::Move>, End) {
+        // The second draw, for the first is what a various player chooses by.
         let mut random = choices(game, root, self.seed);
-        let draws = Draws { overlooks: random.next() >> 32, choice: random.next() >> 32 };
+        random.next();
+        let is_hasty = (random.next() >> 32) * 1000 < u64::from(self.haste) << 32;
+        let (player, nodes) = if is_hasty { &mut self.hasty } else { &mut self.usual };
+        control.cap_nodes(*nodes);
+        let (mut found, end) = player.search(game, root, asked, control, &mut |found| {
+            let mut found = found.clone();
+            found.lines.iter_mut().for_each(promise_nothing);
+            publish(&found);
+        });
+        found.lines.iter_mut().for_each(promise_nothing);
+        let end = if end == End::Proven && !is_proven(&found) { End::Limit } else { end };
+        (found, end)
+    }
+
+    fn clear(&mut self) {
+        self.usual.0.clear();
+        self.hasty.0.clear();
+    }
+}
+
+/// Leaves of what is proven the losses, and the win that the move itself is: who may be hasty next time can promise nothing
+/// else.
+fn promise_nothing<M>(line: &mut Line<M>) {
+    if let Some((value, _)) = &mut line.value
+        && !(value.score.is_loss() || value.score == Score::win_in(1))
+    {
+        *value = Value::guess(value.score);
+    }
+}
+
+/// Whether what the first line is worth is proven.
+fn is_proven<M>(found: &Found<M>) -> bool {
+    found.lines[0].value.is_some_and(|(value, _)| value.is_decided())
+}
+
+/// A player that chooses among its best lines.
+struct Various<G: Game> {
+    player: Box<dyn Searcher<G>>,
+    taste: Taste,
+    seed: u64,
+}
+
+/// Which lines may be chosen, and how likely.
+#[derive(Clone, Copy, Debug)]
+struct Taste {
+    /// As [`Weakening::wavers`].
+    wavers: u32,
+    /// As [`Options::variety`]; counts where the player does not waver.
+    variety: u32,
+}
+
+impl<G: Game> Searcher<G> for Various<G> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        if self.taste.is_strict() {
+            return self.player.search(game, root, asked, control, publish);
+        }
+        // One draw a search, so that the choice is steady while lines improve.
+        let draw = choices(game, root, self.seed).next() >> 32;
         let multipv = asked.multipv.max(LINES.min(asked.moves.len()));
         let wide = Asked { moves: asked.moves.clone(), multipv };
-        let (level, variety) = (self.level, self.variety);
+        let taste = self.taste;
         let choose = |found: &Found<G::Move>| {
             let mut found = found.clone();
             let scores = scores(&found);
-            let chosen = choose(&scores, level, variety, &draws);
+            let chosen =
+                if taste.wavers > 0 && is_clear::<G>(&found) { 0 } else { taste.choose(&scores, draw) };
             reorder(&mut found, chosen);
             found.lines.truncate(asked.multipv);
             (found, scores[chosen] == scores[0])
@@ -88,39 +180,53 @@ impl<G: Game> Searcher<G> for Adjusted<G> {
     }
 }
 
-/// How good each line is in thousandths, none of them past [`CLEAR`]; nothing for lines without a score.
-fn scores<M>(found: &Found<M>) -> Vec<i64> {
-    let score = |line: &crate::search::Line<M>| {
-        line.value.map_or(0, |(value, _)| i64::from(value.score.raw()).clamp(-CLEAR, CLEAR))
-    };
-    found.lines.iter().map(score).collect()
+/// Whether who wins is seen: nobody wavers then, but wins at once or loses as late as possible.
+fn is_clear<G: Game>(found: &Found<G::Move>) -> bool {
+    let clear = |score: Score| is_won::<G>(score) || is_lost::<G>(score);
+    found.lines[0].value.is_some_and(|(value, bound)| bound == Bound::Exact && clear(value.score))
 }
 
-/// The index of the line to play.
-fn choose(scores: &[i64], level: u32, variety: u32, draws: &Draws) -> usize {
-    let weights: Vec<u64> = if level >= FULL {
-        // Equal within the window: each as likely.
-        let window = i64::from(variety) - 1;
-        scores.iter().map(|score| u64::from(scores[0] - score <= window)).collect()
-    } else {
-        let missing = u64::from(FULL - level);
-        if draws.overlooks < ((missing * missing) << 32) / 400 {
-            vec![1; scores.len()]
-        } else {
-            // Each `scale` that a move is worse halves its chance: integers alone, equal on every machine.
-            let scale = 60 * (missing * missing) as i64;
-            scores.iter().map(|score| (1 << 20) >> ((scores[0] - score) / scale).clamp(0, 20)).collect()
-        }
+/// How good each line is in thousandths; nothing for lines without a score.
+fn scores<M>(found: &Found<M>) -> Vec<i64> {
+    let thousandths = |score: Score| match score.distance() {
+        None => i64::from(score.raw()),
+        Some(_) if score.is_win() => DECIDED,
+        Some(_) => -DECIDED,
     };
-    let total: u64 = weights.iter().sum();
-    let mut at = (draws.choice * total) >> 32;
-    for (i, &weight) in weights.iter().enumerate() {
-        if at < weight {
-            return i;
-        }
-        at -= weight;
+    found.lines.iter().map(|line| line.value.map_or(0, |(value, _)| thousandths(value.score))).collect()
+}
+
+impl Taste {
+    /// Whether the best line is always the choice.
+    fn is_strict(self) -> bool {
+        self.wavers == 0 && self.variety == 0
     }
-    0
+
+    /// The index of the line to play, by a number that is uniform below 2^32.
+    fn choose(self, scores: &[i64], draw: u64) -> usize {
+        let weight = |score: &i64| {
+            let worse = (scores[0] - score).max(0);
+            match i64::from(self.wavers) {
+                // Equal within the window: each as likely.
+                0 => u64::from(worse < i64::from(self.variety)),
+                // Integers alone, equal on every machine; between two powers of two a straight line.
+                wavers => {
+                    let (halvings, rest) = ((worse / wavers).min(20), worse % wavers);
+                    ((1 << 20) >> halvings) * (2 * wavers - rest) as u64 / (2 * wavers) as u64
+                }
+            }
+        };
+        let weights: Vec<u64> = scores.iter().map(weight).collect();
+        let total: u64 = weights.iter().sum();
+        let mut at = (draw * total) >> 32;
+        for (i, &weight) in weights.iter().enumerate() {
+            if at < weight {
+                return i;
+            }
+            at -= weight;
+        }
+        0
+    }
 }
 
 /// Puts the chosen line first; it no longer bounds the position from above unless it is as good as the best.
@@ -137,32 +243,38 @@ mod tests {
     use super::*;
     use crate::zobrist::SplitMix64;
 
-    fn shares(scores: &[i64], level: u32, variety: u32) -> Vec<usize> {
+    fn shares(scores: &[i64], wavers: u32, variety: u32) -> Vec<usize> {
         let mut random = SplitMix64::new(1);
         let mut counts = vec![0; scores.len()];
         for _ in 0..10_000 {
-            let draws = Draws { overlooks: random.next() >> 32, choice: random.next() >> 32 };
-            counts[choose(scores, level, variety, &draws)] += 1;
+            counts[Taste { wavers, variety }.choose(scores, random.next() >> 32)] += 1;
         }
         counts
     }
 
     #[test]
     fn full_strength_plays_the_best_line() {
-        assert_eq!(shares(&[500, 500, -3000], FULL, 0), [10_000, 0, 0]);
+        assert_eq!(shares(&[500, 500, -3000], 0, 0), [10_000, 0, 0]);
     }
 
     #[test]
     fn variety_draws_among_equals_alone() {
-        let equal = shares(&[500, 500, 499], FULL, 1);
+        let equal = shares(&[500, 500, 499], 0, 1);
         assert!(equal[0] > 4500 && equal[1] > 4500 && equal[2] == 0, "{equal:?}");
-        let near = shares(&[500, 400, 350], FULL, 101);
+        let near = shares(&[500, 400, 350], 0, 101);
         assert!(near[1] > 4500 && near[2] == 0, "{near:?}");
+        let won = shares(&[DECIDED, DECIDED, 900_000], 0, 1_000_000);
+        assert!(won[1] > 4500 && won[2] == 0, "{won:?}");
     }
 
     #[test]
-    fn each_level_plays_the_best_line_more_often() {
-        let best: Vec<usize> = (1..=FULL).map(|level| shares(&[2000, 1000, -4000], level, 0)[0]).collect();
-        assert!(best.windows(2).all(|pair| pair[0] < pair[1]), "{best:?}");
+    fn who_wavers_plays_worse_moves_less_often_and_less_so_the_surer() {
+        let surer: Vec<Vec<usize>> =
+            [8000, 4000, 2000, 1000, 500, 1].map(|wavers| shares(&[2000, 1000, -4000], wavers, 0)).into();
+        assert!(surer.windows(2).all(|pair| pair[0][0] < pair[1][0]), "{surer:?}");
+        assert!(surer.iter().all(|counts| counts.is_sorted_by(|a, b| a >= b)), "{surer:?}");
+        assert_eq!(surer[5], [10_000, 0, 0]);
+        let halved = shares(&[1000, 0], 1000, 0);
+        assert!((6500..6800).contains(&halved[0]), "{halved:?}");
     }
 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 
 use crate::archive::{Archive, ArchiveError};
+use crate::arena::statistics::ratings::Anchor;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
     self, Adjudication, Cores, Format, Match, PlayedGame, Schedule, Stalls, Strictness, Summary,
@@ -49,6 +50,7 @@ Examples:
   plyd arena isolation --player default,nodes=20000 --player cmd=/usr/bin/plyd,nodes=20000 --record games.jsonl
   plyd arena isolation --player default --player default,eval=race --sprt elo0=0,elo1=20 --concurrency 2
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
+  plyd arena isolation --ladder --player default,level=1..4 --games 20 --random-plies 6
   plyd arena --preset l-game
   plyd arena isolation --player default --player greedy --games 20 --html match.html
 
@@ -66,12 +68,15 @@ pub(super) struct Args {
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
-    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits
+    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits; OPTION=A..B is one for each value
     #[arg(long = "player", value_name = "PLAYER", required_unless_present = "preset")]
     players: Vec<String>,
     /// The first player meets each other one; without this, each meets each
     #[arg(long)]
     gauntlet: bool,
+    /// Each player meets the next one, and ratings are told from the first one's
+    #[arg(long, conflicts_with = "gauntlet")]
+    ladder: bool,
     /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: Option<u32>,
@@ -145,7 +150,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     play(&contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
     let gallery = totals.gallery.take();
-    let report = Report::new(&contest, &totals.summary, totals.assessment());
+    let anchor = if args.ladder { Anchor::Player(0) } else { Anchor::Mean };
+    let report = Report::new(&contest, &totals.summary, totals.assessment(), anchor);
     if args.json {
         write_json(out, &report)?
     } else {
@@ -245,7 +251,9 @@ fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive,
 fn contest(args: &Args) -> Result<Match, Failure> {
     let position = args.position()?;
     let game = position.entry()?;
-    let count = args.players.len();
+    let texts: Vec<String> =
+        args.players.iter().map(|text| player::spread(text)).collect::<Result<Vec<_>, _>>()?.concat();
+    let count = texts.len();
     if count < 2 {
         return Err(Failure::Usage("give --player twice or more: somebody has to be met".into()));
     }
@@ -257,8 +265,12 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         return Err(Failure::Usage("give --games an even number: each opening is played twice".into()));
     }
     let players: Vec<arena::Player> =
-        args.players.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
-    let format = if args.gauntlet { Format::Gauntlet } else { Format::RoundRobin };
+        texts.iter().map(|text| player::player(game, text)).collect::<Result<_, _>>()?;
+    let format = match (args.gauntlet, args.ladder) {
+        (true, _) => Format::Gauntlet,
+        (false, true) => Format::Ladder,
+        (false, false) => Format::RoundRobin,
+    };
     let schedule = Schedule::new(format, count, games as usize / 2);
     let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {

@@ -15,9 +15,36 @@ use crate::cli::{build, clock, parse, position};
 /// The time for a move of a player that has no limit.
 const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));
 
+/// The most players that one text stands for.
+const MOST_SPREAD: u32 = 100;
+
 /// Reads a player of a game. Options of our own players are checked; those of other programs are theirs to check.
 pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
     read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
+}
+
+/// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none is.
+pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let range = |part: &str| {
+        let (name, values) = part.split_once('=')?;
+        let (first, last) = values.split_once("..")?;
+        Some((name.to_owned(), first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
+    };
+    let Some((at, (name, first, last))) =
+        parts.iter().enumerate().find_map(|(at, part)| Some((at, range(part)?)))
+    else {
+        return Ok(vec![text.to_owned()]);
+    };
+    if first > last || last - first >= MOST_SPREAD {
+        let message = format!("--player {text}: `{}`: 1 to {MOST_SPREAD} values, the least first", parts[at]);
+        return Err(Failure::Usage(message));
+    }
+    let player = |value| {
+        let part = format!("{name}={value}");
+        [&parts[..at], &[&part], &parts[at + 1..]].concat().join(",")
+    };
+    Ok((first..=last).map(player).collect())
 }
 
 fn read(entry: &Entry, text: &str) -> Result<Player, String> {
@@ -146,6 +173,27 @@ mod tests {
             assert_eq!(player.time, time, "{text}");
             assert_eq!((player.limit.nodes, player.limit.depth), (nodes, depth), "{text}");
             assert_eq!((&*player.name, player.address), (text, own_program().unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_range_is_a_player_for_each_value() {
+        for (text, players) in [
+            (
+                "default,level=1..3,seed=4",
+                vec!["default,level=1,seed=4", "default,level=2,seed=4", "default,level=3,seed=4"],
+            ),
+            ("default,level=7..7", vec!["default,level=7"]),
+            ("cmd=/bin/../plyd", vec!["cmd=/bin/../plyd"]),
+            ("default,time=1s", vec!["default,time=1s"]),
+        ] {
+            assert_eq!(spread(text).unwrap(), players);
+        }
+        for text in ["default,level=3..1", "default,depth=1..101"] {
+            assert!(
+                matches!(spread(text), Err(Failure::Usage(message)) if message.contains("1 to 100")),
+                "{text}"
+            );
         }
     }
 

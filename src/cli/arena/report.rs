@@ -68,8 +68,13 @@ impl Strength {
 }
 
 impl<'m> Report<'m> {
-    /// The end of this match.
-    pub(super) fn new(contest: &'m Match, summary: &'m Summary, sprt: Option<Assessment>) -> Self {
+    /// The end of this match, with ratings from this origin.
+    pub(super) fn new(
+        contest: &'m Match,
+        summary: &'m Summary,
+        sprt: Option<Assessment>,
+        anchor: Anchor,
+    ) -> Self {
         let scheduled = contest.schedule.games();
         let ended = match &sprt {
             _ if summary.games as usize == scheduled => Ended::Played,
@@ -87,7 +92,7 @@ impl<'m> Report<'m> {
             openings: summary.openings(),
             players: contest.players.iter().map(|player| &*player.name).collect(),
             scores: summary.meetings.iter().map(|meeting| Strength::of(meeting.pairing.points())).collect(),
-            ratings: (count > 2).then(|| rate(count, &summary.pairings(), Anchor::Mean)),
+            ratings: (count > 2).then(|| rate(count, &summary.pairings(), anchor)),
             sprt,
             forgives_stalls: contest.strictness.forgives_stalls,
             summary,

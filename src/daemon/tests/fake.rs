@@ -52,6 +52,7 @@ pub(super) static COUNTING: Entry = Entry {
     unit: "point",
     position_grammar: "a number",
     move_grammar: "+N",
+    levels: "",
     perft: "",
     bench: &[],
     solve: None,

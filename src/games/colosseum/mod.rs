@@ -67,6 +67,7 @@ pub static ENTRY: Entry = Entry {
         name: APART,
         about: "The players are apart; each scores the cells that it can reach.",
     }],
+    levels: include_str!("levels.txt"),
     unit: "cell",
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,

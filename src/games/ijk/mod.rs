@@ -83,6 +83,7 @@ pub static ENTRY: Entry = Entry {
         Named { name: BY_REPETITION, about: "A position with a full board occurred too often: a draw." },
         Named { name: BY_MAX_PLIES, about: "As many moves were played as the rules allow: a draw." },
     ],
+    levels: include_str!("levels.txt"),
     unit: "an A",
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,

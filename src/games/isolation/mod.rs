@@ -98,6 +98,7 @@ pub static ENTRY: Entry = Entry {
         },
     ],
     endings: &[Named { name: STUCK, about: "The side to move has no move and loses." }],
+    levels: include_str!("levels.txt"),
     unit: "cell",
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,

@@ -65,6 +65,7 @@ pub static ENTRY: Entry = Entry {
         Named { name: "max_plies", about: "As many plies were played as the rules allow: a draw." },
         Named { name: "repetition", about: "The position occurred too often: a draw." },
     ],
+    levels: include_str!("levels.txt"),
     unit: "a legal move of the evaluator `state`",
     position_grammar: POSITION_GRAMMAR,
     move_grammar: MOVE_GRAMMAR,

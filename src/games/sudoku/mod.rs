@@ -100,6 +100,7 @@ pub static ENTRY: Entry = Entry {
         Named { name: FULL, about: "Every cell has a value; more points win." },
         Named { name: STUCK, about: "Neither player has a cell left to play; more points win." },
     ],
+    levels: include_str!("levels.txt"),
     unit: "point",
     position_grammar: layout::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,

@@ -35,13 +35,14 @@ const PRESETS: [(&str, &str); 5] = [
 ];
 
 /// The arguments that a preset's matches have themselves.
-pub(super) const FIXED: [&str; 15] = [
+pub(super) const FIXED: [&str; 16] = [
     "game",
     "position",
     "moves",
     "rules",
     "players",
     "gauntlet",
+    "ladder",
     "openings",
     "random_plies",
     "sprt",

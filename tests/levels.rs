@@ -1,0 +1,142 @@
+//! What every game's weaker levels keep to: steady answers, few nodes, no win in one missed, no proof that is none.
+
+// A test that cannot open its own games has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use plyd::engine::{AnyRoot, Engine, Entry};
+use plyd::game::Rules;
+use plyd::games::REGISTRY;
+use plyd::options::Options;
+use plyd::search::{Control, End};
+use plyd::zobrist::SplitMix64;
+use plyd_protocol::{Line, Player, Proof, ProofOutcome, ToMove};
+
+/// The most nodes of a search of level 1.
+const FEW: u64 = 10_000;
+
+fn options(entry: &Entry, level: u32, seed: u64) -> Options {
+    Options {
+        player: "default".to_owned(),
+        depth: None,
+        eval: entry.evaluators[0].name.to_owned(),
+        threads: 2,
+        hash_mb: 4,
+        seed,
+        level,
+        variety: 0,
+        deterministic: false,
+        own: Vec::new(),
+    }
+}
+
+fn ask(engine: &mut dyn Engine, root: &dyn AnyRoot, multipv: usize) -> (Vec<Line>, End, u64) {
+    let control = Control::default();
+    let candidates = root.candidates(&[], &[]).unwrap();
+    let (lines, end) = engine.search(root, &candidates, multipv, &control, &mut |_| ());
+    (lines, end, control.stats().nodes)
+}
+
+/// Positions of random games in which somebody is to move, from each fifth ply.
+fn positions(entry: &Entry, seed: u64, count: usize) -> Vec<Arc<dyn AnyRoot>> {
+    let mut random = SplitMix64::new(seed);
+    let mut positions = Vec::new();
+    while positions.len() < count {
+        let mut root = (entry.open)(&Rules::default(), None).unwrap();
+        for ply in 0.. {
+            let moves: Vec<String> = match root.to_move() {
+                ToMove::Chance => root.chance().into_iter().map(|chance| chance.mv).collect(),
+                _ => root.legal(),
+            };
+            if moves.is_empty() || positions.len() == count || ply == 100 {
+                break;
+            }
+            if ply % 5 == 0 && root.to_move() != ToMove::Chance {
+                positions.push(Arc::clone(&root));
+            }
+            root = root.extend(&[moves[random.below(moves.len())].clone()]).unwrap();
+        }
+    }
+    positions
+}
+
+#[test]
+fn a_level_answers_equal_questions_equally_whatever_it_was_asked_before() {
+    for entry in REGISTRY {
+        let positions = positions(entry, 1, 8);
+        for level in [1, 3, 5, 7, 9] {
+            let engine = || positions[0].engine(&options(entry, level, 5)).unwrap();
+            let mut used = engine();
+            for root in &positions {
+                let root = root.as_ref();
+                let (first, second) = (ask(used.as_mut(), root, 1), ask(engine().as_mut(), root, 1));
+                assert_eq!(first, second, "{} level {level}: {}", entry.name, root.text());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_beginner_looks_at_few_positions() {
+    for entry in REGISTRY {
+        for root in positions(entry, 2, 30) {
+            let mut engine = root.engine(&options(entry, 1, 0)).unwrap();
+            let (_, _, nodes) = ask(engine.as_mut(), root.as_ref(), 3);
+            assert!(nodes <= FEW, "{}: {nodes} nodes at {}", entry.name, root.text());
+        }
+    }
+}
+
+#[test]
+fn a_beginner_wins_at_once_where_it_can() {
+    let mut wins = 0;
+    for name in ["l-game", "isolation", "ijk"] {
+        let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
+        for (seed, root) in positions(entry, 3, 400).into_iter().enumerate() {
+            let me = match root.to_move() {
+                ToMove::P1 => Player::P1,
+                ToMove::P2 => Player::P2,
+                ToMove::Chance => continue,
+            };
+            let ends = |text: &str| root.extend(&[text.to_owned()]).unwrap().outcome();
+            let is_won = |text: &str| ends(text).is_some_and(|outcome| outcome.winner == Some(me));
+            if !root.legal().iter().any(|text| is_won(text)) {
+                continue;
+            }
+            wins += 1;
+            for level in [1, 2] {
+                let mut engine = root.engine(&options(entry, level, seed as u64)).unwrap();
+                let (lines, ..) = ask(engine.as_mut(), root.as_ref(), 1);
+                assert!(is_won(&lines[0].mv), "{name} level {level}: {} in {}", lines[0].mv, root.text());
+            }
+        }
+    }
+    assert!(wins > 20, "{wins} positions");
+}
+
+/// The outcome that a line is proven to have, both ways.
+fn outcome(line: &Line) -> Option<ProofOutcome> {
+    let exact = |proof: &Proof| proof.plies.is_some() || proof.outcome == ProofOutcome::Draw;
+    line.score.as_ref()?.proof.filter(exact).map(|proof| proof.outcome)
+}
+
+#[test]
+fn a_weaker_move_is_not_told_to_be_all_that_the_position_is_worth() {
+    // The L Game's strongest player knows what each position is worth.
+    let entry = REGISTRY.iter().find(|entry| entry.name == "l-game").unwrap();
+    let mut told = 0;
+    for (seed, root) in positions(entry, 4, 300).into_iter().enumerate() {
+        let root = root.as_ref();
+        let (truth, ..) = ask(root.engine(&options(entry, 10, 0)).unwrap().as_mut(), root, 1);
+        for level in 1..=9 {
+            let mut engine = root.engine(&options(entry, level, seed as u64)).unwrap();
+            let (lines, end, _) = ask(engine.as_mut(), root, 1);
+            let known = outcome(&lines[0]);
+            told += usize::from(known.is_some());
+            assert!(known.is_none() || known == outcome(&truth[0]), "level {level}: {}", root.text());
+            assert!(end == End::Limit || known.is_some(), "level {level}: {}", root.text());
+        }
+    }
+    assert!(told > 20, "{told} told");
+}
