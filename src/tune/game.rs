@@ -45,7 +45,7 @@ pub(super) fn play(
         control.set_limits(Some(limits.nodes), None);
         let candidates = root.candidates(&[], &[])?;
         let (lines, _) = engine.search(root, &candidates, 1, &control, &mut |_| ());
-        let mv = lines.into_iter().next().map_or(candidates.first, |line| line.mv);
+        let mv = lines.into_iter().next().map_or(candidates.first_text, |line| line.mv);
         root.play(&mv)?;
     }
     settle(root, &mut chance);

@@ -168,7 +168,7 @@ where
     }
 
     fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
-        one_ply::at_sight(self, &Lead, &mut pos.clone(), mv, self.side(pos)).score.raw()
+        one_ply::at_sight(self, &Lead::default(), &mut pos.clone(), mv, self.side(pos)).score.raw()
     }
 }
 
