@@ -1,7 +1,7 @@
 //! What a race is run over: pairs of cells and values, with the solutions that have them and what they exclude.
 //!
 //! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here: passes that
-//! cancel, and in an outline all solutions but one.
+//! cancel, and in an outline all solutions but one, or the passes too.
 
 use super::bits::Bits;
 use super::position::{Position, Square};
@@ -20,8 +20,10 @@ pub enum Extent {
     EveryMove,
     /// Every move that may be better than all others: passes that cancel are left out.
     EveryChoice,
-    /// One solution and one pass.
+    /// One solution and one pass; how many there are is counted, if all solutions are known.
     Outline,
+    /// One solution, without passes.
+    Fills,
 }
 
 pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
@@ -66,7 +68,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         if places.len() > Bits::<C>::CAPACITY {
             return None;
         }
-        let is_exact = rules != Extent::Outline && solutions.are_all;
+        let is_exact = matches!(rules, Extent::EveryMove | Extent::EveryChoice) && solutions.are_all;
         let known = if is_exact { &solutions.found[..] } else { &solutions.found[..1] };
         if known.len() > Bits::<S>::CAPACITY {
             return None;
@@ -88,11 +90,11 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         // What fills comes first, then what is taboo already, then what may become taboo.
         moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
         let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
-        let is_counted = solutions.are_all && moves.len() <= Bits::<W>::CAPACITY;
+        let is_counted = solutions.are_all && rules != Extent::Fills;
         if !is_counted {
             moves.truncate(fills);
         }
-        if moves.len() > Bits::<W>::CAPACITY || (is_exact && !is_counted) {
+        if moves.len() > Bits::<W>::CAPACITY {
             return None;
         }
         let excludes = |mv: Fill, other: Fill| {

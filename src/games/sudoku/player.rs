@@ -71,6 +71,8 @@ where
             .or_else(|| question.answer(open, evaluator, options, extent, publish))
             .or_else(|| question.answer(large, evaluator, options, extent, publish))
             .or_else(|| question.answer(large, evaluator, options, Extent::Outline, publish))
+            .or_else(|| question.answer(small, evaluator, options, Extent::Fills, publish))
+            .or_else(|| question.answer(large, evaluator, options, Extent::Fills, publish))
             .unwrap_or_else(|| {
                 // A board larger than any race, or none of its moves is asked for.
                 let mut greedy = Unknowing::new(Greedy::new(Points, options.seed));
