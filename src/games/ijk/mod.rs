@@ -73,8 +73,8 @@ pub static ENTRY: Entry = Entry {
         },
         Named {
             name: SEED,
-            about: "The published player, with the evaluation `gradient`: alpha-beta to depth 6, with mode=nondet expectiminimax \
-                    to depth 3, which is 6 with the chance plies.",
+            about: "The published player, with `gradient` unless another published evaluation is asked for: alpha-beta to depth 6, \
+                    with mode=nondet expectiminimax to depth 3, which is 6 with the chance plies.",
         },
     ],
     endings: &[
@@ -152,8 +152,10 @@ where
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         Ok(match (options.player.as_str(), Published::named(&options.eval)) {
-            (SEED, _) if CHANCE => Box::new(Plain::new(Published::Gradient, Pruning::None, options.depth, 3)),
-            (SEED, _) => Box::new(Plain::new(Published::Gradient, Pruning::AlphaBeta, options.depth, 6)),
+            (SEED, published) => {
+                let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
+                Box::new(Plain::new(published.unwrap_or(Published::Gradient), pruning, options.depth, usual))
+            }
             (_, Some(published)) => player(self, published, options),
             (_, None) => player(self, Lead::new(|spec| options.weight(spec)), options),
         })
@@ -248,5 +250,26 @@ mod tests {
             assert_eq!((told.len(), control.stats().nodes), (1, 0), "{text}");
             assert_eq!((told[0][0].mv.as_str(), told[0][0].depth), (expected, 0), "{text}");
         }
+    }
+
+    #[test]
+    fn the_published_player_takes_either_published_evaluation() {
+        let root = open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +")).unwrap();
+        let told = |words: &str| {
+            let given: Settings = words.split(',').filter_map(|word| word.split_once('=')).collect();
+            let options = settings::options(&ENTRY, &given, 0, CAPS).unwrap();
+            let candidates = root.candidates(&[], &[]).unwrap();
+            let control = Control::default();
+            control.set_limits(None, Some(4));
+            let (lines, _) =
+                root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+            lines
+        };
+        let [gradient, smoothness] =
+            ["eval=gradient", "eval=smoothness"].map(|eval| told(&format!("player=alphabeta,{eval}")));
+        assert_ne!(gradient, smoothness);
+        assert_eq!(told("player=seed"), gradient);
+        assert_eq!(told("player=seed,eval=gradient"), gradient);
+        assert_eq!(told("player=seed,eval=smoothness"), smoothness);
     }
 }
