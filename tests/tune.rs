@@ -174,6 +174,7 @@ fn mistakes_are_told_with_what_could_be_given() {
         (&["ijk", "--weights", "lead"], &["`lead` has no weight `lead`", "lead_empty, lead_full"]),
         (&["ijk", "--option", "lead_full=99999"], &["expected an integer from 0 to", "--option lead_full"]),
         (&["ijk", "--option", "luck=1"], &["there is no such option"]),
+        (&["ijk", "--option", "eval=lead"], &["by --eval, not by --option"]),
         (&["ijk", "--rules", "size=1"], &["--rules size"]),
         (
             &["isolation", "--rules", "width=3,height=3", "--random-plies", "9"],

@@ -154,6 +154,9 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
     }
     let mut options = told_options(entry, &args.options);
     settings::check_options(entry, &options)?;
+    if options.get("eval").is_some() {
+        return Err(Failure::Usage("the evaluator is given by --eval, not by --option eval=".to_owned()));
+    }
     let tuned = weights(
         tunable,
         |name| args.weights.is_empty() || args.weights.iter().any(|one| one == name),

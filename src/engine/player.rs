@@ -22,10 +22,12 @@ impl<G: Playable> Erased<G> {
             message,
             outcome: None,
         };
-        let levels = G::entry().levels();
-        let weakening = levels.weakening(options.level).zip(levels.weakening(1));
+        let weakening = (options.level < strength::FULL).then(|| {
+            let levels = G::entry().levels();
+            levels.weakening(options.level).zip(levels.weakening(1))
+        });
         let searcher =
-            strength::build(options, weakening, |options| game.searcher(options)).map_err(fault)?;
+            strength::build(options, weakening.flatten(), |options| game.searcher(options)).map_err(fault)?;
         Ok(Self { game: game.clone(), searcher })
     }
 }

@@ -147,7 +147,7 @@ fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
         let sum = candidate.members.iter().map(|member| member.1).sum();
         candidate.average = average(sum, candidate.members.len() as i64);
     }
-    candidates.sort_by_key(|candidate| -candidate.score().raw());
+    candidates.sort_by_cached_key(|candidate| -candidate.score().raw());
 }
 
 /// The best candidates as lines, which go on as in the first drawn game.

@@ -90,7 +90,7 @@ impl<M: Copy + PartialEq> Known<M> {
             line
         });
         let mut lines: Vec<Line<M>> = searched.chain(self.moves.iter().filter_map(unsearched)).collect();
-        lines.sort_by_key(|line| {
+        lines.sort_by_cached_key(|line| {
             let score = line
                 .value
                 .map_or(Score::DRAW, |(value, _)| if value.is_decided() { value.score } else { Score::DRAW });

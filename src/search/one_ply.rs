@@ -130,7 +130,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
             .iter()
             .map(|&mv| (at_sight(game, &self.evaluator, &mut pos, mv, side), random.next(), mv))
             .collect();
-        rated.sort_by_key(|&(value, draw, _)| (-value.score.raw(), draw));
+        rated.sort_by_cached_key(|&(value, draw, _)| (-value.score.raw(), draw));
         let lines = rated.iter().take(asked.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.
             let value = Value { at_most: false, ..value };

@@ -66,6 +66,7 @@ where
         let extent = if empty > EXACT_CELLS { Extent::Outline } else { exact };
         let question = Question { game, root, asked, control, solutions: &solutions };
         let Self { evaluator, options, small, open, large } = self;
+        // The smallest race that the position fits tells most; an outline and fills alone tell less.
         question
             .answer(small, evaluator, options, extent, publish)
             .or_else(|| question.answer(open, evaluator, options, extent, publish))

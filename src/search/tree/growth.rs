@@ -194,7 +194,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             let unknown = |&mv| (mv, Value::guess(Score::DRAW));
             self.buffers.rated.clear();
             self.buffers.rated.extend(moves.iter().map(unknown));
-            self.buffers.rated.sort_by_key(|rated| -self.game.order(pos, rated.0));
+            self.buffers.rated.sort_by_cached_key(|rated| -self.game.order(pos, rated.0));
         }
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
         self.branch_out(NodeId::ROOT, best, NOTHING);
@@ -210,7 +210,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             }
             rated.push((mv, at_sight(self.game, self.evaluator, pos, mv, self.root)));
         }
-        rated.sort_by_key(|rated| -rated.1.score.raw());
+        rated.sort_by_cached_key(|rated| -rated.1.score.raw());
         Some(())
     }
 
@@ -257,7 +257,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let value = outlook(game, self.evaluator, pos, last, self.root);
         let mut outcomes = Vec::new();
         game.outcomes(pos, &mut outcomes);
-        outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.1));
+        outcomes.sort_by_cached_key(|outcome| std::cmp::Reverse(outcome.1));
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
