@@ -31,13 +31,13 @@ pub const COMMON: &[Spec] = &[
     Spec { name: "seed", kind: Kind::Seed, about: "Seed of the player's own random choices." },
     Spec {
         name: "level",
-        kind: Kind::Int { min: 1, max: 10, default: Some(10) },
+        kind: Kind::Int { min: 1, max: FULL_LEVEL as i64, default: Some(FULL_LEVEL as i64) },
         about: "Strength: below 10 the player sees less far, wavers between good moves and is hasty now and then; see the ratings.",
     },
     Spec {
         name: "variety",
         kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
-        about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off.",
+        about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off. A level that wavers draws by itself.",
     },
     Spec {
         name: "deterministic",
@@ -52,6 +52,9 @@ pub const EXACT: Spec = Spec {
     kind: Kind::Bool { default: false },
     about: "Whether the default player searches on when the outcome is proven, until its distance is exact.",
 };
+
+/// The level at which a player is not weakened.
+pub const FULL_LEVEL: u32 = 10;
 
 /// The effective options of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]

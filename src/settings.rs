@@ -10,7 +10,7 @@ use plyd_protocol::ErrorCode;
 
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
-use crate::options::{COMMON, Options};
+use crate::options::{COMMON, FULL_LEVEL, Options};
 
 /// What the options of a search are capped at.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> 
         threads: 1,
         hash_mb: 16,
         seed,
-        level: 10,
+        level: FULL_LEVEL,
         variety: 0,
         deterministic: false,
         own: Vec::new(),

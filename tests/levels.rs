@@ -13,9 +13,6 @@ use plyd::search::{Control, End};
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{Line, Player, Proof, ProofOutcome, ToMove};
 
-/// The most nodes of a search of level 1.
-const FEW: u64 = 10_000;
-
 fn options(entry: &Entry, level: u32, seed: u64) -> Options {
     Options {
         player: "default".to_owned(),
@@ -80,10 +77,11 @@ fn a_level_answers_equal_questions_equally_whatever_it_was_asked_before() {
 #[test]
 fn a_beginner_looks_at_few_positions() {
     for entry in REGISTRY {
+        let most = entry.levels().weakening(1).unwrap().nodes;
         for root in positions(entry, 2, 30) {
             let mut engine = root.engine(&options(entry, 1, 0)).unwrap();
             let (_, _, nodes) = ask(engine.as_mut(), root.as_ref(), 3);
-            assert!(nodes <= FEW, "{}: {nodes} nodes at {}", entry.name, root.text());
+            assert!(nodes <= most, "{}: {nodes} nodes at {}", entry.name, root.text());
         }
     }
 }
@@ -139,4 +137,25 @@ fn a_weaker_move_is_not_told_to_be_all_that_the_position_is_worth() {
         }
     }
     assert!(told > 20, "{told} told");
+}
+
+#[test]
+fn a_various_player_draws_apart_from_the_player_within() {
+    let entry = REGISTRY.iter().find(|entry| entry.name == "ijk").unwrap();
+    let root = (entry.open)(&Rules::default(), None).unwrap();
+    let legal = root.legal();
+    assert_eq!(legal.len(), 4);
+    // All lines of `random` are alike; so are these moves at sight, of which none merges.
+    for player in ["random", "greedy"] {
+        for (level, variety) in [(10, 1), (4, 0)] {
+            let mut counts = [0; 4];
+            for seed in 0..400 {
+                let options = Options { player: player.to_owned(), variety, ..options(entry, level, seed) };
+                let mut engine = root.engine(&options).unwrap();
+                let (lines, ..) = ask(engine.as_mut(), root.as_ref(), 1);
+                counts[legal.iter().position(|mv| *mv == lines[0].mv).unwrap()] += 1;
+            }
+            assert!(counts.iter().all(|count| (60..=140).contains(count)), "{player} {level}: {counts:?}");
+        }
+    }
 }

@@ -50,7 +50,9 @@ impl Levels {
                 if number != Some(levels.list.len() + 1) {
                     return Err(wrong("not the next level"));
                 }
-                levels.list.push(Level::parse(words).ok_or_else(|| wrong("six figures are needed"))?);
+                levels
+                    .list
+                    .push(Level::parse(words).ok_or_else(|| wrong("six figures or dashes are needed"))?);
             }
         }
         Ok(levels)
@@ -90,7 +92,7 @@ impl Level {
 mod tests {
     use super::*;
     use crate::games::REGISTRY;
-    use crate::search::strength::FULL;
+    use crate::options::FULL_LEVEL as FULL;
 
     #[test]
     fn every_game_has_levels_that_rise() {

@@ -5,7 +5,7 @@ use plyd_protocol as wire;
 use super::root::Typed;
 use super::{AnyRoot, Candidates, Engine, Fault, OptionError, Playable, words};
 use crate::game::{Root, Turn};
-use crate::options::Options;
+use crate::options::{FULL_LEVEL, Options};
 use crate::search::{Asked, Control, End, Found, Line, Searcher, strength};
 
 /// A searcher with the game that it was made for.
@@ -22,7 +22,7 @@ impl<G: Playable> Erased<G> {
             message,
             outcome: None,
         };
-        let weakening = (options.level < strength::FULL).then(|| {
+        let weakening = (options.level < FULL_LEVEL).then(|| {
             let levels = G::entry().levels();
             levels.weakening(options.level).zip(levels.weakening(1))
         });

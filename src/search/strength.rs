@@ -11,12 +11,12 @@ use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
 use crate::search::thread::{is_lost, is_won};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
-
-/// The level at which a player is not weakened.
-pub const FULL: u32 = 10;
+use crate::zobrist::SplitMix64;
 
 /// The lines among which a choice is made.
 const LINES: usize = 8;
+/// What tells these draws from those of the player within, which come from the same seed and position.
+const APART: u64 = 0x6c65_7665_6c73_2e2e;
 /// What a line counts that is won or lost with a distance: all wins count alike.
 const DECIDED: i64 = 1 << 32;
 
@@ -57,6 +57,8 @@ pub fn build<G: Game, E>(
         let options = Options {
             depth: Some(options.depth.map_or(sight, |depth| depth.min(sight))),
             threads: 1,
+            // The usual and the hasty player share what is granted.
+            hash_mb: (options.hash_mb / 2).max(1),
             deterministic: true,
             ..options.clone()
         };
@@ -89,7 +91,7 @@ impl<G: Game> Searcher<G> for Weakened<G> {
         publish: &mut dyn FnMut(&Found<G::Move>),
     ) -> (Found<G::Move>, End) {
         // The second draw, for the first is what a various player chooses by.
-        let mut random = choices(game, root, self.seed);
+        let mut random = draws(game, root, self.seed);
         random.next();
         let is_hasty = (random.next() >> 32) * 1000 < u64::from(self.haste) << 32;
         let (player, nodes) = if is_hasty { &mut self.hasty } else { &mut self.usual };
@@ -120,9 +122,14 @@ fn promise_nothing<M>(line: &mut Line<M>) {
     }
 }
 
-/// Whether what the first line is worth is proven.
+/// Whether what each line is worth is proven.
 fn is_proven<M>(found: &Found<M>) -> bool {
-    found.lines[0].value.is_some_and(|(value, _)| value.is_decided())
+    found.lines.iter().all(|line| line.value.is_some_and(|(value, _)| value.is_decided()))
+}
+
+/// The draws of a position.
+fn draws<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
+    choices(game, root, seed ^ APART)
 }
 
 /// A player that chooses among its best lines.
@@ -154,13 +161,13 @@ impl<G: Game> Searcher<G> for Various<G> {
             return self.player.search(game, root, asked, control, publish);
         }
         // One draw a search, so that the choice is steady while lines improve.
-        let draw = choices(game, root, self.seed).next() >> 32;
+        let draw = draws(game, root, self.seed).next() >> 32;
         let multipv = asked.multipv.max(LINES.min(asked.moves.len()));
         let wide = Asked { moves: asked.moves.clone(), multipv };
         let taste = self.taste;
         let choose = |found: &Found<G::Move>| {
             let mut found = found.clone();
-            let scores = scores(&found);
+            let scores = scores(&found.lines[..LINES.min(found.lines.len())]);
             let chosen =
                 if taste.wavers > 0 && is_clear::<G>(&found) { 0 } else { taste.choose(&scores, draw) };
             reorder(&mut found, chosen);
@@ -186,14 +193,14 @@ fn is_clear<G: Game>(found: &Found<G::Move>) -> bool {
     found.lines[0].value.is_some_and(|(value, bound)| bound == Bound::Exact && clear(value.score))
 }
 
-/// How good each line is in thousandths; nothing for lines without a score.
-fn scores<M>(found: &Found<M>) -> Vec<i64> {
+/// How good each line is in thousandths; none of a line that was not looked at.
+fn scores<M>(lines: &[Line<M>]) -> Vec<Option<i64>> {
     let thousandths = |score: Score| match score.distance() {
         None => i64::from(score.raw()),
         Some(_) if score.is_win() => DECIDED,
         Some(_) => -DECIDED,
     };
-    found.lines.iter().map(|line| line.value.map_or(0, |(value, _)| thousandths(value.score))).collect()
+    lines.iter().map(|line| line.value.map(|(value, _)| thousandths(value.score))).collect()
 }
 
 impl Taste {
@@ -202,10 +209,15 @@ impl Taste {
         self.wavers == 0 && self.variety == 0
     }
 
-    /// The index of the line to play, by a number that is uniform below 2^32.
-    fn choose(self, scores: &[i64], draw: u64) -> usize {
-        let weight = |score: &i64| {
-            let worse = (scores[0] - score).max(0);
+    /// The index of the line to play, by a number that is uniform below 2^32. Lines without a score are as good as each other,
+    /// and not played where the first has one.
+    fn choose(self, scores: &[Option<i64>], draw: u64) -> usize {
+        let weight = |score: &Option<i64>| {
+            let worse = match (scores[0], score) {
+                (Some(best), Some(score)) => (best - score).max(0),
+                (None, None) => 0,
+                _ => return 0,
+            };
             match i64::from(self.wavers) {
                 // Equal within the window: each as likely.
                 0 => u64::from(worse < i64::from(self.variety)),
@@ -245,9 +257,10 @@ mod tests {
 
     fn shares(scores: &[i64], wavers: u32, variety: u32) -> Vec<usize> {
         let mut random = SplitMix64::new(1);
+        let scores: Vec<_> = scores.iter().map(|&score| Some(score)).collect();
         let mut counts = vec![0; scores.len()];
         for _ in 0..10_000 {
-            counts[Taste { wavers, variety }.choose(scores, random.next() >> 32)] += 1;
+            counts[Taste { wavers, variety }.choose(&scores, random.next() >> 32)] += 1;
         }
         counts
     }
@@ -265,6 +278,21 @@ mod tests {
         assert!(near[1] > 4500 && near[2] == 0, "{near:?}");
         let won = shares(&[DECIDED, DECIDED, 900_000], 0, 1_000_000);
         assert!(won[1] > 4500 && won[2] == 0, "{won:?}");
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_not_played_beside_what_was() {
+        for (wavers, variety) in [(0, 1), (0, 1_000_000), (500, 0), (1_000_000, 0)] {
+            let mut random = SplitMix64::new(1);
+            let mut chosen = |scores: &[Option<i64>]| -> std::collections::BTreeSet<usize> {
+                let choose = |_| Taste { wavers, variety }.choose(scores, random.next() >> 32);
+                (0..1000).map(choose).collect()
+            };
+            for best in [-5000, 0, 5000] {
+                assert_eq!(chosen(&[Some(best), None, Some(best), None]), [0, 2].into());
+            }
+            assert_eq!(chosen(&[None, None, None]), [0, 1, 2].into());
+        }
     }
 
     #[test]

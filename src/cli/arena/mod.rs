@@ -142,13 +142,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(name) = &args.preset {
         return presets::run(name, args, out);
     }
-    let contest = contest(args)?;
+    let mut contest = contest(args)?;
     let mut totals = Totals::new(&contest, args.sprt);
     if let Some(path) = &args.html {
         html::try_path(path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
-    play(&contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
+    play(&mut contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
     let gallery = totals.gallery.take();
     let anchor = if args.ladder { Anchor::Player(0) } else { Anchor::Mean };
     let report = Report::new(&contest, &totals.summary, totals.assessment(), anchor);
@@ -164,9 +164,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// Plays what is left of a match: the games that the record has not.
-fn play(contest: &Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
+fn play(contest: &mut Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
     let mut archive = record.map(|path| archive(path, contest, totals)).transpose()?;
     if !totals.is_complete() {
+        contest.keeper = Some(Arc::new(keeper::start()?));
         contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
         let mut progress = Progress::new(contest.schedule.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
@@ -291,7 +292,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         seed: args.seed,
         concurrency: args.concurrency.into(),
         cores,
-        keeper: Some(Arc::new(keeper::start()?)),
+        keeper: None,
         stalls: args.forgive_stalls.then(Stalls::watch),
     })
 }

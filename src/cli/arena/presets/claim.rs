@@ -53,25 +53,23 @@ impl Claim {
     pub(super) fn verdict(self, meeting: &Meeting, longest: usize) -> Verdict {
         let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
         let games = meeting.wins + meeting.draws + meeting.losses;
-        let Some(mut ours) = meeting.pairing.score() else {
+        let Some(Estimate { value, error }) = meeting.pairing.score() else {
             return Verdict::Open;
         };
-        if ours.error == 0.0 {
-            // All pairs were alike, which is no certainty.
-            ours.error = error(ours.value, games as f64);
-        }
+        // All pairs were alike, which is no certainty.
+        let ours = if error == 0.0 { adjusted(value, games as f64) } else { Estimate { value, error } };
         // What holds for a few games is not yet borne out.
         let sure = |holds| if holds && games < FEW { Verdict::Open } else { sure(holds) };
         match self {
             Self::Score { won, lost } => {
                 let theirs = published(won, lost);
-                sure((ours.value - theirs.value).abs() <= ours.error.hypot(theirs.error))
+                sure((value - theirs.value).abs() <= ours.error.hypot(theirs.error))
             }
             Self::AllWon => sure(meeting.draws + meeting.losses == 0),
             Self::NoLoss => sure(meeting.losses == 0),
-            Self::MoreThanHalf if ours.value - ours.error > 0.5 => Verdict::Holds,
+            Self::MoreThanHalf if ours.value - ours.error > 0.5 => sure(true),
             Self::MoreThanHalf if ours.value + ours.error <= 0.5 => Verdict::Differs,
-            Self::HalfAtMost if ours.value + ours.error <= 0.5 => Verdict::Holds,
+            Self::HalfAtMost if ours.value + ours.error <= 0.5 => sure(true),
             Self::HalfAtMost if ours.value - ours.error > 0.5 => Verdict::Differs,
             Self::MoreThanHalf | Self::HalfAtMost => Verdict::Open,
             Self::Longest(moves) => sure(longest <= moves as usize),
@@ -86,14 +84,14 @@ const FEW: u64 = 10;
 fn published(won: u32, lost: u32) -> Estimate {
     let games = f64::from(won + lost);
     let value = f64::from(won) / games;
-    Estimate { value, error: error(value, games) }
+    Estimate { value, error: adjusted(value, games).error }
 }
 
-/// The error of a share of the points of games that do not depend on each other, as if two more of each kind were played
-/// (Agresti and Coull, 1998): the plain error of 20 : 0 would be 0.
-fn error(share: f64, games: f64) -> f64 {
-    let share = (share * games + 2.0) / (games + 4.0);
-    Z_95 * (share * (1.0 - share) / (games + 4.0)).sqrt()
+/// The share of the points of games that do not depend on each other, as if two more of each kind were played (Agresti and
+/// Coull, 1998): the plain error of 20 : 0 would be 0.
+fn adjusted(share: f64, games: f64) -> Estimate {
+    let value = (share * games + 2.0) / (games + 4.0);
+    Estimate { value, error: Z_95 * (value * (1.0 - value) / (games + 4.0)).sqrt() }
 }
 
 impl FromStr for Claim {
@@ -142,7 +140,7 @@ mod tests {
     use super::*;
     use crate::arena::statistics::Pairing;
 
-    /// A meeting of pairs that all ended alike, with so many wins, draws and losses, and one pair that was shared.
+    /// A meeting with so many wins, draws and losses, each pair of two games that ended alike; an odd game is left out of the pairs.
     fn meeting(wins: u64, draws: u64, losses: u64) -> Meeting {
         let mut pairing = Pairing::new([0, 1]);
         for (half_points, games) in [(2, wins), (1, draws), (0, losses)] {
@@ -167,6 +165,12 @@ mod tests {
             ("more than half", 52, 0, 48, 9, Verdict::Open),
             ("more than half", 10, 0, 90, 9, Verdict::Differs),
             ("more than half", 0, 200, 0, 9, Verdict::Open),
+            ("more than half", 2, 0, 0, 9, Verdict::Open),
+            ("more than half", 8, 0, 0, 9, Verdict::Open),
+            ("more than half", 10, 0, 0, 9, Verdict::Holds),
+            ("more than half", 0, 0, 2, 9, Verdict::Open),
+            ("half at most", 0, 0, 2, 9, Verdict::Open),
+            ("half at most", 2, 0, 0, 9, Verdict::Open),
             ("all won", 2, 0, 0, 9, Verdict::Open),
             ("all won", 0, 0, 2, 9, Verdict::Differs),
             ("20-0", 2, 0, 0, 9, Verdict::Open),

@@ -120,7 +120,8 @@ struct Report<'p> {
 }
 
 /// Plays a preset's matches and prints each table as soon as it is played. Of the arguments beside it those count that
-/// fit every match: games, seed, concurrency and, as a directory with a file a match, the record.
+/// fit every match: games, seed, concurrency, pinning and, as a directory with a file a match, the record; `--json` prints one
+/// object.
 pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (_, text) = PRESETS.iter().find(|(known, _)| *known == name).expect("the parser knows the names");
     let tables = tables(text).map_err(|(line, error)| Failure::Failed(format!("{name}:{line}: {error}")))?;
@@ -190,9 +191,9 @@ impl Row {
         args.seed = given.seed;
         args.concurrency = given.concurrency;
         args.pin = given.pin;
-        let contest = contest(&args)?;
+        let mut contest = contest(&args)?;
         let mut totals = Totals::new(&contest, None);
-        play(&contest, &mut totals, record.as_deref(), halt)?;
+        play(&mut contest, &mut totals, record.as_deref(), halt)?;
         Ok(Found::new(label, claims, &totals.summary, contest.schedule.games() as u64))
     }
 }
