@@ -112,7 +112,10 @@ fn read<T: Kept>(
             break;
         }
         let ended = bytes.last() == Some(&b'\n');
-        let kept = serde_json::from_slice(&bytes).map_err(|error| format!("no {}: {error}", T::WHAT));
+        let kept = serde_json::from_slice(&bytes).map_err(|error| match bytes.trim_ascii() {
+            [] => format!("no {}: it is empty", T::WHAT),
+            _ => format!("no {}: {error}", T::WHAT),
+        });
         let is_half = kept.is_err() && !ended;
         if is_half && (bytes.starts_with(T::BEGINNING) || T::BEGINNING.starts_with(&bytes)) {
             break;

@@ -603,6 +603,11 @@ fn arguments_that_cannot_be_are_refused_with_a_way_out() {
     for (arguments, word) in [
         (&["chess"][..], "there are: "),
         (&["isolation", "--p1", "wizard"], "random"),
+        (&["isolation", "--p2", "wizard"], "--p2 wizard: `player`: expected one of"),
+        (&["isolation", "--p2", "me,level=3"], "`me` is you"),
+        (&["isolation", "--p2", "default,level=30"], "--p2 default,level=30: `level`: "),
+        (&["isolation", "--level", "3", "--option", "level=4"], "not both"),
+        (&["isolation", "--option", "depth=4,depth=5"], "twice"),
         (&["isolation", "--p1", "default,fast"], "minimax,depth=3"),
         (&["isolation", "--position", "zz"], "--position"),
         (&["isolation", "--moves", "z9"], "move 1 of --moves"),

@@ -24,7 +24,7 @@ Examples:
   plyd bench ijk --time 100ms      how deep each position is searched in that time
   plyd bench --json                for programs
 
-The signature is the total of nodes and a hash of each position's nodes and move. A change of rules or search
+The signature is the total of nodes and a hash of each position's nodes and move. A change of rules or search \
 changes it; a change of anything else must not. With a time there is none.")]
 pub(super) struct Args {
     /// The games; all when absent

@@ -22,7 +22,7 @@ Examples:
   plyd conform --only races --only ids/seq -- ./my-server
   plyd conform --list                              the checks, and what each is about
 
-A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this
+A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
     /// The server to call, as tcp=HOST:PORT

@@ -107,7 +107,7 @@ pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Optio
 }
 
 /// Refuses a name that is given twice, as the protocol does.
-fn once(given: &[(String, String)], flag: &str) -> Result<(), Failure> {
+pub(super) fn once(given: &[(String, String)], flag: &str) -> Result<(), Failure> {
     let twice =
         given.iter().enumerate().find(|(i, (name, _))| given[..*i].iter().any(|(other, _)| other == name));
     twice.map_or(Ok(()), |(_, (name, _))| Err(Failure::Usage(format!("{flag} names `{name}` twice"))))

@@ -22,7 +22,7 @@ Examples:
   plyd show games.jsonl --game 7 --step     one board after the other
   tail -n 1 games.jsonl | plyd show -       the game that ended last
 
-A record is a line of JSON: what `plyd arena --record` writes and what the protocol's `inspect` calls `record`.
+A record is a line of JSON: what `plyd arena --record` writes and what the protocol's `inspect` calls `record`. \
 While stepping: Enter or n goes on, p back, a number to that ply, q ends.")]
 pub(super) struct Args {
     /// The file of records; - is the standard input

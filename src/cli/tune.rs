@@ -29,10 +29,10 @@ Examples:
   plyd tune isolation --eval territory --rules preset=7x7 --option solver=false --iterations 1000 --threads 2
   plyd tune sudoku --weights parity --option parity=2000 --nodes 2000 --json
 
-The weights of an evaluator are options of the game's players (`plyd describe GAME`). Pairs of games are played between two
-settings that differ from the present one by a step either way, each opening from both sides, and the weights move towards
-the winner (SPSA). The same arguments give the same weights, whatever the threads; the same command with the same --state
-file goes on where it was ended. Confirm what it finds by games: plyd arena GAME --player default,WEIGHT=N,nodes=N
+The weights of an evaluator are options of the game's players (`plyd describe GAME`). Pairs of games are played between two \
+settings that differ from the present one by a step either way, each opening from both sides, and the weights move towards \
+the winner (SPSA). The same arguments give the same weights, whatever the threads; the same command with the same --state \
+file goes on where it was ended. Confirm what it finds by games: plyd arena GAME --player default,WEIGHT=N,nodes=N \
 --player default,nodes=N --sprt elo0=0,elo1=10.")]
 pub(super) struct Args {
     #[command(flatten)]

@@ -26,20 +26,26 @@ pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
 /// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none is.
 pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').collect();
+    // Of the settings that a range may stand for none has two dots in its value, but programs and hosts do.
     let range = |part: &str| {
         let (name, values) = part.split_once('=')?;
-        let (first, last) = values.split_once("..")?;
-        Some((name.to_owned(), first.parse::<u32>().ok()?, last.parse::<u32>().ok()?))
+        let (first, last) = values.split_once("..").filter(|_| !["cmd", "tcp"].contains(&name))?;
+        let bound = |text: &str| text.parse::<u32>().ok();
+        let values = bound(first).zip(bound(last));
+        Some((name.to_owned(), values.filter(|(first, last)| first <= last && last - first < MOST_SPREAD)))
     };
-    let Some((at, (name, first, last))) =
-        parts.iter().enumerate().find_map(|(at, part)| Some((at, range(part)?)))
-    else {
-        return Ok(vec![text.to_owned()]);
-    };
-    if first > last || last - first >= MOST_SPREAD {
-        let message = format!("--player {text}: `{}`: 1 to {MOST_SPREAD} values, the least first", parts[at]);
-        return Err(Failure::Usage(message));
+    let mut ranges = parts.iter().enumerate().filter_map(|(at, part)| Some((at, range(part)?)));
+    let Some((at, (name, values))) = ranges.next() else { return Ok(vec![text.to_owned()]) };
+    let wrong = |message: String| Err(Failure::Usage(format!("--player {text}: {message}")));
+    if ranges.next().is_some() {
+        return wrong("one range a player: give --player for each value of the other option".into());
     }
+    let Some((first, last)) = values else {
+        return wrong(format!(
+            "`{}`: a range is A..B, two whole numbers, the least first, of {MOST_SPREAD} values at most",
+            parts[at]
+        ));
+    };
     let player = |value| {
         let part = format!("{name}={value}");
         [&parts[..at], &[&part], &parts[at + 1..]].concat().join(",")
@@ -189,12 +195,20 @@ mod tests {
         ] {
             assert_eq!(spread(text).unwrap(), players);
         }
-        for text in ["default,level=3..1", "default,depth=1..101"] {
-            assert!(
-                matches!(spread(text), Err(Failure::Usage(message)) if message.contains("1 to 100")),
-                "{text}"
-            );
+        for (text, word) in [
+            ("default,level=3..1", "the least first"),
+            ("default,depth=1..101", "100 values at most"),
+            ("default,level=1..", "`level=1..`: a range is A..B"),
+            ("default,level=..3", "`level=..3`: a range"),
+            ("default,level=1...3", "a range"),
+            ("default,level=a..b", "a range"),
+            ("default,level=1..1000000000000", "a range"),
+            ("default,time=1..2ms", "`time=1..2ms`: a range"),
+            ("default,level=1..2,depth=1..2", "one range a player"),
+        ] {
+            assert!(matches!(spread(text), Err(Failure::Usage(message)) if message.contains(word)), "{text}");
         }
+        assert_eq!(spread("cmd=../a..b/plyd,nodes=9").unwrap(), ["cmd=../a..b/plyd,nodes=9"]);
     }
 
     #[test]

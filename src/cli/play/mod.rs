@@ -30,7 +30,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::arena::TimeControl;
 use crate::zobrist::mix;
-use plyd_protocol::Seed;
+use plyd_protocol::{Player, Seed};
 
 use super::failure::Failure;
 use super::position::{self, PositionArgs};
@@ -54,8 +54,8 @@ Examples:
   plyd play l-game --load game.jsonl          go on with a game that was saved
   plyd play isolation --connect tcp=127.0.0.1:7117
 
-In the game `help` lists what can be said: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view
-and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done.
+In the game `help` lists what can be said: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
+and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done. \
 NO_COLOR is respected.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -138,6 +138,10 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     let seat = |flag: &str, who: &str| {
         Seat::read(entry, who).map_err(|message| Failure::Usage(format!("{flag} {who}: {message}")))
     };
+    position::once(&args.options, "--option")?;
+    if args.level.is_some() && args.options.iter().any(|(name, _)| name == "level") {
+        return Err(Failure::Usage("give --level or --option level=, not both".into()));
+    }
     let mut options = args.options.clone();
     options.extend(args.level.map(|level| ("level".to_owned(), level.to_string())));
     if args.time.is_zero() {
@@ -169,10 +173,27 @@ fn lay(args: &Args) -> Result<Table, Failure> {
         let (start, moves) = args.position.placed();
         table.open_game(entry, args.position.told_rules()?, start, moves).map_err(refused)?;
     }
-    table.try_seats().map_err(refused)?;
+    for (player, flag, who) in [(Player::P1, "--p1", &args.p1), (Player::P2, "--p2", &args.p2)] {
+        if let Err(refusal) = table.try_seat(player) {
+            return Err(refused_seat(&table.seats[seats::index(player)], flag, who, refusal));
+        }
+    }
     table.tell_seats();
     table.advance();
     Ok(table)
+}
+
+/// A refusal of a side's player, with the argument that asks for what is refused.
+fn refused_seat(seat: &Seat, flag: &str, who: &str, refusal: Refusal) -> Failure {
+    match (seat, refusal.pointer().strip_prefix("/options/")) {
+        (Seat::Engine(own), Some("player")) if own.get("player").is_some() => {
+            Failure::Usage(format!("{flag} {who}: {refusal}; `{}` is you", seats::ME))
+        }
+        (Seat::Engine(own), Some(name)) if own.get(name).is_some() => {
+            Failure::Usage(format!("{flag} {who}: {refusal}"))
+        }
+        _ => refused(refusal),
+    }
 }
 
 /// A refusal of what the arguments ask for.

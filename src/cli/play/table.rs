@@ -397,19 +397,17 @@ impl Table {
         self.link.open(session, new_game)
     }
 
-    /// Opens the sessions of the engine's players, so that mistakes in their options are told at once.
+    /// Opens the session of a side's player, so that mistakes in its options are told at once.
     ///
     /// # Errors
-    /// The first player that there is not.
-    pub(super) fn try_seats(&mut self) -> Result<(), Refusal> {
-        for player in [Player::P1, Player::P2] {
-            let seat = &self.seats[seats::index(player)];
-            if !seat.is_me() {
-                let options = seat.options(&self.common);
-                self.open(side_name(player), options)?;
-            }
+    /// There is no such player.
+    pub(super) fn try_seat(&mut self, player: Player) -> Result<(), Refusal> {
+        let seat = &self.seats[seats::index(player)];
+        if seat.is_me() {
+            return Ok(());
         }
-        Ok(())
+        let options = seat.options(&self.common);
+        self.open(side_name(player), options)
     }
 
     /// Ends a search without its answer, if one runs.

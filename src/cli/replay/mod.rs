@@ -28,7 +28,7 @@ Examples:
   plyd replay game.jsonl -- target/release/plyd serve --threads 2    with another one
   plyd replay game.jsonl --tcp 127.0.0.1:7117                        with one that serves already
 
-Searches that ended by a node or depth limit, with one thread, are compared exactly. Where the clock or a race ended
+Searches that ended by a node or depth limit, with one thread, are compared exactly. Where the clock or a race ended \
 a search, its move, lines and stats are not compared. Stamps and times never are. Exit code 1: a difference.")]
 pub(super) struct Args {
     /// The transcript, as `plyd serve --transcript` writes it

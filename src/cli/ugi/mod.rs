@@ -42,7 +42,7 @@ Examples:
   plyd ugi ijk --rules preset=v2-4x4
   plyd ugi l-game --position \"3 3 E 2 1 3 4 2 4 W 1\"
 
-`startpos` is the position that the arguments name. Options of the player are set by `setoption`; `ugi` lists them.
+`startpos` is the position that the arguments name. Options of the player are set by `setoption`; `ugi` lists them. \
 Games with chance cannot be played: UGI has no word for a throw of dice.")]
 pub(super) struct Args {
     #[command(flatten)]

@@ -51,33 +51,45 @@ impl Verdict {
 impl Claim {
     /// What a match says to the claim: the two players' games, and the moves of the longest one.
     pub(super) fn verdict(self, meeting: &Meeting, longest: usize) -> Verdict {
-        let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
         let games = meeting.wins + meeting.draws + meeting.losses;
-        let Some(Estimate { value, error }) = meeting.pairing.score() else {
-            return Verdict::Open;
-        };
-        // All pairs were alike, which is no certainty.
-        let ours = if error == 0.0 { adjusted(value, games as f64) } else { Estimate { value, error } };
-        // What holds for a few games is not yet borne out.
+        let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
+        let Some(ours) = meeting.pairing.score() else { return Verdict::Open };
+        // Where all pairs were alike their share is moved along with its error.
+        let centre = if ours.error == 0.0 { adjusted(ours.value, pairs(meeting)) } else { ours };
+        let error = centre.error;
+        let likely = |holds| if games < FEW { Verdict::Open } else { sure(holds) };
+        // What holds for a few games is not yet borne out; one game is enough to contradict.
         let sure = |holds| if holds && games < FEW { Verdict::Open } else { sure(holds) };
         match self {
             Self::Score { won, lost } => {
                 let theirs = published(won, lost);
-                sure((value - theirs.value).abs() <= ours.error.hypot(theirs.error))
+                likely((ours.value - theirs.value).abs() <= error.hypot(theirs.error))
             }
             Self::AllWon => sure(meeting.draws + meeting.losses == 0),
             Self::NoLoss => sure(meeting.losses == 0),
-            Self::MoreThanHalf if ours.value - ours.error > 0.5 => sure(true),
-            Self::MoreThanHalf if ours.value + ours.error <= 0.5 => Verdict::Differs,
-            Self::HalfAtMost if ours.value + ours.error <= 0.5 => sure(true),
-            Self::HalfAtMost if ours.value - ours.error > 0.5 => Verdict::Differs,
+            Self::MoreThanHalf if centre.value - error > 0.5 => likely(true),
+            Self::MoreThanHalf if centre.value + error <= 0.5 => likely(false),
+            Self::HalfAtMost if centre.value + error <= 0.5 => likely(true),
+            Self::HalfAtMost if centre.value - error > 0.5 => likely(false),
             Self::MoreThanHalf | Self::HalfAtMost => Verdict::Open,
             Self::Longest(moves) => sure(longest <= moves as usize),
         }
     }
 }
 
-/// The fewest games that bear a claim out.
+/// The score of a match for tables, with the error that verdicts are made by.
+pub(super) fn score(meeting: &Meeting) -> Option<Estimate> {
+    let Estimate { value, error } = meeting.pairing.score()?;
+    let error = if error == 0.0 { adjusted(value, pairs(meeting)).error } else { error };
+    Some(Estimate { value, error })
+}
+
+/// How many pairs of games a match has.
+fn pairs(meeting: &Meeting) -> f64 {
+    (meeting.wins + meeting.draws + meeting.losses) as f64 / 2.0
+}
+
+/// The fewest games that bear a claim out, or contradict it by their number.
 const FEW: u64 = 10;
 
 /// A published result as a share of the points.
@@ -87,7 +99,7 @@ fn published(won: u32, lost: u32) -> Estimate {
     Estimate { value, error: adjusted(value, games).error }
 }
 
-/// The share of the points of games that do not depend on each other, as if two more of each kind were played (Agresti and
+/// The share of the points of games, or of pairs, that do not depend on each other, as if two more of each kind were played (Agresti and
 /// Coull, 1998): the plain error of 20 : 0 would be 0.
 fn adjusted(share: f64, games: f64) -> Estimate {
     let value = (share * games + 2.0) / (games + 4.0);
@@ -174,6 +186,7 @@ mod tests {
             ("all won", 2, 0, 0, 9, Verdict::Open),
             ("all won", 0, 0, 2, 9, Verdict::Differs),
             ("20-0", 2, 0, 0, 9, Verdict::Open),
+            ("19-1", 0, 0, 2, 9, Verdict::Open),
             ("half at most", 0, 20, 0, 9, Verdict::Open),
             ("half at most", 0, 2, 38, 9, Verdict::Holds),
             ("half at most", 90, 0, 10, 9, Verdict::Differs),

@@ -205,12 +205,12 @@ impl Found {
         let left = scheduled - summary.games;
         let verdict = claims.iter().map(|claim| claim.verdict(meeting, longest)).max();
         let verdict = verdict.filter(|verdict| left == 0 || *verdict == Verdict::Differs);
-        let Meeting { pairing, wins, draws, losses } = *meeting;
+        let Meeting { wins, draws, losses, .. } = *meeting;
         Self {
             label,
             claims,
             verdict: verdict.unwrap_or(Verdict::Open),
-            score: pairing.score(),
+            score: claim::score(meeting),
             wins,
             draws,
             losses,
