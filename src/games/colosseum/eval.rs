@@ -1,13 +1,38 @@
 //! The plain evaluations: the race for cells, and the ground that a side holds.
 
 use super::rules::{Colosseum, Position, Walk};
-use crate::game::{Context, Evaluator, Reductions};
+use crate::game::{Context, Evaluator, Reductions, Spec};
 use crate::games::bits::Bits;
 use crate::games::flood::Step;
 use crate::score::Score;
+use crate::weights::{self, Tunable};
 
 /// Thousandths in a cell.
 pub(super) const UNIT: i32 = 1000;
+/// The reductions with which the evaluations win games.
+const REDUCTIONS: Reductions = Reductions { first: 6, from: 3, plies: 1 };
+/// A lead with which most games are won.
+const DECISIVE: i32 = 10 * UNIT;
+
+const FILE: &str = include_str!("weights.txt");
+const FIRST: Spec = weights::spec(
+    FILE,
+    "first",
+    0,
+    2000,
+    "Of `ground`: what a cell is worth that one side reaches first, in thousandths.",
+);
+const FAR: Spec = weights::spec(
+    FILE,
+    "far",
+    0,
+    2000,
+    "Of `ground`: what a cell with three open sides or more is worth beside that, two steps ahead.",
+);
+const TEMPO: Spec =
+    weights::spec(FILE, "tempo", 0, 20_000, "Of `ground`: what it is worth to be the side to move.");
+/// The weights.
+pub const TUNABLE: Tunable = Tunable { evaluator: "ground", weights: &[FIRST, FAR, TEMPO], file: FILE };
 
 /// The mover's lead in cells: see [`Colosseum::lead`].
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +49,8 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Race {
-    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 6, from: 3, plies: 1 });
-    const DECISIVE: i32 = 10 * UNIT;
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const DECISIVE: i32 = DECISIVE;
 
     #[inline]
     fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
@@ -38,32 +63,42 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
     }
 }
 
-/// Half of the mover's lead in cells, see [`Colosseum::lead`], and its lead in wide cells that one side reaches two
-/// steps or more before the other.
+/// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or more before
+/// the other, each with a worth; and what it is worth to be the mover.
 ///
 /// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step may be
-/// behind by the wall of the next move.
+/// behind by the wall of the next move. `plyd tune colosseum` looks for better worths.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground {
     cells: i32,
+    // In thousandths.
+    first: i32,
+    far: i32,
+    tempo: i32,
 }
 
-/// What a cell is worth that one side reaches first.
-const FIRST: i32 = UNIT / 2;
-/// What a wide cell is worth that one side reaches two steps sooner.
-const FAR_AHEAD: i32 = UNIT;
-
 impl Ground {
-    /// The evaluation for a game.
+    /// The evaluation for a game, with the default weights.
     #[must_use]
     pub fn new<B: Bits>(game: &Colosseum<B>) -> Self {
-        Self { cells: game.board().cells() as i32 }
+        Self::weighted(game, weights::default)
+    }
+
+    /// The evaluation for a game with other weights.
+    #[must_use]
+    pub fn weighted<B: Bits>(game: &Colosseum<B>, weight: impl Fn(&Spec) -> i32) -> Self {
+        Self {
+            cells: game.board().cells() as i32,
+            first: weight(&FIRST),
+            far: weight(&FAR),
+            tempo: weight(&TEMPO),
+        }
     }
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
-    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 6, from: 3, plies: 1 });
-    const DECISIVE: i32 = 10 * UNIT;
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const DECISIVE: i32 = DECISIVE;
 
     #[inline]
     fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
@@ -71,11 +106,12 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
         let ahead = Ahead::new(&game.board().paths(pos.open()), own, opp);
         let wide = game.board().wide(pos.open());
         let lead = |[own, opp]: [B; 2]| own.len() as i32 - opp.len() as i32;
-        Score::eval(FIRST * lead(ahead.first) + FAR_AHEAD * lead(ahead.far.map(|cells| cells & wide)))
+        let (first, far) = (lead(ahead.first), lead(ahead.far.map(|cells| cells & wide)));
+        Score::eval(self.first * first + self.far * far + self.tempo)
     }
 
     fn range(&self) -> (i32, i32) {
-        let most = (FIRST + FAR_AHEAD) * self.cells;
+        let most = (self.first + self.far) * self.cells + self.tempo;
         (-most, most)
     }
 }
@@ -161,14 +197,16 @@ mod tests {
                 let worth = |one: &HashMap<Place, u32>, other: &HashMap<Place, u32>| -> i32 {
                     let cell = |(place, steps): (&Place, &u32)| {
                         let ahead = other.get(place).map_or(u32::MAX, |other| other.saturating_sub(*steps));
-                        500 * i32::from(ahead > 0) + 1000 * i32::from(ahead > 1 && is_wide(*place))
+                        300 * i32::from(ahead > 0) + 700 * i32::from(ahead > 1 && is_wide(*place))
                     };
                     one.iter().map(cell).sum()
                 };
                 let context = Context { root: Side::First, last: None };
-                let value = Ground::new(&game).evaluate(&game, &pos, &context).raw();
-                assert_eq!(value, worth(&own, &opp) - worth(&opp, &own), "{}", oracle.text());
-                let (least, most) = Evaluator::<Colosseum<u128>>::range(&Ground::new(&game));
+                // Worths that can be told apart.
+                let ground = Ground { first: 300, far: 700, tempo: 1100, ..Ground::new(&game) };
+                let value = ground.evaluate(&game, &pos, &context).raw();
+                assert_eq!(value, worth(&own, &opp) - worth(&opp, &own) + 1100, "{}", oracle.text());
+                let (least, most) = Evaluator::<Colosseum<u128>>::range(&ground);
                 assert!((least..=most).contains(&value));
             });
         }

@@ -16,7 +16,7 @@ pub mod setup;
 
 use std::sync::Arc;
 
-use self::eval::{Ground, Race};
+use self::eval::{Ground, Race, TUNABLE};
 use self::notation::Layout;
 use self::players::SeedPlayer;
 use self::rules::{APART, Colosseum, Position};
@@ -35,8 +35,8 @@ pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
-    options: &[],
-    tunable: &[],
+    options: TUNABLE.weights,
+    tunable: &[TUNABLE],
     evaluators: &[
         Named {
             name: GROUND,
@@ -126,7 +126,7 @@ impl<B: Bits> Playable for Colosseum<B> {
         Ok(match Published::new(self, &options.eval) {
             Some(published) => player(self, published, options),
             None if options.eval == RACE => player(self, Race::new(self), options),
-            None => player(self, Ground::new(self), options),
+            None => player(self, Ground::weighted(self, |spec| options.weight(spec)), options),
         })
     }
 
