@@ -151,6 +151,15 @@ pub struct Reductions {
     pub plies: i32,
 }
 
+/// How far from what is asked for an evaluation must be for a search near the horizon to take its word, in thousandths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Margins {
+    /// So far behind it, one ply above the horizon, no move is tried: none is expected to make up for it.
+    pub behind: i32,
+    /// So far ahead of it, one ply and two plies above the horizon, no reply is looked for.
+    pub ahead: [i32; 2],
+}
+
 /// A static evaluation of positions that are not over.
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
@@ -158,6 +167,8 @@ pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// How much less deep a search may look behind moves that it expects nothing of, where that wins games. What it
     /// claims to be proven is proven all the same.
     const REDUCTIONS: Option<Reductions> = None;
+    /// Where a search near the horizon need not look further, where that wins games. Nothing is claimed to be proven by it.
+    const MARGINS: Option<Margins> = None;
     /// An advantage, in thousandths, with which most games are won: what a tree search makes likelihoods of.
     const DECISIVE: i32 = 3000;
 

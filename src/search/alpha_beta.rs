@@ -52,7 +52,7 @@ pub struct Place<M> {
 
 /// Whether a score says that the game is won or lost.
 #[inline]
-fn is_over<G: Game>(score: Score) -> bool {
+pub(super) fn is_over<G: Game>(score: Score) -> bool {
     is_won::<G>(score) || is_lost::<G>(score)
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it. Killers
 //! answer most often, and do so before the moves are listed; the others are tried as they are listed. No table,
-//! no history: to look and to sort costs more than the nodes that it saves.
+//! no history: to look and to sort costs more than the nodes that it saves. Where the evaluation is far enough from what is
+//! asked for ([`Evaluator::MARGINS`]), not even a move is tried (futility: Schaeffer, "Experiments in search and knowledge",
+//! 1986; Heinz, "Extended futility pruning", 1998).
 
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::{Score, Value};
-use crate::search::alpha_beta::{Place, Search};
+use crate::search::alpha_beta::{Place, Search, is_over};
 use crate::search::ordering::MAX_PLY;
 
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
@@ -22,6 +24,9 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let game = self.game;
         let side = game.side(pos);
         let beta = alpha.above();
+        if let Some(value) = self.foregone(pos, place, alpha) {
+            return value;
+        }
         let killers = self.memory.killers(place.ply);
         let mut best = Value::NOTHING;
         for &mv in killers.iter().flatten() {
@@ -52,6 +57,21 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
         self.memory.moves.truncate(base);
         best
+    }
+
+    /// What the evaluation says, less or more its margin, where that is far enough from `alpha` for moves to be left out.
+    #[inline(always)]
+    fn foregone(&mut self, pos: &G::Position, place: &Place<G::Move>, alpha: Score) -> Option<Value> {
+        let margins = E::MARGINS.filter(|_| (1..=2).contains(&place.depth) && !is_over::<G>(alpha))?;
+        let context = Context { root: self.root, last: place.last };
+        let eval = self.evaluator.evaluate(self.game, pos, &context);
+        let (best, least) =
+            (eval.shifted(margins.behind), eval.shifted(-margins.ahead[place.depth as usize - 1]));
+        if least > alpha {
+            Some(Value::guess(least))
+        } else {
+            (place.depth == 1 && best <= alpha).then(|| Value::guess(best))
+        }
     }
 
     /// [`Search::child`] where the child is at the horizon.
@@ -113,5 +133,78 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
         self.memory.moves.truncate(base);
         best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Margins;
+    use crate::games::isolation::rules::{Isolation, Position, Target};
+    use crate::search::Control;
+    use crate::search::ordering::Memory;
+    use crate::search::table::Table;
+    use crate::search::thread::Pulse;
+
+    /// Values every position alike, from its mover's view.
+    #[derive(Clone)]
+    struct Always(i32);
+
+    impl Evaluator<Isolation<u64>> for Always {
+        const MARGINS: Option<Margins> = Some(Margins { behind: 2000, ahead: [3000, 5000] });
+
+        fn evaluate(&self, _: &Isolation<u64>, _: &Position<u64>, _: &Context<Target>) -> Score {
+            Score::eval(self.0)
+        }
+
+        fn range(&self) -> (i32, i32) {
+            (self.0, self.0)
+        }
+    }
+
+    /// The value of the start, so many plies above the horizon, and how many positions were visited after it.
+    fn search(eval: i32, depth: i32, alpha: Score) -> (Value, u64) {
+        let game = Isolation::<u64>::new(3, 3);
+        let (control, table, mut memory) = (Control::default(), Table::new(1), Memory::new(&game));
+        let mut search = Search {
+            game: &game,
+            evaluator: &Always(eval),
+            table: &table,
+            memory: &mut memory,
+            pulse: Pulse::alone(&control),
+            root: Side::First,
+        };
+        let place = Place { depth, ply: 1, distance: 1, last: None };
+        let value = search.near(&mut game.start(), &place, alpha, Search::child);
+        (value, search.pulse.nodes)
+    }
+
+    #[test]
+    fn moves_are_left_out_where_the_evaluation_is_a_margin_away() {
+        for (eval, depth, alpha, expected) in [
+            (0, 1, 2000, Some(2000)),
+            (0, 1, 1999, None),
+            (0, 2, 2000, None),
+            (0, 1, -3001, Some(-3000)),
+            (0, 1, -3000, None),
+            (0, 2, -5001, Some(-5000)),
+            (0, 2, -5000, None),
+            (7000, 3, 0, None),
+            (-7000, 3, 0, None),
+        ] {
+            let (value, nodes) = search(eval, depth, Score::eval(alpha));
+            let expected = expected.map(|score| Value::guess(Score::eval(score)));
+            assert_eq!(nodes == 0, expected.is_some(), "{eval} {depth} {alpha}");
+            assert!(expected.is_none_or(|expected| value == expected), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn no_margin_stands_against_a_proof() {
+        for alpha in [Score::win_in(20), Score::loss_in(20)] {
+            for depth in [1, 2] {
+                assert!(search(0, depth, alpha).1 > 0);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The plain evaluations: the race for cells, and the ground that a side holds.
 
 use super::rules::{Colosseum, Position, Walk};
-use crate::game::{Context, Evaluator, Reductions, Spec};
+use crate::game::{Context, Evaluator, Margins, Reductions, Spec};
 use crate::games::bits::Bits;
 use crate::games::flood::Step;
 use crate::score::Score;
@@ -98,6 +98,7 @@ impl Ground {
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
     const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const MARGINS: Option<Margins> = Some(Margins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] });
     const DECISIVE: i32 = DECISIVE;
 
     #[inline]
