@@ -11,8 +11,8 @@
 //!    [`weights`] are the evaluations' own.
 //! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
 //! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
-//! 8. [`arena`]: matches between players, with a referee that trusts neither; [`tune`] plays to find better weights, and
-//!    [`archive`] keeps what both played.
+//! 8. [`arena`]: matches between players, with a referee that trusts neither; [`tune`] plays to find better weights and
+//!    [`train`] to fill tables, [`trials`] being what both do, and [`archive`] keeps what was played.
 //! 9. [`conform`]: checks for any server of the protocol.
 //! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
 //! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
@@ -70,6 +70,8 @@ pub mod score;
 pub mod search;
 pub mod settings;
 mod signals;
+pub mod train;
+pub mod trials;
 pub mod tune;
 pub mod weights;
 pub mod zobrist;

@@ -27,6 +27,8 @@ mod serve;
 mod show;
 mod solve;
 mod styled;
+mod train;
+mod trials;
 mod tune;
 mod ugi;
 mod words;
@@ -84,6 +86,8 @@ enum Command {
     Arena(arena::Args),
     /// Look for better weights of an evaluation by games
     Tune(tune::Args),
+    /// Learn the tables of an evaluation by games
+    Train(train::Args),
     /// Show games from records: a list, one game, or board by board
     Show(show::Args),
     /// Play a game for a program that speaks UGI, such as cutegames
@@ -134,6 +138,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Describe(args) => describe::run(&args, &mut out),
         Command::Arena(args) => arena::run(&args, &mut out),
         Command::Tune(args) => tune::run(&args, &mut out),
+        Command::Train(args) => train::run(&args, &mut out),
         Command::Show(args) => show::run(&args, &mut out),
         Command::Ugi(args) => ugi::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),

@@ -1,26 +1,24 @@
 //! `plyd tune`: better weights for an evaluation, by games in this process.
 
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use crate::archive::{Archive, ArchiveError};
 use crate::columns::{Columns, grouped};
-use crate::engine::{AnyRoot, Entry};
-use crate::games::REGISTRY;
+use crate::engine::Entry;
 use crate::settings;
 use crate::tune::terms::{Iteration, Line, Terms, Weight, weights};
-use crate::tune::{TuneError, Tuning, tunable};
+use crate::tune::{Tuning, tunable};
 use crate::weights::Tunable;
-use plyd_protocol::{MAX_INT, Seed, Settings};
+use plyd_protocol::{MAX_INT, Settings};
 use serde::Serialize;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::position::{PositionArgs, told_options};
+use super::position::told_options;
 use super::progress::Progress;
-use super::{build, parse, write_json};
+use super::trials::{TrialArgs, refused};
+use super::{parse, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -36,10 +34,7 @@ file goes on where it was ended. Confirm what it finds by games: plyd arena GAME
 --player default,nodes=N --sprt elo0=0,elo1=10.")]
 pub(super) struct Args {
     #[command(flatten)]
-    position: PositionArgs,
-    /// The evaluator [default: the game's first that has weights]
-    #[arg(long, value_name = "NAME")]
-    eval: Option<String>,
+    trials: TrialArgs,
     /// The weights to tune [default: all of the evaluator]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     weights: Vec<String>,
@@ -55,33 +50,12 @@ pub(super) struct Args {
     /// Pairs of games between two changes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pairs: u32,
-    /// Random moves with which each pair of games begins
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    random_plies: u16,
-    /// The moves after which a game that goes on is a draw
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
-    max_moves: u32,
     /// How far the settings of the last pair lie from the weights, in percent of their ranges
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| share(text, 50.0))]
     step: f64,
     /// By what part of its step a weight moves for one won game of the last pair
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| share(text, 1.0))]
     rate: f64,
-    /// The seed of openings, of chance, of the players' choices and of the settings: 1 to 16 hexadecimal digits
-    #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
-    seed: Seed,
-    /// Games played at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
-    /// Append a line of JSON for each change of the weights to this file, and go on from those that it has
-    #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
-    /// Write the weights to this file once all games are played [default: print them]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// What a tuning came to, as `--json` prints it.
@@ -98,49 +72,29 @@ struct Report<'t> {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let entry = args.position.entry()?;
-    let tunable = evaluator(entry, args.eval.as_deref())?;
+    let trials = &args.trials;
+    let entry = trials.position.entry()?;
+    let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
+    let evaluator = trials.evaluator(weighted, "weights")?;
+    let tunable = tunable(entry, Some(evaluator)).expect("it was found among them");
     let terms = terms(args, entry, tunable)?;
-    // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
-    args.position.open()?;
-    let start = |seed| -> Result<Arc<dyn AnyRoot>, String> {
-        args.position.open_drawn(seed).map_err(|failure| failure.to_string())
-    };
-    let mut tuning = Tuning::new(entry, terms, &start).map_err(failure)?;
-    let mut archive = args.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
+    let start = |seed| trials.start(seed);
+    let mut tuning = Tuning::new(entry, terms, &start)?;
+    let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
     if !tuning.is_complete() {
         let halt = Halt::on_interrupt()?;
-        let mut progress = Progress::new(tuning.terms().games(), tuning.games());
+        let mut progress = Progress::new(tuning.terms().scheduled(), tuning.games());
         let finished = |tuning: &Tuning<'_>, iteration: Iteration| {
             progress.show(tuning.games(), &standing(tuning));
             archive.as_mut().map_or(Ok(()), |archive| archive.append(&Line::Iteration(iteration)))
         };
-        tuning.run(args.threads.into(), halt.flag(), finished).map_err(failure)?;
+        tuning.run(trials.threads.into(), halt.flag(), finished)?;
     }
     let file = tuning.terms().file(tunable, &tuning.values(), tuning.games());
-    match &args.out {
-        Some(path) if tuning.is_complete() => fs::write(path, &file)
-            .map_err(|error| Failure::Failed(format!("--out {}: {error}", path.display())))?,
-        _ => (),
+    if tuning.is_complete() {
+        trials.write(file.as_bytes())?;
     }
-    if args.json { write_json(out, &report(&tuning)) } else { show(args, &tuning, &file, out) }
-}
-
-/// The evaluator's weights.
-fn evaluator(entry: &'static Entry, name: Option<&str>) -> Result<&'static Tunable, Failure> {
-    tunable(entry, name).ok_or_else(|| {
-        let is_known = name.is_none_or(|name| entry.evaluators.iter().any(|known| known.name == name));
-        let problem = match name {
-            Some(name) if is_known => format!("the evaluator `{name}` of {} has no weights", entry.name),
-            Some(name) => format!("{} has no evaluator `{name}`", entry.name),
-            None => format!("no evaluator of {} has weights", entry.name),
-        };
-        let with = REGISTRY
-            .iter()
-            .flat_map(|entry| entry.tunable.iter().map(move |one| (entry.name, one.evaluator)));
-        let with: Vec<String> = with.map(|(game, evaluator)| format!("{game} {evaluator}")).collect();
-        Failure::Usage(format!("{problem}; these have: {}", with.join(", ")))
-    })
+    if trials.json { write_json(out, &report(&tuning)) } else { show(trials, &tuning, &file, out) }
 }
 
 /// What the arguments ask for.
@@ -163,24 +117,15 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
         &options,
     );
     options.0.retain(|name, _| !tuned.iter().any(|weight| weight.name == *name));
-    let (position, moves) = args.position.placed();
     Ok(Terms {
-        game: entry.name.to_owned(),
-        position,
-        moves,
-        rules: args.position.told_rules()?,
-        evaluator: tunable.evaluator.to_owned(),
+        games: args.trials.games(tunable.evaluator)?,
         weights: tuned,
         options,
         nodes: args.nodes,
         iterations: args.iterations,
         pairs: args.pairs,
-        random_plies: args.random_plies,
-        max_moves: args.max_moves,
         rate: args.rate,
         step_percent: args.step,
-        seed: args.seed,
-        build: std::env::current_exe().ok().and_then(|program| build::of(&program)),
     })
 }
 
@@ -191,14 +136,9 @@ fn archive(path: &Path, tuning: &mut Tuning<'_>) -> Result<Archive, Failure> {
         lines += 1;
         tuning.recall(lines - 1, &line)
     });
-    let refused = |error: ArchiveError| {
-        let advice = match error {
-            ArchiveError::Line { .. } => "; give the arguments of the tuning that it holds, or another file",
-            _ => "",
-        };
-        Failure::Usage(format!("--state {}: {error}{advice}", path.display()))
-    };
-    let mut archive = opened.map_err(refused)?;
+    let mut archive = opened.map_err(|error: ArchiveError| {
+        refused(path, &error.to_string(), matches!(error, ArchiveError::Line { .. }))
+    })?;
     if lines == 0 {
         archive.append(&Line::Terms(tuning.terms().clone()))?;
     }
@@ -215,28 +155,20 @@ fn report<'t>(tuning: &'t Tuning<'_>) -> Report<'t> {
     let terms = tuning.terms();
     let tuned =
         terms.weights.iter().zip(tuning.values()).map(|(weight, value)| (weight.name.as_str(), value));
-    Report { terms, games: tuning.games(), scheduled: terms.games(), tuned: tuned.collect() }
+    Report { terms, games: tuning.games(), scheduled: terms.scheduled(), tuned: tuned.collect() }
 }
 
-fn show(args: &Args, tuning: &Tuning<'_>, file: &str, out: &mut impl Write) -> Result<(), Failure> {
+fn show(trials: &TrialArgs, tuning: &Tuning<'_>, file: &str, out: &mut impl Write) -> Result<(), Failure> {
     let terms = tuning.terms();
     let mut table = Columns::new(["weight", "before", "now", "smallest", "largest"]);
     for (Weight { name, start, min, max }, value) in terms.weights.iter().zip(tuning.values()) {
         table.row([name.clone(), start.to_string(), value.to_string(), min.to_string(), max.to_string()]);
     }
-    writeln!(out, "{table}\ngames: {} of {}", grouped(tuning.games()), grouped(terms.games()))?;
-    match &args.out {
+    writeln!(out, "{table}\ngames: {} of {}", grouped(tuning.games()), grouped(terms.scheduled()))?;
+    match &trials.out {
         _ if !tuning.is_complete() => Ok(writeln!(out, "with --state the same command goes on")?),
         Some(path) => Ok(writeln!(out, "the weights are in {}", path.display())?),
         None => Ok(write!(out, "\n{file}")?),
-    }
-}
-
-fn failure(error: TuneError) -> Failure {
-    match error {
-        TuneError::Opening(_) => Failure::Usage(error.to_string()),
-        TuneError::Player(fault) => fault.into(),
-        TuneError::Io(error) => error.into(),
     }
 }
 

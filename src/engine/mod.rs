@@ -15,9 +15,12 @@ use crate::game::{Named, Notation, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::{Control, End, Searcher};
+use crate::train::selfplay::SelfPlay;
+use crate::train::td::Played;
 use crate::weights::Tunable;
 
 mod conformance;
+mod learner;
 pub mod levels;
 mod perft;
 mod player;
@@ -26,6 +29,7 @@ mod words;
 
 use levels::Levels;
 
+pub use learner::learner;
 pub use root::open;
 
 /// A game of the registry.
@@ -40,6 +44,8 @@ pub struct Entry {
     pub options: &'static [Spec],
     /// The evaluators that have weights, which are options too: what `plyd tune` may change.
     pub tunable: &'static [Tunable],
+    /// The evaluators with tables that `plyd train` fills: see [`Playable::learner`].
+    pub trainable: &'static [&'static str],
     /// The evaluators that the option `eval` names; the first is the default.
     pub evaluators: &'static [Named],
     /// The players that the option `player` names; the first is the default.
@@ -147,6 +153,14 @@ pub trait Playable: Notation {
     /// evaluator of that name or the default.
     fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
 
+    /// What `plyd train` teaches the evaluator of that name, one of the entry's `trainable`.
+    ///
+    /// # Errors
+    /// Why there is nothing to learn under these rules, in a sentence.
+    fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
+        Err("it has no tables".to_owned())
+    }
+
     /// How good a legal move looks before anything is searched (larger is better): of what looks best the first is the
     /// answer where time passes before a search says more. Asked once for each move of the root, so that it may cost
     /// more than [`Game::order`](crate::game::Game::order).
@@ -239,6 +253,11 @@ pub trait AnyRoot: Send + Sync {
     /// # Errors
     /// `option_invalid` at `/options/NAME`.
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault>;
+    /// What learns the tables of an evaluator under these rules.
+    ///
+    /// # Errors
+    /// `option_invalid` at `/options/eval`.
+    fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault>;
     /// The concrete type, for engines of the same game.
     fn as_any(&self) -> &dyn Any;
 }
@@ -272,4 +291,17 @@ pub trait Engine: Send {
     ) -> (Vec<wire::Line>, End);
     /// Forgets everything learned in earlier searches.
     fn clear(&mut self);
+}
+
+/// An evaluation that learns, of whatever game. Threads share it.
+#[expect(clippy::len_without_is_empty, reason = "what has no weights does not learn")]
+pub trait Learner: Sync {
+    /// How many weights it has.
+    fn len(&self) -> usize;
+    /// The largest magnitude of a weight.
+    fn most(&self) -> i16;
+    /// A game of the evaluation with these weights against itself, from an opening of the same game under the same rules.
+    fn play(&self, opening: &dyn AnyRoot, weights: &[i16], how: &SelfPlay) -> Played;
+    /// The file from which the build has the evaluation with these weights.
+    fn file(&self, weights: &[i16]) -> Vec<u8>;
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 
 use super::{
-    AnyRoot, Candidates, Counting, Engine, Entry, Fault, Playable, conformance, perft, player::Erased, words,
+    AnyRoot, Candidates, Counting, Engine, Entry, Fault, Learner, Playable, conformance, perft,
+    player::Erased, words,
 };
 use crate::game::{Root, Turn};
 use crate::options::Options;
@@ -237,6 +238,15 @@ impl<G: Playable> AnyRoot for Typed<G> {
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
         Ok(Box::new(Erased::new(&self.game, options)?))
+    }
+
+    fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault> {
+        self.game.learner(evaluator).map_err(|message| Fault {
+            code: wire::ErrorCode::OptionInvalid,
+            pointer: "/options/eval".to_owned(),
+            message,
+            outcome: None,
+        })
     }
 
     fn as_any(&self) -> &dyn Any {

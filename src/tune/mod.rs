@@ -8,16 +8,15 @@ mod game;
 pub mod spsa;
 pub mod terms;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use plyd_protocol::{Player, Settings};
 
-use crate::arena::{NoOpening, openings};
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::options::Options;
 use crate::settings::{self, Caps};
+use crate::trials::{self, Start, TrialError};
 use crate::weights::Tunable;
 use crate::zobrist::mix;
 use game::Limits;
@@ -27,9 +26,6 @@ use terms::{Iteration, Line, Terms};
 /// MiB of a player's table: what some thousand nodes a move fill.
 const HASH_MB: usize = 16;
 
-/// Where the games of a pair may begin, drawn by a seed.
-pub type Start<'a> = dyn Fn(u64) -> Result<Arc<dyn AnyRoot>, String> + Sync + 'a;
-
 /// A tuning and how far it has come.
 pub struct Tuning<'a> {
     entry: &'static Entry,
@@ -38,26 +34,6 @@ pub struct Tuning<'a> {
     spsa: Spsa,
     /// Iterations that are done.
     done: u32,
-}
-
-/// Why a tuning cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum TuneError {
-    /// No opening.
-    #[error("{0}; give fewer --random-plies")]
-    Opening(#[from] NoOpening),
-    /// A player that cannot be had, or cannot play.
-    #[error("{} ({})", .0.message, .0.pointer)]
-    Player(Fault),
-    /// An iteration could not be kept.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
-impl From<Fault> for TuneError {
-    fn from(fault: Fault) -> Self {
-        Self::Player(fault)
-    }
 }
 
 /// The evaluator of that name, if it has weights; without a name the game's first that has.
@@ -72,8 +48,8 @@ impl<'a> Tuning<'a> {
     ///
     /// # Errors
     /// No opening, or no player.
-    pub fn new(entry: &'static Entry, terms: Terms, start: &'a Start<'a>) -> Result<Self, TuneError> {
-        let spsa = Spsa::new(terms.parameters(), terms.gains(), terms.seed.0);
+    pub fn new(entry: &'static Entry, terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
+        let spsa = Spsa::new(terms.parameters(), terms.gains(), terms.games.seed.0);
         let tuning = Self { entry, terms, start, spsa, done: 0 };
         // Mistakes are told before the first game.
         let opening = tuning.opening(0)?;
@@ -147,7 +123,7 @@ impl<'a> Tuning<'a> {
         threads: usize,
         halt: &AtomicBool,
         mut finished: impl FnMut(&Self, Iteration) -> std::io::Result<()>,
-    ) -> Result<(), TuneError> {
+    ) -> Result<(), TrialError> {
         while !self.is_complete() {
             let Some(results) = self.play(threads, halt)? else { break };
             self.learn(&results);
@@ -163,44 +139,22 @@ impl<'a> Tuning<'a> {
     }
 
     /// The results of the next iteration's pairs; none if it was halted.
-    fn play(&self, threads: usize, halt: &AtomicBool) -> Result<Option<Vec<i32>>, TuneError> {
+    fn play(&self, threads: usize, halt: &AtomicBool) -> Result<Option<Vec<i32>>, TrialError> {
         let pairs = self.terms.pairs as usize;
-        let results = Mutex::new(Ok(vec![None; 2 * pairs]));
-        let next = AtomicUsize::new(0);
-        let play = || {
-            while !halt.load(Ordering::Relaxed) {
-                let game = next.fetch_add(1, Ordering::Relaxed);
-                if game >= 2 * pairs {
-                    break;
-                }
-                let pair = u64::from(self.done) * pairs as u64 + game as u64 / 2;
-                let result = self.game(pair, game % 2 == 1);
-                let mut all = results.lock().unwrap_or_else(PoisonError::into_inner);
-                match (&mut *all, result) {
-                    (Ok(all), Ok(result)) => all[game] = Some(result),
-                    (Ok(_), Err(error)) => *all = Err(error),
-                    (Err(_), _) => break,
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..threads.min(2 * pairs) {
-                scope.spawn(play);
-            }
-        });
-        let results: Option<Vec<i32>> =
-            results.into_inner().unwrap_or_else(PoisonError::into_inner)?.into_iter().collect();
-        Ok(results.map(|games| games.chunks(2).map(|pair| pair.iter().sum()).collect()))
+        let results = trials::play(2 * pairs, threads, halt, |game| {
+            self.game(u64::from(self.done) * pairs as u64 + game as u64 / 2, game % 2 == 1)
+        })?;
+        Ok(results.map(|games| games.chunks(2).map(|pair: &[i32]| pair.iter().sum()).collect()))
     }
 
     /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one.
-    fn game(&self, pair: u64, second: bool) -> Result<i32, TuneError> {
+    fn game(&self, pair: u64, second: bool) -> Result<i32, TrialError> {
         let Probe { plus, minus } = self.spsa.probe(pair);
         let opening = self.opening(pair)?;
         let own = self.drawn(pair, if second { 3 } else { 2 });
         let [plus, minus] = [self.player(&plus, own)?, self.player(&minus, mix(own))?];
         let players = if second { [&minus, &plus] } else { [&plus, &minus] };
-        let limits = Limits { nodes: self.terms.nodes, moves: self.terms.max_moves };
+        let limits = Limits { nodes: self.terms.nodes, moves: self.terms.games.max_moves };
         let winner = game::play(opening.as_ref(), players, limits, self.drawn(pair, 1))?;
         Ok(match winner {
             None => 0,
@@ -211,19 +165,17 @@ impl<'a> Tuning<'a> {
 
     /// A number of the pair: 0 draws its opening, 1 its chance, 2 and 3 the players of its games.
     fn drawn(&self, pair: u64, which: u64) -> u64 {
-        mix(self.terms.seed.0.wrapping_add(mix(4 * pair + which + 1)))
+        mix(self.terms.games.seed.0.wrapping_add(mix(4 * pair + which + 1)))
     }
 
-    fn opening(&self, pair: u64) -> Result<Arc<dyn AnyRoot>, TuneError> {
-        let plies = self.terms.random_plies.into();
-        let drawn = openings(|_, random| (self.start)(random.next()), plies, 1, self.drawn(pair, 0))?;
-        Ok(drawn.into_iter().next().expect("one was asked for"))
+    fn opening(&self, pair: u64) -> Result<Arc<dyn AnyRoot>, TrialError> {
+        Ok(self.terms.games.opening(self.start, self.drawn(pair, 0))?)
     }
 
     /// The options of a setting.
     fn player(&self, values: &[i64], seed: u64) -> Result<Options, Fault> {
         let mut given: Settings = self.terms.options.clone();
-        given.insert("eval", self.terms.evaluator.as_str());
+        given.insert("eval", self.terms.games.evaluator.as_str());
         given.insert("deterministic", true);
         for (weight, &value) in self.terms.weights.iter().zip(values) {
             given.insert(weight.name.as_str(), value);

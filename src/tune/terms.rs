@@ -1,30 +1,20 @@
 //! What a tuning is: everything on which its result depends, as the first line of its file tells it.
 
-use std::fmt::Write;
-
-use plyd_protocol::{Seed, Setting, Settings};
+use plyd_protocol::{Setting, Settings};
 use serde::{Deserialize, Serialize};
 
 use super::spsa::{Gains, Parameter};
 use crate::archive::Kept;
 use crate::game::Kind;
+use crate::trials::{Games, list};
 use crate::weights::{self, Tunable};
 
 /// Everything on which the result depends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// The game.
-    pub game: String,
-    /// Where games begin; none: the rules' initial position.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub position: Option<String>,
-    /// The moves played since.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moves: Vec<String>,
-    /// The rules that were given.
-    pub rules: Settings,
-    /// The evaluator.
-    pub evaluator: String,
+    /// The game, where and how games begin and end.
+    #[serde(flatten)]
+    pub games: Games,
     /// The weights that are tuned.
     pub weights: Vec<Weight>,
     /// Other options of the players.
@@ -35,18 +25,10 @@ pub struct Terms {
     pub iterations: u32,
     /// Pairs of games between two changes.
     pub pairs: u32,
-    /// Random moves with which each pair of games begins.
-    pub random_plies: u16,
-    /// Moves after which a game that goes on is a draw.
-    pub max_moves: u32,
     /// By what part of its step a weight moves for one won game of the last pair.
     pub rate: f64,
     /// The step of each weight in percent of its range.
     pub step_percent: f64,
-    /// The seed.
-    pub seed: Seed,
-    /// What tells the program from another build of it, where that can be told.
-    pub build: Option<String>,
 }
 
 /// A weight that is tuned.
@@ -63,9 +45,9 @@ pub struct Weight {
 }
 
 impl Terms {
-    /// All games.
+    /// How many games there are.
     #[must_use]
-    pub fn games(&self) -> u64 {
+    pub fn scheduled(&self) -> u64 {
         2 * self.gains().pairs
     }
 
@@ -86,67 +68,45 @@ impl Terms {
     /// The first part in which other terms differ, as the command line calls it.
     pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
         let differs = [
-            (self.game != other.game, "game"),
-            (self.position != other.position, "--position"),
-            (self.moves != other.moves, "--moves"),
-            (self.rules != other.rules, "--rules"),
-            (self.evaluator != other.evaluator, "--eval"),
             (self.options != other.options, "--option"),
             (self.weights != other.weights, "--weights, or other weights to begin with"),
             (self.nodes != other.nodes, "--nodes"),
             (self.iterations != other.iterations, "--iterations"),
             (self.pairs != other.pairs, "--pairs"),
-            (self.random_plies != other.random_plies, "--random-plies"),
-            (self.max_moves != other.max_moves, "--max-moves"),
             (self.rate != other.rate, "--rate"),
             (self.step_percent != other.step_percent, "--step"),
-            (self.seed != other.seed, "--seed"),
-            (self.build != other.build, "build of this program"),
         ];
-        differs.into_iter().find_map(|(differs, name)| differs.then_some(name))
+        let all = self.games.differences(&other.games).into_iter().chain(differs);
+        all.into_iter().find_map(|(differs, name)| differs.then_some(name))
     }
 
     /// The command that gives these terms, without what does not change the result.
     #[must_use]
     pub fn command(&self) -> String {
-        let list = |settings: &Settings| -> String {
-            let named = settings.iter().map(|(name, value)| format!("{name}={}", plain(value)));
-            named.collect::<Vec<_>>().join(",")
-        };
-        let mut text = format!("plyd tune {}", self.game);
         let names: Vec<&str> = self.weights.iter().map(|weight| weight.name.as_str()).collect();
         let mut options = self.options.clone();
         for weight in &self.weights {
             options.insert(weight.name.as_str(), weight.start);
         }
-        for (flag, value) in [
-            ("position", self.position.as_ref().map_or_else(String::new, |text| format!("'{text}'"))),
-            ("moves", self.moves.join(" ")),
-            ("rules", list(&self.rules)),
-            ("eval", self.evaluator.clone()),
+        let more = [
             ("weights", names.join(",")),
             ("option", list(&options)),
             ("nodes", self.nodes.to_string()),
             ("iterations", self.iterations.to_string()),
             ("pairs", self.pairs.to_string()),
-            ("random-plies", self.random_plies.to_string()),
-            ("max-moves", self.max_moves.to_string()),
             ("rate", self.rate.to_string()),
             ("step", self.step_percent.to_string()),
-            ("seed", self.seed.to_string()),
-        ] {
-            if !value.is_empty() {
-                let _strings_take_all = write!(text, " --{flag} {value}");
-            }
-        }
-        text
+        ];
+        self.games.command("tune", &more)
     }
 
     /// The evaluator's file of weights with these values: see [`crate::weights`].
     #[must_use]
     pub fn file(&self, tunable: &Tunable, values: &[i64], games: u64) -> String {
-        let mut text =
-            format!("# Weights of {}'s evaluator `{}`, by {games} games of\n", self.game, self.evaluator);
+        let mut text = format!(
+            "# Weights of {}'s evaluator `{}`, by {games} games of\n",
+            self.games.game, self.games.evaluator
+        );
         text += &format!("# {}\n", self.command());
         for spec in tunable.weights {
             let tuned = self.weights.iter().zip(values).find(|(weight, _)| weight.name == spec.name);
@@ -172,14 +132,6 @@ pub fn weights(tunable: &Tunable, is_tuned: impl Fn(&str) -> bool, options: &Set
         Some(Weight { name: spec.name.to_owned(), start: given?, min, max })
     };
     tunable.weights.iter().filter(|spec| is_tuned(spec.name)).filter_map(weight).collect()
-}
-
-fn plain(value: &Setting) -> String {
-    match value {
-        Setting::Bool(value) => value.to_string(),
-        Setting::Int(value) => value.to_string(),
-        Setting::Text(text) => text.clone(),
-    }
 }
 
 /// A line of a tuning's file.
@@ -210,27 +162,31 @@ pub struct Iteration {
 
 #[cfg(test)]
 mod tests {
+    use plyd_protocol::Seed;
+
     use super::*;
     use crate::games::REGISTRY;
 
     fn terms(tunable: &Tunable, options: Settings) -> Terms {
         Terms {
-            game: "g".into(),
-            position: Some("a b".into()),
-            moves: vec!["m1".into(), "m2".into()],
-            rules: [("size", 3)].into_iter().map(|(name, value)| (name, Setting::Int(value))).collect(),
-            evaluator: tunable.evaluator.into(),
+            games: Games {
+                game: "g".into(),
+                position: Some("a b".into()),
+                moves: vec!["m1".into(), "m2".into()],
+                rules: [("size", 3_i64)].into_iter().collect(),
+                evaluator: tunable.evaluator.into(),
+                random_plies: 2,
+                max_moves: 50,
+                seed: Seed(10),
+                build: Some("b".into()),
+            },
             weights: weights(tunable, |_| true, &options),
             options,
             nodes: 100,
             iterations: 5,
             pairs: 4,
-            random_plies: 2,
-            max_moves: 50,
             rate: 0.002,
             step_percent: 2.5,
-            seed: Seed(10),
-            build: Some("b".into()),
         }
     }
 
@@ -250,7 +206,7 @@ mod tests {
     fn a_line_reads_as_it_was_written_and_the_command_tells_the_terms() {
         let tunable = &crate::games::ijk::ENTRY.tunable[0];
         let terms = terms(tunable, [("lead_full", 7_i64)].into_iter().collect());
-        assert_eq!(terms.games(), 40);
+        assert_eq!(terms.scheduled(), 40);
         for line in [
             Line::Terms(terms.clone()),
             Line::Iteration(Iteration { number: 3, results: vec![-2, 0, 1], values: vec![5, -6] }),

@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, Player, ToMove};
 
-use crate::engine::{AnyRoot, Candidates, Counting, Engine, Entry, Fault};
+use crate::engine::{AnyRoot, Candidates, Counting, Engine, Entry, Fault, Learner};
 use crate::game::{Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::search::clock::now_ns;
@@ -37,6 +37,7 @@ pub(super) static COUNTING: Entry = Entry {
         about: "Unused.",
     }],
     tunable: &[],
+    trainable: &[],
     evaluators: &[Named { name: "total", about: "The total." }],
     players: &[
         Named { name: "steady", about: "Thinks until it is stopped." },
@@ -267,6 +268,10 @@ impl AnyRoot for Count {
             seed: options.seed,
             learned: 0,
         }))
+    }
+
+    fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, Fault> {
+        unreachable!("nothing asks for it")
     }
 
     fn as_any(&self) -> &dyn Any {

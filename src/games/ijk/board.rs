@@ -142,6 +142,22 @@ impl Board {
         cells
     }
 
+    /// By how much the letters are below one that none is above, in binary, the lowest digit first; anything on empty cells.
+    #[inline]
+    #[must_use]
+    pub const fn below(&self, letter: u8) -> [Cells; 4] {
+        let mut digits = self.letters;
+        let (mut borrow, mut digit) = (0, 0);
+        while digit < 4 {
+            let own = self.letters[digit];
+            let whole = ((letter as u64) >> digit & 1).wrapping_neg();
+            digits[digit] = whole ^ own ^ borrow;
+            borrow = (!whole & (own | borrow)) | (own & borrow);
+            digit += 1;
+        }
+        digits
+    }
+
     /// The tile on a cell.
     #[must_use]
     pub fn tile(&self, cell: u8) -> Option<Tile> {

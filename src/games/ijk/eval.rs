@@ -1,11 +1,10 @@
-//! The default evaluation: the mass of each side's tiles, and who leads.
+//! The evaluation that needs no tables: the mass of each side's tiles, and who leads.
 //!
 //! The mass on the board grows by one a move whatever is played; only what merges across the cases moves it between
 //! the sides. At the end the higher letter wins, whatever the mass; so the lead counts, and more so the fuller the board.
 
-use super::board::Case;
-use super::rules::{Ijk, Move, Position};
-use crate::game::{Context, Evaluator, Side, Spec};
+use super::rules::{Ijk, Move, Position, case};
+use crate::game::{Context, Evaluator, Spec};
 use crate::score::Score;
 use crate::weights::{self, Tunable};
 
@@ -43,6 +42,29 @@ impl Lead {
         let empty = weight(&LEAD_EMPTY);
         Self { empty, more: weight(&LEAD_FULL) - empty }
     }
+
+    /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the opponent, and
+    /// the board has so many cells.
+    #[inline]
+    pub(super) fn value(self, pos: &Position, [own, other]: [u8; 2], cells: i32) -> i32 {
+        let ahead = i32::from(own > other) - i32::from(own < other);
+        let highest = (1 << own.max(other)) >> 1;
+        let tiles = pos.board().occupied().count_ones() as i32;
+        let weight = self.empty + self.more * tiles * tiles / (cells * cells);
+        1000 * pos.balance() + ahead * highest * weight
+    }
+}
+
+/// The highest letters of the mover and the opponent.
+#[inline]
+pub(super) fn highest(pos: &Position) -> [u8; 2] {
+    [pos.mover(), pos.mover().other()].map(|side| pos.board().highest(case(side)))
+}
+
+/// A value as an evaluation.
+#[inline]
+pub(super) fn bounded(value: i32) -> Score {
+    Score::eval(value.clamp(-MOST, MOST))
 }
 
 impl Default for Lead {
@@ -52,22 +74,14 @@ impl Default for Lead {
 }
 
 /// No evaluation is larger, in thousandths of an `A`.
-const MOST: i32 = 999_000;
+pub(super) const MOST: i32 = 999_000;
 /// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is far ahead.
-const WIN: i32 = 1_000_000;
+pub(super) const WIN: i32 = 1_000_000;
 
 impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {
     #[inline]
     fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, _ctx: &Context<Move>) -> Score {
-        let board = pos.board();
-        let [upper, lower] = [Case::Upper, Case::Lower].map(|case| board.highest(case));
-        let ahead = i32::from(upper > lower) - i32::from(upper < lower);
-        let highest = (1 << upper.max(lower)) >> 1;
-        let [tiles, cells] = [board.occupied(), game.cells()].map(|cells| cells.count_ones() as i32);
-        let weight = self.empty + self.more * tiles * tiles / (cells * cells);
-        let lead = ahead * highest * weight;
-        let value = 1000 * pos.balance() + if pos.mover() == Side::First { lead } else { -lead };
-        Score::eval(value.clamp(-MOST, MOST))
+        bounded(self.value(pos, highest(pos), game.cells().count_ones() as i32))
     }
 
     fn range(&self) -> (i32, i32) {
@@ -80,7 +94,7 @@ mod tests {
     use super::super::notation::Layout;
     use super::super::variant::Variant;
     use super::*;
-    use crate::game::Rules;
+    use crate::game::{Rules, Side};
 
     fn value(lead: Lead, text: &str) -> i32 {
         let layout = Layout::parse(text).unwrap();

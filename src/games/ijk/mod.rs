@@ -1,9 +1,9 @@
 //! IJK: a two-player 2048 with letters, upper case against lower case.
 //!
 //! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`], [`notation`],
-//! [`eval`] (the default evaluation), [`seed_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny
-//! boards, solved whole). The game
-//! with chance and the one without are two types of one rule book; this file opens the right one for the registry.
+//! [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation), [`seed_eval`] (the published
+//! ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and the one
+//! without are two types of one rule book; this file opens the right one for the registry.
 
 pub mod board;
 #[cfg(test)]
@@ -16,6 +16,7 @@ mod oracle;
 pub mod rules;
 pub mod seed_eval;
 mod solution;
+pub mod tuples;
 pub mod variant;
 
 use std::sync::Arc;
@@ -24,8 +25,9 @@ use self::eval::{Lead, TUNABLE};
 use self::notation::Layout;
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
+use self::tuples::{Tables, Tuples};
 use self::variant::Variant;
-use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
+use crate::engine::{self, AnyRoot, Bench, Entry, Learner, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
 use crate::options::Options;
 use crate::score::Score;
@@ -43,7 +45,9 @@ pub static ENTRY: Entry = Entry {
     rules: variant::RULES,
     options: TUNABLE.weights,
     tunable: &[TUNABLE],
+    trainable: &["tuples"],
     evaluators: &[
+        tuples::NAMED,
         Named {
             name: "lead",
             about: "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one before), \
@@ -114,11 +118,11 @@ const BENCH: &[Bench] = &[
 ];
 
 const fn bench(position: &'static str, depth: u32) -> Bench {
-    Bench { rules: "", position, depth, player: ("default", "lead") }
+    Bench { rules: "", position, depth, player: ("default", "tuples") }
 }
 
 const fn chance(position: &'static str, player: &'static str, depth: u32) -> Bench {
-    Bench { rules: "mode=nondet", position, depth, player: (player, "lead") }
+    Bench { rules: "mode=nondet", position, depth, player: (player, "tuples") }
 }
 
 fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
@@ -157,7 +161,13 @@ where
                 Box::new(Plain::new(published.unwrap_or(Published::Gradient), pruning, options.depth, usual))
             }
             (_, Some(published)) => player(self, published, options),
-            (_, None) => player(self, Lead::new(|spec| options.weight(spec)), options),
+            (_, None) => {
+                let lead = Lead::new(|spec| options.weight(spec));
+                match tuples(self, &options.eval, lead) {
+                    Some(tuples) => player(self, tuples, options),
+                    None => player(self, lead, options),
+                }
+            }
         })
     }
 
@@ -165,13 +175,29 @@ where
         let context = Context { root: self.side(pos), last: None };
         match Published::named(evaluator) {
             Some(published) => published.evaluate(self, pos, &context),
-            None => Lead::default().evaluate(self, pos, &context),
+            None => match tuples(self, evaluator, Lead::default()) {
+                Some(tuples) => tuples.evaluate(self, pos, &context),
+                None => Lead::default().evaluate(self, pos, &context),
+            },
         }
+    }
+
+    fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
+        tuples::learner(self)
     }
 
     fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
         one_ply::at_sight(self, &Lead::default(), &mut pos.clone(), mv, self.side(pos)).score.raw()
     }
+}
+
+/// The evaluation of rows and columns, if it is asked for and known under these rules.
+fn tuples<const CHANCE: bool>(
+    game: &Ijk<CHANCE>,
+    evaluator: &str,
+    lead: Lead,
+) -> Option<Tuples<&'static Tables>> {
+    (evaluator == tuples::NAMED.name).then(|| tuples::learned(game, lead)).flatten()
 }
 
 /// A game that has a strongest player: not the same with chance and without.

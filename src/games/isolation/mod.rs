@@ -60,6 +60,7 @@ pub static ENTRY: Entry = Entry {
         TUNABLE.weights[2],
     ],
     tunable: &[TUNABLE],
+    trainable: &[],
     evaluators: &[
         Named {
             name: "territory",

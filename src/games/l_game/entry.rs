@@ -47,6 +47,7 @@ pub static ENTRY: Entry = Entry {
         },
     ],
     tunable: &[],
+    trainable: &[],
     evaluators: &[
         Named {
             name: "state",

@@ -67,6 +67,7 @@ pub static ENTRY: Entry = Entry {
         TUNABLE.weights[3],
     ],
     tunable: &[TUNABLE],
+    trainable: &[],
     evaluators: &[
         Named {
             name: "parity",

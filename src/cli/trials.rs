@@ -1,0 +1,117 @@
+//! What `plyd tune` and `plyd train` have in common: the arguments that say which games are played and where what they
+//! teach is kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::engine::{AnyRoot, Entry};
+use crate::games::REGISTRY;
+use crate::trials::{Games, TrialError};
+use plyd_protocol::Seed;
+
+use super::failure::Failure;
+use super::position::PositionArgs;
+use super::{build, parse};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TrialArgs {
+    #[command(flatten)]
+    pub(super) position: PositionArgs,
+    /// The evaluator [default: the game's first that can learn so]
+    #[arg(long, value_name = "NAME")]
+    pub(super) eval: Option<String>,
+    /// Random moves with which games begin
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    random_plies: u16,
+    /// The moves after which a game that goes on is a draw
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    max_moves: u32,
+    /// The seed of everything that is drawn: 1 to 16 hexadecimal digits
+    #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
+    seed: Seed,
+    /// Games played at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) threads: u16,
+    /// Keep in this file what was learned so far, and go on from what it has
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+    /// Write what was learned to this file once all games are played
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl TrialArgs {
+    /// The evaluator asked for among those of a game that `learns` names; without a name, the first of them.
+    ///
+    /// # Errors
+    /// There is none; `has` is what it would have.
+    pub(super) fn evaluator(
+        &self,
+        learns: impl Fn(&'static Entry) -> Vec<&'static str>,
+        has: &str,
+    ) -> Result<&'static str, Failure> {
+        let (entry, name) = (self.position.entry()?, self.eval.as_deref());
+        if let Some(found) = learns(entry).into_iter().find(|known| name.is_none_or(|name| name == *known)) {
+            return Ok(found);
+        }
+        let is_known = name.is_none_or(|name| entry.evaluators.iter().any(|known| known.name == name));
+        let problem = match name {
+            Some(name) if is_known => format!("the evaluator `{name}` of {} has no {has}", entry.name),
+            Some(name) => format!("{} has no evaluator `{name}`", entry.name),
+            None => format!("no evaluator of {} has {has}", entry.name),
+        };
+        let with = REGISTRY.iter().flat_map(|entry| {
+            learns(entry).into_iter().map(move |evaluator| format!("{} {evaluator}", entry.name))
+        });
+        Err(Failure::Usage(format!("{problem}; these have: {}", with.collect::<Vec<_>>().join(", "))))
+    }
+
+    /// The games that are asked for.
+    pub(super) fn games(&self, evaluator: &str) -> Result<Games, Failure> {
+        let (position, moves) = self.position.placed();
+        // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
+        self.position.open()?;
+        Ok(Games {
+            game: self.position.entry()?.name.to_owned(),
+            position,
+            moves,
+            rules: self.position.told_rules()?,
+            evaluator: evaluator.to_owned(),
+            random_plies: self.random_plies,
+            max_moves: self.max_moves,
+            seed: self.seed,
+            build: std::env::current_exe().ok().and_then(|program| build::of(&program)),
+        })
+    }
+
+    /// Where games begin, drawn by a seed.
+    pub(super) fn start(&self, seed: u64) -> Result<Arc<dyn AnyRoot>, String> {
+        self.position.open_drawn(seed).map_err(|failure| failure.to_string())
+    }
+
+    /// Writes what was learned to the file that was asked for.
+    pub(super) fn write(&self, learned: &[u8]) -> Result<(), Failure> {
+        let Some(path) = &self.out else { return Ok(()) };
+        let failed = |error| Failure::Failed(format!("--out {}: {error}", path.display()));
+        std::fs::write(path, learned).map_err(failed)
+    }
+}
+
+/// A file of what was learned that cannot be gone on with.
+pub(super) fn refused(path: &Path, message: &str, is_other: bool) -> Failure {
+    let advice = if is_other { "; give the arguments of the run that it holds, or another file" } else { "" };
+    Failure::Usage(format!("--state {}: {message}{advice}", path.display()))
+}
+
+impl From<TrialError> for Failure {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Opening(_) => Self::Usage(error.to_string()),
+            TrialError::Player(fault) => fault.into(),
+            TrialError::Io(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `plyd train` as people run it: the real binary, some short games.
+
+// A test that cannot start the command or read its own files has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+/// Some games from openings in which much is decided already.
+const TINY: [&str; 12] = [
+    "ijk",
+    "--rules",
+    "preset=v2-4x4",
+    "--games",
+    "60",
+    "--batch",
+    "4",
+    "--depth",
+    "2",
+    "--random-plies=20",
+    "--max-moves",
+    "30",
+];
+
+/// An empty directory of its own.
+fn directory() -> PathBuf {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("train-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
+    command.arg("train").args(arguments).current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn train(directory: &Path, arguments: &[&str]) -> Output {
+    let output = command(directory, arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// What it says of a mistake in its arguments.
+fn refusal(directory: &Path, arguments: &[&str]) -> String {
+    let output = command(directory, arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn read(directory: &Path, name: &str) -> Vec<u8> {
+    fs::read(directory.join(name)).unwrap()
+}
+
+/// A whole training: the file of its state and its tables.
+fn whole(directory: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    train(directory, &[&TINY[..], &["--state", "whole.json", "--out", "whole.bin"], more].concat());
+    (read(directory, "whole.json"), read(directory, "whole.bin"))
+}
+
+/// The games that a state has seen; none where there is no file yet.
+fn games(path: &Path) -> Option<u64> {
+    let state: Value = serde_json::from_slice(&fs::read(path).ok()?).unwrap();
+    state["games"].as_u64()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_tables_whatever_the_threads() {
+    let [first, second, third] = [&["--seed", "5"][..], &["--seed", "5", "--threads", "3"], &["--seed", "6"]]
+        .map(|more| whole(&directory(), more));
+    assert_eq!(first, second);
+    assert_ne!(first.1, third.1);
+    assert!(first.1.iter().filter(|&&entry| entry != 0).count() > 20);
+    let chance = ["--rules", "preset=v2-4x4,mode=nondet", "--depth", "1"];
+    let more = [&TINY[..2], &chance[1..], &TINY[3..7], &TINY[9..], &["--out", "whole.bin"]].concat();
+    let [first, second] = [directory(), directory()].map(|directory| {
+        train(&directory, &more);
+        read(&directory, "whole.bin")
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_training_that_is_killed_or_interrupted_goes_on() {
+    let directory = directory();
+    let arguments = [&TINY[..], &["--state", "state.json", "--out", "out.bin"]].concat();
+    let path = directory.join("state.json");
+    for (signal, at_least) in [(Signal::KILL, 8), (Signal::INT, 24)] {
+        let mut child = command(&directory, &arguments).spawn().unwrap();
+        while games(&path).is_none_or(|games| games < at_least) {
+            thread::sleep(Duration::from_millis(2));
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let is_done = child.wait().unwrap().success();
+        assert!(is_done || signal == Signal::KILL, "an interrupt is no failure");
+    }
+    train(&directory, &arguments);
+    assert_eq!((read(&directory, "state.json"), read(&directory, "out.bin")), whole(&directory, &[]));
+}
+
+#[test]
+fn a_file_of_another_training_is_refused_and_kept() {
+    let directory = directory();
+    let (state, _) = whole(&directory, &[]);
+    for more in [["--seed", "9"], ["--lambda", "0.5"], ["--rate", "0.3"]] {
+        let text = refusal(&directory, &[&TINY[..], &["--state", "whole.json"], &more].concat());
+        assert!(text.contains("it is of a training with another") && text.contains(more[0]), "{text}");
+    }
+    let text = String::from_utf8(state.clone()).unwrap();
+    for (from, to, words) in [
+        ("{\"train\"", "{\"tune\"", "missing field"),
+        ("\"games\":60", "\"games\":61", "no training of this batch ends after 61 games"),
+        ("\"weights\":[", "\"weights\":[0,", "its weights are too few, too many or too large"),
+        ("\"weights\":[", "\"weights\":[x", "expected value"),
+        ("{", "", "whole.json"),
+    ] {
+        let spoilt = text.replacen(from, to, 1);
+        assert_ne!(spoilt, text);
+        fs::write(directory.join("spoilt.json"), &spoilt).unwrap();
+        let told = refusal(&directory, &[&TINY[..], &["--state", "spoilt.json"]].concat());
+        assert!(told.contains(words.replace("whole", "spoilt").as_str()), "{told}");
+        assert_eq!(read(&directory, "spoilt.json"), spoilt.as_bytes());
+    }
+    assert_eq!(read(&directory, "whole.json"), state);
+}
+
+#[test]
+fn mistakes_are_told_with_what_could_be_given() {
+    let directory = directory();
+    for (arguments, words) in [
+        (&["chess"][..], &["there is no game `chess`", "isolation"][..]),
+        (&["l-game"], &["no evaluator of l-game has tables", "ijk tuples"]),
+        (&["ijk", "--eval", "lead"], &["the evaluator `lead` of ijk has no tables", "ijk tuples"]),
+        (&["ijk", "--eval", "luck"], &["ijk has no evaluator `luck`"]),
+        (&["ijk", "--rules", "preset=v2"], &["--rules preset=v2-4x4"]),
+        (&["ijk", "--rules", "size=1"], &["--rules size"]),
+        (&["ijk", "--rules", "size=4", "--random-plies", "999"], &["no opening", "fewer --random-plies"]),
+        (&["ijk", "--lambda", "2"], &["a number above 0, at most 1"]),
+        (&["ijk", "--rate", "0"], &["a number above 0, at most 1"]),
+    ] {
+        let text = refusal(&directory, arguments);
+        for word in words {
+            assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_it_came_to_is_told_to_people_and_to_programs() {
+    let directory = directory();
+    let output = train(&directory, &[&TINY[..], &["--json"]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["games_played"], &report["scheduled"], &report["depth"], &report["evaluator"]),
+        (&json!(60), &json!(60), &json!(2), &json!("tuples"))
+    );
+    assert!(report["learned"].as_u64() > Some(20) && report["learned"].as_u64() < report["weights"].as_u64());
+    let output = train(&directory, &[&TINY[..], &["--out", "tables.bin"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("games: 60 of 60"), "{text}");
+    assert!(
+        text.contains("plyd train ijk --rules preset=v2-4x4 --eval tuples --games 60 --batch 4"),
+        "{text}"
+    );
+    assert_eq!(read(&directory, "tables.bin").len() as u64, report["weights"].as_u64().unwrap());
+}
