@@ -174,7 +174,12 @@ fn mistakes_are_told_with_what_could_be_given() {
         (&["ijk", "--weights", "lead"], &["`lead` has no weight `lead`", "lead_empty, lead_full"]),
         (&["ijk", "--option", "lead_full=99999"], &["expected an integer from 0 to", "--option lead_full"]),
         (&["ijk", "--option", "luck=1"], &["there is no such option"]),
-        (&["ijk", "--option", "eval=lead"], &["by --eval, not by --option"]),
+        (&["ijk", "--option", "eval=lead"], &["--option eval=: ", "by --eval"]),
+        (&["ijk", "--option", "threads=2"], &["--option threads=: ", "--threads"]),
+        (&["ijk", "--option", "lead_full=1,lead_full=2"], &["twice"]),
+        (&["ijk", "--out", "/nowhere/weights.txt"], &["--out /nowhere/weights.txt: No such file"]),
+        (&["ijk", "--out", "/"], &["--out /: it is no regular file"]),
+        (&["ijk", "--state", "same", "--out", "./same"], &["would replace the record"]),
         (&["ijk", "--rules", "size=1"], &["--rules size"]),
         (
             &["isolation", "--rules", "width=3,height=3", "--random-plies", "9"],

@@ -15,6 +15,7 @@ mod go;
 mod gui;
 mod interrupt;
 mod keeper;
+mod output;
 mod parse;
 mod perft;
 mod picture;

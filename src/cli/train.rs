@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::interrupt::Halt;
 use super::progress::Progress;
-use super::trials::{TrialArgs, refused};
+use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::write_json;
 
 /// How often the standing is kept and told, at most: a hundred times in all.
@@ -24,10 +24,10 @@ Examples:
   plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out src/games/ijk/tuples-det.bin
   plyd train ijk --rules preset=v2-4x4,mode=nondet --depth 1 --seed 7 --json
 
-An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search
-against itself (TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same
-arguments give the same file, whatever the threads; the same command with the same --state file goes on where it was ended.
-Whether something was gained is told by games between two builds, or between two evaluators of one: plyd arena GAME
+An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search \
+against itself (TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
+arguments give the same file, whatever the threads; the same command with the same --state file goes on where it was ended. \
+Whether something was gained is told by games between two builds, or between two evaluators of one: plyd arena GAME \
 --player default,eval=NAME,nodes=N --player default,eval=OTHER,nodes=N.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -66,6 +66,7 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
+    trials.try_out()?;
     let evaluator = trials.evaluator(|entry| entry.trainable.to_vec(), "tables")?;
     let terms = Terms {
         games: trials.games(evaluator)?,
@@ -83,10 +84,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if !training.is_complete() {
         play(trials, &mut training)?;
     }
-    if training.is_complete() {
-        trials.write(&training.file())?;
+    let written = trials.write(&training.file(), training.is_complete());
+    if trials.json {
+        write_json(out, &report(&training))?
+    } else {
+        show(trials, &training, out)?
     }
-    if trials.json { write_json(out, &report(&training)) } else { show(trials, &training, out) }
+    written
 }
 
 /// Goes on from what a file has, if there is one.
@@ -100,7 +104,7 @@ fn play(trials: &TrialArgs, training: &mut Training<'_>) -> Result<(), Failure> 
     let keep = |training: &Training<'_>| -> io::Result<()> {
         trials.state.as_deref().map_or(Ok(()), |path| training.checkpoint().write(path))
     };
-    let halt = Halt::on_interrupt()?;
+    let halt = Halt::on_interrupt(LEFT_OUT)?;
     let scheduled = training.terms().scheduled;
     let mut progress = Progress::new(scheduled.into(), training.games().into());
     let part = |games: u32| u64::from(games) * u64::from(PARTS) / u64::from(scheduled);

@@ -11,7 +11,11 @@ use plyd_protocol::Seed;
 
 use super::failure::Failure;
 use super::position::PositionArgs;
-use super::{build, parse};
+use super::{build, output, parse};
+
+/// What an interrupt does.
+pub(super) const LEFT_OUT: &str =
+    "the games at the board are played to their end and left out; interrupt again to leave them at once";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TrialArgs {
@@ -92,11 +96,24 @@ impl TrialArgs {
         self.position.open_drawn(seed).map_err(|failure| failure.to_string())
     }
 
-    /// Writes what was learned to the file that was asked for.
-    pub(super) fn write(&self, learned: &[u8]) -> Result<(), Failure> {
+    /// Sees before the first game whether what is learned could be written: a file that keeps it and is not that of the state.
+    pub(super) fn try_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
-        let failed = |error| Failure::Failed(format!("--out {}: {error}", path.display()));
-        std::fs::write(path, learned).map_err(failed)
+        output::try_path("--out", path, self.state.as_deref())
+    }
+
+    /// Writes what was learned to the file that was asked for, if all games are played.
+    ///
+    /// # Errors
+    /// It is not written: programs that go on with the file shall know.
+    pub(super) fn write(&self, learned: &[u8], is_complete: bool) -> Result<(), Failure> {
+        let Some(path) = &self.out else { return Ok(()) };
+        let failed =
+            |why: &dyn std::fmt::Display| Failure::Failed(format!("--out {}: {why}", path.display()));
+        if !is_complete {
+            return Err(failed(&"not written before all games are played"));
+        }
+        std::fs::write(path, learned).map_err(|error| failed(&error))
     }
 }
 

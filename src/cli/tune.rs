@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::position::told_options;
+use super::position::{once, told_options};
 use super::progress::Progress;
-use super::trials::{TrialArgs, refused};
+use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
 
 #[derive(Debug, clap::Args)]
@@ -58,6 +58,13 @@ pub(super) struct Args {
     rate: f64,
 }
 
+/// Options that a tuning sets by itself, and what to give instead.
+const OWN: [(&str, &str); 3] = [
+    ("eval", "the evaluator is given by --eval"),
+    ("threads", "a search has one thread; --threads plays games at once"),
+    ("deterministic", "searches end by --nodes, and are so in any case"),
+];
+
 /// What a tuning came to, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report<'t> {
@@ -73,6 +80,7 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
+    trials.try_out()?;
     let entry = trials.position.entry()?;
     let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
@@ -82,7 +90,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut tuning = Tuning::new(entry, terms, &start)?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
     if !tuning.is_complete() {
-        let halt = Halt::on_interrupt()?;
+        let halt = Halt::on_interrupt(LEFT_OUT)?;
         let mut progress = Progress::new(tuning.terms().scheduled(), tuning.games());
         let finished = |tuning: &Tuning<'_>, iteration: Iteration| {
             progress.show(tuning.games(), &standing(tuning));
@@ -91,10 +99,16 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         tuning.run(trials.threads.into(), halt.flag(), finished)?;
     }
     let file = tuning.terms().file(tunable, &tuning.values(), tuning.games());
-    if tuning.is_complete() {
-        trials.write(file.as_bytes())?;
+    let written = trials.write(file.as_bytes(), tuning.is_complete());
+    if trials.json {
+        write_json(out, &report(&tuning))?
+    } else {
+        show(trials, &tuning, &file, out)?
     }
-    if trials.json { write_json(out, &report(&tuning)) } else { show(trials, &tuning, &file, out) }
+    written.inspect_err(|_| {
+        // What could not be written is not lost.
+        let _nobody_reads = write!(out, "\n{file}");
+    })
 }
 
 /// What the arguments ask for.
@@ -108,8 +122,11 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
     }
     let mut options = told_options(entry, &args.options);
     settings::check_options(entry, &options)?;
-    if options.get("eval").is_some() {
-        return Err(Failure::Usage("the evaluator is given by --eval, not by --option eval=".to_owned()));
+    once(&args.options, "--option")?;
+    for (name, instead) in OWN {
+        if options.get(name).is_some() {
+            return Err(Failure::Usage(format!("--option {name}=: {instead}")));
+        }
     }
     let tuned = weights(
         tunable,

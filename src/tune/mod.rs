@@ -97,7 +97,8 @@ impl<'a> Tuning<'a> {
                 if self.is_complete() || *number != self.done + 1 {
                     return Err(format!("iteration {number} does not follow iteration {}", self.done));
                 }
-                if results.len() != self.terms.pairs as usize || results.iter().any(|result| result.abs() > 2)
+                if results.len() != self.terms.pairs as usize
+                    || results.iter().any(|result| !(-2..=2).contains(result))
                 {
                     return Err(format!(
                         "iteration {number} has not the results of {} pairs",

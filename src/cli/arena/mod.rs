@@ -29,7 +29,7 @@ use super::failure::Failure;
 use super::interrupt::Halt;
 use super::position::PositionArgs;
 use super::progress::Progress;
-use super::{keeper, parse, write_json};
+use super::{keeper, output, parse, write_json};
 use html::Gallery;
 use report::Report;
 
@@ -38,6 +38,9 @@ const GAMES: u32 = 100;
 
 /// The most games of a match that ends when a hypothesis is accepted.
 const GAMES_SPRT: u32 = 10_000;
+
+/// What an interrupt does.
+const PLAYED_OUT: &str = "the games at the board are played to their end; interrupt again to leave them";
 
 /// Random moves of an opening where nothing else says how games begin.
 const RANDOM_PLIES: u16 = 2;
@@ -145,10 +148,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut contest = contest(args)?;
     let mut totals = Totals::new(&contest, args.sprt);
     if let Some(path) = &args.html {
-        html::try_path(path, args.record.as_deref())?;
+        output::try_path("--html", path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
-    play(&mut contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt()?)?;
+    play(&mut contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
     let gallery = totals.gallery.take();
     let anchor = if args.ladder { Anchor::Player(0) } else { Anchor::Mean };
     let report = Report::new(&contest, &totals.summary, totals.assessment(), anchor);

@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
-options: TUNABLE.weights,
+    options: TUNABLE.weights,
     tunable: &[TUNABLE],
     trainable: &[],
     evaluators: &[

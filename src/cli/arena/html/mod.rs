@@ -84,22 +84,6 @@ impl Gallery {
     }
 }
 
-/// Sees before the first game whether a page can be written there; makes an empty file where there is none.
-///
-/// # Errors
-/// It cannot be written, or is the record.
-pub(super) fn try_path(path: &Path, record: Option<&Path>) -> Result<(), Failure> {
-    let told = |what: &dyn std::fmt::Display| Failure::Usage(format!("--html {}: {what}", path.display()));
-    fs::File::options().create(true).append(true).open(path).map_err(|error| told(&error))?;
-    let place = |path: &Path| fs::canonicalize(path).ok();
-    match record {
-        Some(record) if place(record).is_some_and(|record| Some(record) == place(path)) => {
-            Err(told(&"the page would replace the record: give another file"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Whether the game says something of a player that its result does not.
 fn is_faulty(game: &PlayedGame) -> bool {
     game.forfeit.is_some() || !game.contradictions.is_empty()

@@ -20,7 +20,7 @@ use crate::arena::{Meeting, Summary};
 use crate::columns::{Columns, grouped};
 
 use super::report::{Ended, percent};
-use super::{Args, Halt, Totals, contest, play};
+use super::{Args, Halt, PLAYED_OUT, Totals, contest, play};
 use crate::cli::failure::Failure;
 use crate::cli::write_json;
 use claim::{Claim, Verdict};
@@ -131,7 +131,7 @@ pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), 
             Failure::Usage(format!("--record {place}: {error}; with --preset it is a directory"))
         })?;
     }
-    let halt = Halt::on_interrupt()?;
+    let halt = Halt::on_interrupt(PLAYED_OUT)?;
     let (mut played, mut number) = (Vec::new(), 0);
     let all: usize = tables.iter().map(|table| table.rows.len()).sum();
     for Table { title, rows } in tables {
