@@ -127,6 +127,8 @@ impl From<TrialError> for Failure {
     fn from(error: TrialError) -> Self {
         match error {
             TrialError::Opening(_) => Self::Usage(error.to_string()),
+            // The evaluator is no option here, and what is wrong with it says what to give.
+            TrialError::Player(fault) if fault.pointer == "/options/eval" => Self::Usage(fault.message),
             TrialError::Player(fault) => fault.into(),
             TrialError::Io(error) => error.into(),
         }

@@ -7,7 +7,7 @@
 
 use crate::zobrist::{SplitMix64, mix};
 
-/// How fast the rate falls.
+/// How fast the product of rate and perturbation falls.
 const ALPHA: f64 = 0.602;
 /// How fast the perturbation falls.
 const GAMMA: f64 = 0.101;
@@ -80,7 +80,7 @@ impl Spsa {
         Probe { plus, minus }
     }
 
-    /// Learns from the next pairs, all of them probed with the present values: the games that `plus` won less those that it
+    /// Learns from the next pairs, all of them probed with the present values and their first one's gains: the games that `plus` won less those that it
     /// lost.
     pub fn learn(&mut self, results: &[i32]) {
         let rate = self.rate();
