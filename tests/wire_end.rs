@@ -109,7 +109,11 @@ fn an_idle_connection_just_ends() {
 fn the_end_of_stdio_leaves_other_listeners_alone() {
     let (mut server, mut stdio) = Server::both(&[]);
     let mut other = server.greet(json!({}));
-    stdio.send(&json!({ "id": "g", "cmd": "go", "game": "isolation", "position": {}, "mode": "analyse" }));
+    // A board that is not soon proven.
+    let rules = json!({ "preset": "11x9" });
+    stdio.send(
+        &json!({ "id": "g", "cmd": "go", "game": "isolation", "rules": rules, "position": {}, "mode": "analyse" }),
+    );
     stdio.end_input();
     assert_eq!(stdio.last("g")["reason"], "stopped");
     other.ping();
