@@ -3,15 +3,17 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/trials.rs"]
+mod trials;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use trials::Trials;
 
 /// Some games from openings in which much is decided already.
 const TINY: [&str; 12] = [
@@ -29,32 +31,9 @@ const TINY: [&str; 12] = [
     "30",
 ];
 
-/// An empty directory of its own.
-fn directory() -> PathBuf {
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("train-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn command(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
-    command.arg("train").args(arguments).current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn train(directory: &Path, arguments: &[&str]) -> Output {
-    let output = command(directory, arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-/// What it says of a mistake in its arguments.
-fn refusal(directory: &Path, arguments: &[&str]) -> String {
-    let output = command(directory, arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
+/// An empty directory for the command.
+fn directory() -> Trials {
+    Trials::new("train")
 }
 
 fn read(directory: &Path, name: &str) -> Vec<u8> {
@@ -62,8 +41,8 @@ fn read(directory: &Path, name: &str) -> Vec<u8> {
 }
 
 /// A whole training: the file of its state and its tables.
-fn whole(directory: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
-    train(directory, &[&TINY[..], &["--state", "whole.json", "--out", "whole.bin"], more].concat());
+fn whole(directory: &Trials, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    directory.run(&[&TINY[..], &["--state", "whole.json", "--out", "whole.bin"], more].concat());
     (read(directory, "whole.json"), read(directory, "whole.bin"))
 }
 
@@ -83,7 +62,7 @@ fn the_same_seed_gives_the_same_tables_whatever_the_threads() {
     let chance = ["--rules", "preset=v2-4x4,mode=nondet", "--depth", "1"];
     let more = [&TINY[..2], &chance[1..], &TINY[3..7], &TINY[9..], &["--out", "whole.bin"]].concat();
     let [first, second] = [directory(), directory()].map(|directory| {
-        train(&directory, &more);
+        directory.run(&more);
         read(&directory, "whole.bin")
     });
     assert_eq!(first, second);
@@ -95,7 +74,7 @@ fn a_training_that_is_killed_or_interrupted_goes_on() {
     let arguments = [&TINY[..], &["--state", "state.json", "--out", "out.bin"]].concat();
     let path = directory.join("state.json");
     for (signal, at_least) in [(Signal::KILL, 8), (Signal::INT, 24)] {
-        let mut child = command(&directory, &arguments).spawn().unwrap();
+        let mut child = directory.command(&arguments).spawn().unwrap();
         while games(&path).is_none_or(|games| games < at_least) {
             thread::sleep(Duration::from_millis(2));
         }
@@ -104,7 +83,7 @@ fn a_training_that_is_killed_or_interrupted_goes_on() {
         assert!(!is_done, "who waits for the file is told that it is not written");
         assert!(read(&directory, "out.bin").is_empty());
     }
-    train(&directory, &arguments);
+    directory.run(&arguments);
     assert_eq!((read(&directory, "state.json"), read(&directory, "out.bin")), whole(&directory, &[]));
 }
 
@@ -113,7 +92,7 @@ fn a_file_of_another_training_is_refused_and_kept() {
     let directory = directory();
     let (state, _) = whole(&directory, &[]);
     for more in [["--seed", "9"], ["--lambda", "0.5"], ["--rate", "0.3"]] {
-        let text = refusal(&directory, &[&TINY[..], &["--state", "whole.json"], &more].concat());
+        let text = directory.refusal(&[&TINY[..], &["--state", "whole.json"], &more].concat());
         assert!(text.contains("it is of a training with another") && text.contains(more[0]), "{text}");
     }
     let text = String::from_utf8(state.clone()).unwrap();
@@ -127,7 +106,7 @@ fn a_file_of_another_training_is_refused_and_kept() {
         let spoilt = text.replacen(from, to, 1);
         assert_ne!(spoilt, text);
         fs::write(directory.join("spoilt.json"), &spoilt).unwrap();
-        let told = refusal(&directory, &[&TINY[..], &["--state", "spoilt.json"]].concat());
+        let told = directory.refusal(&[&TINY[..], &["--state", "spoilt.json"]].concat());
         assert!(told.contains(words.replace("whole", "spoilt").as_str()), "{told}");
         assert_eq!(read(&directory, "spoilt.json"), spoilt.as_bytes());
     }
@@ -148,7 +127,7 @@ fn mistakes_are_told_with_what_could_be_given() {
         (&["ijk", "--lambda", "2"], &["a number above 0, at most 1"]),
         (&["ijk", "--rate", "0"], &["a number above 0, at most 1"]),
     ] {
-        let text = refusal(&directory, arguments);
+        let text = directory.refusal(arguments);
         for word in words {
             assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
         }
@@ -158,14 +137,14 @@ fn mistakes_are_told_with_what_could_be_given() {
 #[test]
 fn what_it_came_to_is_told_to_people_and_to_programs() {
     let directory = directory();
-    let output = train(&directory, &[&TINY[..], &["--json"]].concat());
+    let output = directory.run(&[&TINY[..], &["--json"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         (&report["games_played"], &report["scheduled"], &report["depth"], &report["evaluator"]),
         (&json!(60), &json!(60), &json!(2), &json!("tuples"))
     );
     assert!(report["learned"].as_u64() > Some(20) && report["learned"].as_u64() < report["weights"].as_u64());
-    let output = train(&directory, &[&TINY[..], &["--out", "tables.bin"]].concat());
+    let output = directory.run(&[&TINY[..], &["--out", "tables.bin"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("games: 60 of 60"), "{text}");
     assert!(

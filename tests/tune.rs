@@ -3,15 +3,18 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/trials.rs"]
+mod trials;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
+use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use trials::Trials;
 
 /// Some iterations on a board where games last some moves.
 const TINY: [&str; 14] = [
@@ -31,32 +34,9 @@ const TINY: [&str; 14] = [
     "--random-plies=2",
 ];
 
-/// An empty directory of its own.
-fn directory() -> PathBuf {
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("tune-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn command(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
-    command.arg("tune").args(arguments).current_dir(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn tune(directory: &Path, arguments: &[&str]) -> Output {
-    let output = command(directory, arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-/// What it says of a mistake in its arguments.
-fn refusal(directory: &Path, arguments: &[&str]) -> String {
-    let output = command(directory, arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
+/// An empty directory for the command.
+fn directory() -> Trials {
+    Trials::new("tune")
 }
 
 fn read(directory: &Path, name: &str) -> String {
@@ -64,8 +44,8 @@ fn read(directory: &Path, name: &str) -> String {
 }
 
 /// A whole tuning: the file of its state and its weights.
-fn whole(directory: &Path, more: &[&str]) -> (String, String) {
-    tune(directory, &[&TINY[..], &["--state", "whole.jsonl", "--out", "whole.txt"], more].concat());
+fn whole(directory: &Trials, more: &[&str]) -> (String, String) {
+    directory.run(&[&TINY[..], &["--state", "whole.jsonl", "--out", "whole.txt"], more].concat());
     (read(directory, "whole.jsonl"), read(directory, "whole.txt"))
 }
 
@@ -106,10 +86,7 @@ fn a_tuning_goes_on_wherever_it_was_cut_as_if_it_had_not_been() {
         [0, 5, ends[0] - 1, ends[0], ends[0] + 9, ends[4], ends[4] + 30, ends[11] - 1, ends[11], ends[12]]
     {
         fs::write(directory.join("cut.jsonl"), &state[..cut]).unwrap();
-        tune(
-            &directory,
-            &[&TINY[..], &["--state", "cut.jsonl", "--out", "cut.txt", "--threads", "2"]].concat(),
-        );
+        directory.run(&[&TINY[..], &["--state", "cut.jsonl", "--out", "cut.txt", "--threads", "2"]].concat());
         assert_eq!(read(&directory, "cut.jsonl"), state, "{cut}");
         assert_eq!(read(&directory, "cut.txt"), weights, "{cut}");
     }
@@ -121,13 +98,13 @@ fn a_tuning_that_is_killed_or_interrupted_goes_on() {
     let arguments = [&TINY[..], &["--state", "state.jsonl", "--out", "out.txt"]].concat();
     let path = directory.join("state.jsonl");
     for (signal, lines) in [(Signal::KILL, 3), (Signal::INT, 6)] {
-        let child = command(&directory, &arguments).spawn().unwrap();
+        let child = directory.command(&arguments).spawn().unwrap();
         wait_for_lines(&path, lines);
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert!(!ends(child), "who waits for the file is told that it is not written");
         assert_eq!(read(&directory, "out.txt"), "");
     }
-    tune(&directory, &arguments);
+    directory.run(&arguments);
     assert_eq!((read(&directory, "state.jsonl"), read(&directory, "out.txt")), whole(&directory, &[]));
 }
 
@@ -142,7 +119,7 @@ fn a_file_of_another_tuning_is_refused_and_kept() {
         (&["--option", "variety=5"], "--option"),
         (&["--step", "4"], "--step"),
     ] {
-        let text = refusal(&directory, &[&TINY[..], &["--state", "whole.jsonl"], more].concat());
+        let text = directory.refusal(&[&TINY[..], &["--state", "whole.jsonl"], more].concat());
         assert!(text.contains("line 1: it is of a tuning with another") && text.contains(word), "{text}");
     }
     for (from, to, words) in [
@@ -153,7 +130,7 @@ fn a_file_of_another_tuning_is_refused_and_kept() {
     ] {
         let spoilt = state.replacen(from, to, 1);
         fs::write(directory.join("spoilt.jsonl"), &spoilt).unwrap();
-        let text = refusal(&directory, &[&TINY[..], &["--state", "spoilt.jsonl"]].concat());
+        let text = directory.refusal(&[&TINY[..], &["--state", "spoilt.jsonl"]].concat());
         assert!(text.contains(words), "{text}");
         assert_eq!(read(&directory, "spoilt.jsonl"), spoilt);
     }
@@ -189,7 +166,7 @@ fn mistakes_are_told_with_what_could_be_given() {
         (&["ijk", "--step", "51"], &["at most 50"]),
         (&["ijk", "--state", "/dev/null"], &["no regular file"]),
     ] {
-        let text = refusal(&directory, arguments);
+        let text = directory.refusal(arguments);
         for word in words {
             assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
         }
@@ -199,7 +176,7 @@ fn mistakes_are_told_with_what_could_be_given() {
 #[test]
 fn what_it_came_to_is_told_to_people_and_to_programs() {
     let directory = directory();
-    let output = tune(&directory, &[&TINY[..], &["--json", "--weights", "lead_full"]].concat());
+    let output = directory.run(&[&TINY[..], &["--json", "--weights", "lead_full"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         (&report["games"], &report["scheduled"], &report["nodes"]),
@@ -207,7 +184,7 @@ fn what_it_came_to_is_told_to_people_and_to_programs() {
     );
     assert!(report["tuned"]["lead_full"].is_i64() && report["tuned"].get("lead_empty").is_none(), "{report}");
     let output =
-        tune(&directory, &[&TINY[..], &["--option", "lead_empty=77", "--weights", "lead_full"]].concat());
+        directory.run(&[&TINY[..], &["--option", "lead_empty=77", "--weights", "lead_full"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("games: 72 of 72") && text.contains("\nlead_empty 77\nlead_full "), "{text}");
 }

@@ -1,0 +1,58 @@
+//! `plyd tune` and `plyd train` as people run them: the real binary, in a directory of its own.
+
+use std::fs;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An empty directory in which a command runs; it goes with its contents.
+pub(crate) struct Trials {
+    verb: &'static str,
+    path: PathBuf,
+}
+
+impl Trials {
+    pub(crate) fn new(verb: &'static str) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("{verb}-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self { verb, path }
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
+        command.arg(self.verb).args(arguments).current_dir(&self.path);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// What it says, having done what it should.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output
+    }
+
+    /// What it says of a mistake in its arguments.
+    pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+impl Deref for Trials {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Trials {
+    fn drop(&mut self) {
+        let _what_is_left_harms_nobody = fs::remove_dir_all(&self.path);
+    }
+}
