@@ -66,7 +66,6 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
-    trials.try_out()?;
     let evaluator = trials.evaluator(|entry| entry.trainable.to_vec(), "tables")?;
     let terms = Terms {
         games: trials.games(evaluator)?,
@@ -78,6 +77,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     };
     let start = |seed| trials.start(seed);
     let mut training = Training::new(terms, &start)?;
+    trials.try_out()?;
     if let Some(path) = &trials.state {
         recall(path, &mut training)?;
     }
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if trials.json {
         write_json(out, &report(&training))?
     } else {
-        show(trials, &training, out)?
+        show(trials, &training, written.is_ok(), out)?
     }
     written
 }
@@ -137,7 +137,12 @@ fn report<'t>(training: &'t Training<'_>) -> Report<'t> {
     }
 }
 
-fn show(trials: &TrialArgs, training: &Training<'_>, out: &mut impl Write) -> Result<(), Failure> {
+fn show(
+    trials: &TrialArgs,
+    training: &Training<'_>,
+    is_written: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let Report { terms, games_played, weights, learned, largest } = report(training);
     writeln!(
         out,
@@ -148,8 +153,10 @@ fn show(trials: &TrialArgs, training: &Training<'_>, out: &mut impl Write) -> Re
     writeln!(out, "games: {} of {}", grouped(games_played.into()), grouped(terms.scheduled.into()))?;
     match &trials.out {
         _ if !training.is_complete() => Ok(writeln!(out, "with --state the same command goes on")?),
-        Some(path) => Ok(writeln!(out, "the tables of {} are in {}", terms.command(), path.display())?),
-        None => Ok(writeln!(out, "with --out the tables are written to a file")?),
+        Some(path) if is_written => {
+            Ok(writeln!(out, "the tables of {} are in {}", terms.command(), path.display())?)
+        }
+        _ => Ok(writeln!(out, "with --out the tables are written to a file")?),
     }
 }
 

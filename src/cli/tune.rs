@@ -80,7 +80,6 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
-    trials.try_out()?;
     let entry = trials.position.entry()?;
     let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
@@ -88,6 +87,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let terms = terms(args, entry, tunable)?;
     let start = |seed| trials.start(seed);
     let mut tuning = Tuning::new(entry, terms, &start)?;
+    trials.try_out()?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
     if !tuning.is_complete() {
         let halt = Halt::on_interrupt(LEFT_OUT)?;
@@ -103,12 +103,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if trials.json {
         write_json(out, &report(&tuning))?
     } else {
-        show(trials, &tuning, &file, out)?
+        show(trials, &tuning, &file, written.is_ok(), out)?
     }
-    written.inspect_err(|_| {
-        // What could not be written is not lost.
-        let _nobody_reads = write!(out, "\n{file}");
-    })
+    written
 }
 
 /// What the arguments ask for.
@@ -175,7 +172,14 @@ fn report<'t>(tuning: &'t Tuning<'_>) -> Report<'t> {
     Report { terms, games: tuning.games(), scheduled: terms.scheduled(), tuned: tuned.collect() }
 }
 
-fn show(trials: &TrialArgs, tuning: &Tuning<'_>, file: &str, out: &mut impl Write) -> Result<(), Failure> {
+/// For people; the file itself too where it is not written, so that nothing is lost.
+fn show(
+    trials: &TrialArgs,
+    tuning: &Tuning<'_>,
+    file: &str,
+    is_written: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let terms = tuning.terms();
     let mut table = Columns::new(["weight", "before", "now", "smallest", "largest"]);
     for (Weight { name, start, min, max }, value) in terms.weights.iter().zip(tuning.values()) {
@@ -184,8 +188,8 @@ fn show(trials: &TrialArgs, tuning: &Tuning<'_>, file: &str, out: &mut impl Writ
     writeln!(out, "{table}\ngames: {} of {}", grouped(tuning.games()), grouped(terms.scheduled()))?;
     match &trials.out {
         _ if !tuning.is_complete() => Ok(writeln!(out, "with --state the same command goes on")?),
-        Some(path) => Ok(writeln!(out, "the weights are in {}", path.display())?),
-        None => Ok(write!(out, "\n{file}")?),
+        Some(path) if is_written => Ok(writeln!(out, "the weights are in {}", path.display())?),
+        _ => Ok(write!(out, "\n{file}")?),
     }
 }
 

@@ -54,8 +54,7 @@ impl Claim {
         let games = meeting.wins + meeting.draws + meeting.losses;
         let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
         let Some(ours) = meeting.pairing.score() else { return Verdict::Open };
-        // Where all pairs were alike their share is moved along with its error.
-        let centre = if ours.error == 0.0 { adjusted(ours.value, pairs(meeting)) } else { ours };
+        let centre = centre(meeting, ours);
         let error = centre.error;
         let likely = |holds| if games < FEW { Verdict::Open } else { sure(holds) };
         // What holds for a few games is not yet borne out; one game is enough to contradict.
@@ -79,14 +78,14 @@ impl Claim {
 
 /// The score of a match for tables, with the error that verdicts are made by.
 pub(super) fn score(meeting: &Meeting) -> Option<Estimate> {
-    let Estimate { value, error } = meeting.pairing.score()?;
-    let error = if error == 0.0 { adjusted(value, pairs(meeting)).error } else { error };
-    Some(Estimate { value, error })
+    let ours = meeting.pairing.score()?;
+    Some(Estimate { error: centre(meeting, ours).error, ..ours })
 }
 
-/// How many pairs of games a match has.
-fn pairs(meeting: &Meeting) -> f64 {
-    (meeting.wins + meeting.draws + meeting.losses) as f64 / 2.0
+/// The middle of a score's interval: where all pairs were alike, the share is moved along with its error.
+fn centre(meeting: &Meeting, ours: Estimate) -> Estimate {
+    let games = meeting.wins + meeting.draws + meeting.losses;
+    if ours.error == 0.0 { adjusted(ours.value, games as f64 / 2.0) } else { ours }
 }
 
 /// The fewest games that bear a claim out, or contradict it by their number.
