@@ -19,7 +19,7 @@ pub type Start<'a> = dyn Fn(u64) -> Result<Arc<dyn AnyRoot>, String> + Sync + 'a
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// No opening.
-    #[error("{0}; give fewer --random-plies")]
+    #[error(transparent)]
     Opening(#[from] NoOpening),
     /// A player that cannot be had, or cannot play.
     #[error("{} ({})", .0.message, .0.pointer)]
@@ -121,7 +121,7 @@ pub fn list(settings: &Settings) -> String {
 }
 
 /// The results of so many games in their order, played at once by some threads; none if `halt` was raised before all had
-/// begun.
+/// begun, or if a game that saw it raised has no result.
 ///
 /// # Errors
 /// The first error of a game.
@@ -129,7 +129,7 @@ pub fn play<T: Send, E: Send>(
     games: usize,
     threads: usize,
     halt: &AtomicBool,
-    game: impl Fn(usize) -> Result<T, E> + Sync,
+    game: impl Fn(usize) -> Result<Option<T>, E> + Sync,
 ) -> Result<Option<Vec<T>>, E> {
     let results = Mutex::new(Ok((0..games).map(|_| None).collect::<Vec<_>>()));
     let next = AtomicUsize::new(0);
@@ -142,7 +142,7 @@ pub fn play<T: Send, E: Send>(
             let result = game(number);
             let mut all = results.lock().unwrap_or_else(PoisonError::into_inner);
             match (&mut *all, result) {
-                (Ok(all), Ok(result)) => all[number] = Some(result),
+                (Ok(all), Ok(result)) => all[number] = result,
                 (Ok(_), Err(error)) => *all = Err(error),
                 (Err(_), _) => break,
             }
@@ -165,9 +165,9 @@ mod tests {
     fn results_come_in_the_order_of_their_games_whatever_the_threads() {
         let halt = AtomicBool::new(false);
         for threads in [1, 3, 20] {
-            let squares = play(10, threads, &halt, |game| Ok::<_, ()>(game * game));
+            let squares = play(10, threads, &halt, |game| Ok::<_, ()>(Some(game * game)));
             assert_eq!(squares, Ok(Some((0..10).map(|game| game * game).collect())), "{threads}");
-            let failed = play(10, threads, &halt, |game| if game == 7 { Err(game) } else { Ok(()) });
+            let failed = play(10, threads, &halt, |game| if game == 7 { Err(game) } else { Ok(Some(())) });
             assert_eq!(failed, Err(7), "{threads}");
         }
     }
@@ -177,9 +177,13 @@ mod tests {
         let halt = AtomicBool::new(false);
         let results = play(10, 1, &halt, |game| {
             halt.store(game == 8, Ordering::Relaxed);
-            Ok::<_, ()>(game)
+            Ok::<_, ()>(Some(game))
         });
         assert_eq!(results, Ok(None));
-        assert_eq!(play(10, 2, &halt, Ok::<_, ()>), Ok(None));
+        let result = |game| Ok::<_, ()>(Some(game));
+        assert_eq!(play(10, 2, &halt, result), Ok(None));
+        // The last game was halted after it had begun.
+        let halt = AtomicBool::new(false);
+        assert_eq!(play(10, 1, &halt, |game| Ok::<_, ()>((game < 9).then_some(game))), Ok(None));
     }
 }

@@ -15,7 +15,9 @@ const DRAWS: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoOpening {
     /// Each of the games that were drawn was over before.
-    #[error("no opening of {plies} random plies was found: the games were over before")]
+    #[error(
+        "no opening of {plies} random plies was found: the games were over before; give fewer --random-plies"
+    )]
     Over {
         /// The plies asked for.
         plies: usize,

@@ -52,6 +52,15 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads a number above 0, at most `most`.
+///
+/// # Errors
+/// A sentence that says so.
+pub(super) fn share(text: &str, most: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| 0.0 < *number && *number <= most);
+    number.ok_or_else(|| format!("give a number above 0, at most {most}"))
+}
+
 /// Reads the size of a board, `7x7`: columns and rows.
 ///
 /// # Errors

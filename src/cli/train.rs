@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::interrupt::Halt;
 use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
-use super::write_json;
+use super::{parse, write_json};
 
 /// How often the standing is kept and told, at most: a hundred times in all.
 const PARTS: u32 = 100;
@@ -42,10 +42,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "PLIES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=32))]
     depth: u32,
     /// How much of a position's return is that of the next one; the rest is what the search says there
-    #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = |text: &str| parse::share(text, 1.0))]
     lambda: f64,
     /// By what part of its error a position moves its own value in the first games; it falls to 0 towards the last
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }
 
@@ -77,10 +77,10 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     };
     let start = |seed| trials.start(seed);
     let mut training = Training::new(terms, &start)?;
-    trials.try_out()?;
     if let Some(path) = &trials.state {
         recall(path, &mut training)?;
     }
+    trials.try_out()?;
     if !training.is_complete() {
         play(trials, &mut training)?;
     }
@@ -158,10 +158,4 @@ fn show(
         }
         _ => Ok(writeln!(out, "with --out the tables are written to a file")?),
     }
-}
-
-/// A number above 0, at most 1.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| 0.0 < *number && *number <= 1.0);
-    number.ok_or_else(|| "give a number above 0, at most 1".to_owned())
 }

@@ -15,7 +15,7 @@ use super::{build, output, parse};
 
 /// What an interrupt does.
 pub(super) const LEFT_OUT: &str =
-    "the games at the board are played to their end and left out; interrupt again to leave them at once";
+    "the games at the board are ended and left out; interrupt again to leave them at once";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TrialArgs {

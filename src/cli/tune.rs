@@ -7,8 +7,8 @@ use crate::archive::{Archive, ArchiveError};
 use crate::columns::{Columns, grouped};
 use crate::engine::Entry;
 use crate::settings;
+use crate::tune::Tuning;
 use crate::tune::terms::{Iteration, Line, Terms, Weight, weights};
-use crate::tune::{Tuning, tunable};
 use crate::weights::Tunable;
 use plyd_protocol::{MAX_INT, Settings};
 use serde::Serialize;
@@ -51,10 +51,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pairs: u32,
     /// How far the settings of the last pair lie from the weights, in percent of their ranges
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| share(text, 50.0))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 50.0))]
     step: f64,
     /// By what part of its step a weight moves for one won game of the last pair
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| share(text, 1.0))]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }
 
@@ -83,12 +83,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let entry = trials.position.entry()?;
     let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
-    let tunable = tunable(entry, Some(evaluator)).expect("it was found among them");
+    let tunable =
+        entry.tunable.iter().find(|one| one.evaluator == evaluator).expect("it was found among them");
     let terms = terms(args, entry, tunable)?;
     let start = |seed| trials.start(seed);
     let mut tuning = Tuning::new(entry, terms, &start)?;
-    trials.try_out()?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
+    trials.try_out()?;
     if !tuning.is_complete() {
         let halt = Halt::on_interrupt(LEFT_OUT)?;
         let mut progress = Progress::new(tuning.terms().scheduled(), tuning.games());
@@ -191,10 +192,4 @@ fn show(
         Some(path) if is_written => Ok(writeln!(out, "the weights are in {}", path.display())?),
         _ => Ok(write!(out, "\n{file}")?),
     }
-}
-
-/// A number above 0.
-fn share(text: &str, most: f64) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| 0.0 < *number && *number <= most);
-    number.ok_or_else(|| format!("give a number above 0, at most {most}"))
 }

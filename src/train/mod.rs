@@ -111,7 +111,7 @@ impl<'a> Training<'a> {
         while !self.is_complete() {
             let batch = self.terms.batch.min(self.terms.scheduled - self.games);
             let weights = self.weights();
-            let game = |number| self.game(self.games + number as u32, &weights);
+            let game = |number| self.game(self.games + number as u32, &weights).map(Some);
             let Some(played) = trials::play(batch as usize, threads, halt, game)? else { break };
             // What is learned first is the least exact: the rate falls to 0.
             let left = f64::from(self.terms.scheduled - self.games) / f64::from(self.terms.scheduled);

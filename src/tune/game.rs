@@ -3,6 +3,7 @@
 //! A game depends on its opening, the two settings and a seed alone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plyd_protocol::{Player, ToMove};
 
@@ -21,7 +22,7 @@ pub(super) struct Limits {
     pub(super) moves: u32,
 }
 
-/// Plays a game of p1 against p2; gives the winner, if there is one.
+/// Plays a game of p1 against p2; gives p1's points, 1 for a win and -1 for a loss, and nothing if `halt` was raised before the end.
 ///
 /// # Errors
 /// An option that a player cannot have.
@@ -30,7 +31,8 @@ pub(super) fn play(
     players: [&Options; 2],
     limits: Limits,
     seed: u64,
-) -> Result<Option<Player>, Fault> {
+    halt: &AtomicBool,
+) -> Result<Option<i32>, Fault> {
     let mut engines: [Box<dyn Engine>; 2] = [opening.engine(players[0])?, opening.engine(players[1])?];
     let mut chance = SplitMix64::new(seed);
     let mut held = opening.extend(&[])?;
@@ -38,7 +40,10 @@ pub(super) fn play(
     for _ in 0..limits.moves {
         settle(root, &mut chance);
         if let Some(outcome) = root.outcome() {
-            return Ok(outcome.winner);
+            return Ok(Some(points(outcome.winner)));
+        }
+        if halt.load(Ordering::Relaxed) {
+            return Ok(None);
         }
         let engine = &mut engines[usize::from(root.to_move() == ToMove::P2)];
         let control = Control::default();
@@ -49,5 +54,13 @@ pub(super) fn play(
         root.play(&mv)?;
     }
     settle(root, &mut chance);
-    Ok(root.outcome().and_then(|outcome| outcome.winner))
+    Ok(Some(points(root.outcome().and_then(|outcome| outcome.winner))))
+}
+
+fn points(winner: Option<Player>) -> i32 {
+    match winner {
+        None => 0,
+        Some(Player::P1) => 1,
+        Some(Player::P2) => -1,
+    }
 }

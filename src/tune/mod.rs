@@ -11,13 +11,12 @@ pub mod terms;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use plyd_protocol::{Player, Settings};
+use plyd_protocol::Settings;
 
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::options::Options;
 use crate::settings::{self, Caps};
 use crate::trials::{self, Start, TrialError};
-use crate::weights::Tunable;
 use crate::zobrist::mix;
 use game::Limits;
 use spsa::{Probe, Spsa};
@@ -34,13 +33,6 @@ pub struct Tuning<'a> {
     spsa: Spsa,
     /// Iterations that are done.
     done: u32,
-}
-
-/// The evaluator of that name, if it has weights; without a name the game's first that has.
-#[must_use]
-pub fn tunable(entry: &Entry, evaluator: Option<&str>) -> Option<&'static Tunable> {
-    let tunable = entry.tunable;
-    tunable.iter().find(|tunable| evaluator.is_none_or(|name| tunable.evaluator == name))
 }
 
 impl<'a> Tuning<'a> {
@@ -115,7 +107,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// Plays the iterations that are left, and gives each to `finished` with the tuning after it. Once `halt` is raised no
-    /// further game begins, and an iteration that is not whole is forgotten.
+    /// further move is searched, and an iteration that is not whole is forgotten.
     ///
     /// # Errors
     /// The first error of `finished`, or that a game could not be played.
@@ -143,25 +135,22 @@ impl<'a> Tuning<'a> {
     fn play(&self, threads: usize, halt: &AtomicBool) -> Result<Option<Vec<i32>>, TrialError> {
         let pairs = self.terms.pairs as usize;
         let results = trials::play(2 * pairs, threads, halt, |game| {
-            self.game(u64::from(self.done) * pairs as u64 + game as u64 / 2, game % 2 == 1)
+            self.game(u64::from(self.done) * pairs as u64 + game as u64 / 2, game % 2 == 1, halt)
         })?;
         Ok(results.map(|games| games.chunks(2).map(|pair: &[i32]| pair.iter().sum()).collect()))
     }
 
-    /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one.
-    fn game(&self, pair: u64, second: bool) -> Result<i32, TrialError> {
+    /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one; none if it was
+    /// halted.
+    fn game(&self, pair: u64, second: bool, halt: &AtomicBool) -> Result<Option<i32>, TrialError> {
         let Probe { plus, minus } = self.spsa.probe(pair);
         let opening = self.opening(pair)?;
         let own = self.drawn(pair, if second { 3 } else { 2 });
         let [plus, minus] = [self.player(&plus, own)?, self.player(&minus, mix(own))?];
         let players = if second { [&minus, &plus] } else { [&plus, &minus] };
         let limits = Limits { nodes: self.terms.nodes, moves: self.terms.games.max_moves };
-        let winner = game::play(opening.as_ref(), players, limits, self.drawn(pair, 1))?;
-        Ok(match winner {
-            None => 0,
-            Some(winner) if (winner == Player::P2) == second => 1,
-            Some(_) => -1,
-        })
+        let points = game::play(opening.as_ref(), players, limits, self.drawn(pair, 1), halt)?;
+        Ok(points.map(|points| if second { -points } else { points }))
     }
 
     /// A number of the pair: 0 draws its opening, 1 its chance, 2 and 3 the players of its games.

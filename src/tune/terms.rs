@@ -166,6 +166,7 @@ mod tests {
 
     use super::*;
     use crate::games::REGISTRY;
+    use crate::zobrist::SplitMix64;
 
     fn terms(tunable: &Tunable, options: Settings) -> Terms {
         Terms {
@@ -214,6 +215,14 @@ mod tests {
             let text = serde_json::to_string(&line).unwrap();
             assert!(text.as_bytes().starts_with(Line::BEGINNING), "{text}");
             assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+        }
+        // Or its own state would be another tuning's.
+        let mut random = SplitMix64::new(1);
+        for _ in 0..1000 {
+            let rate = random.next() as f64 / u64::MAX as f64;
+            let line = Line::Terms(Terms { rate, ..terms.clone() });
+            let text = serde_json::to_string(&line).unwrap();
+            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{rate}");
         }
         let command = terms.command();
         for part in [

@@ -41,6 +41,16 @@ impl Trials {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()
     }
+
+    /// That it refuses each of some arguments with the words beside them.
+    pub(crate) fn refuses(&self, mistakes: &[(&[&str], &[&str])]) {
+        for (arguments, words) in mistakes {
+            let text = self.refusal(arguments);
+            for word in *words {
+                assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");
+            }
+        }
+    }
 }
 
 impl Deref for Trials {

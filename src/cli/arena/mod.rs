@@ -317,7 +317,7 @@ fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
         }
         None => arena::openings(|_, random| position.open_drawn(random.next()), plies.into(), rounds, *seed),
     };
-    openings.map_err(|error| Failure::Usage(format!("{error}; give fewer --random-plies")))
+    openings.map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Cores for games that are played at once; without enough of them the system decides, which is told.
