@@ -10,8 +10,6 @@ use crate::games::flood::{Step, reachable};
 pub const MIN_SIZE: usize = 5;
 /// The largest size.
 pub const MAX_SIZE: usize = 12;
-/// The largest number of cells.
-pub const MAX_CELLS: usize = MAX_SIZE * MAX_SIZE;
 
 /// A side of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -82,10 +80,12 @@ pub struct Board<B> {
 }
 
 impl<B: Bits> Board<B> {
-    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`.
+    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`; three words are for the
+    /// largest size alone.
     #[must_use]
     pub fn new(size: usize) -> Self {
         assert!((MIN_SIZE..=MAX_SIZE).contains(&size) && size * size <= B::CAPACITY);
+        assert!(B::CAPACITY <= 128 || size == MAX_SIZE);
         let set_of = |keep: &dyn Fn(usize) -> bool| {
             let cells = (0..size * size).filter(|&cell| keep(cell));
             cells.fold(B::EMPTY, |set, cell| set | B::single(cell as u8))

@@ -157,15 +157,18 @@ fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::game::Side;
-    use crate::search::Control;
+    use std::collections::HashMap;
 
-    fn options(player: &str) -> Options {
+    use super::*;
+    use crate::game::{Kind, Notation, Side};
+    use crate::search::Control;
+    use crate::zobrist::SplitMix64;
+
+    fn options(player: &str, eval: &str) -> Options {
         Options {
             player: player.to_owned(),
             depth: None,
-            eval: GROUND.to_owned(),
+            eval: eval.to_owned(),
             threads: 1,
             hash_mb: 1,
             seed: 0,
@@ -179,7 +182,7 @@ mod tests {
     /// The answer of a player: the move, and what it claims to be proven.
     fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<plyd_protocol::Proof>) {
         let root = open(&Rules::default(), Some(text)).unwrap();
-        let mut engine = root.engine(&options(player)).unwrap();
+        let mut engine = root.engine(&options(player, GROUND)).unwrap();
         let control = Control::default();
         control.set_limits(Some(nodes), None);
         let candidates = root.candidates(&[], &[]).unwrap();
@@ -203,6 +206,117 @@ mod tests {
                 assert!(proof.margin.is_none_or(|told| told == margin), "{player}: {proof:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
+        // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand cells.
+        let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
+        let root = open(&Rules::default(), Some(text)).unwrap();
+        let mut engine = root.engine(&options("tree", "seed")).unwrap();
+        let control = Control::default();
+        control.set_limits(Some(20_000), None);
+        let candidates = root.candidates(&["35d".to_owned()], &[]).unwrap();
+        let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+        assert_eq!(lines[0].mv, "35d");
+        assert!(control.stats().nodes <= 21_000, "{}", control.stats().nodes);
+    }
+
+    #[test]
+    fn no_evaluation_counts_as_a_win() {
+        let game = Colosseum::<U192>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
+        let ranges = PUBLISHED
+            .map(|named| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, named.name).unwrap()));
+        let most = Ground::weighted(&game, |spec| match spec.kind {
+            Kind::Int { max, .. } => max as i32,
+            _ => 0,
+        });
+        let ground = Evaluator::<Colosseum<U192>>::range(&most);
+        for (least, most) in ranges.into_iter().chain([ground]) {
+            assert!(-Colosseum::<U192>::WIN_BONUS < least && most < Colosseum::<U192>::WIN_BONUS);
+        }
+    }
+
+    /// A position on 5x5 with few sides left open, the players not apart.
+    fn narrow(game: &Colosseum<u64>, random: &mut SplitMix64) -> Position<u64> {
+        let board = game.board();
+        loop {
+            let players = [(); 2].map(|()| random.below(board.cells()) as u8);
+            if players[0] == players[1] {
+                continue;
+            }
+            let mut open = board.bare();
+            let mut walls: Vec<_> = board.walls().collect();
+            while open.right.len() + open.down.len() > 10 && !walls.is_empty() {
+                let wall = walls.swap_remove(random.below(walls.len()));
+                open.toggle(wall);
+                if board.zone_without(&open, players[0], players[1]).is_some() {
+                    open.toggle(wall);
+                }
+            }
+            let side = if random.below(2) == 0 { Side::First } else { Side::Second };
+            return game.position(open, players, side);
+        }
+    }
+
+    /// The margin that the mover gets, by looking at every line to its end.
+    fn margin(game: &Colosseum<u64>, pos: &Position<u64>, known: &mut HashMap<u64, i32>) -> i32 {
+        if let Some(zones) = pos.zones() {
+            return zones[pos.mover().index()] - zones[pos.mover().other().index()];
+        }
+        if let Some(&found) = known.get(&game.hash(pos)) {
+            return found;
+        }
+        let mut moves = Vec::new();
+        game.moves(pos, &mut moves);
+        let after = |mv| {
+            let mut next = *pos;
+            game.play(&mut next, mv);
+            -margin(game, &next, known)
+        };
+        let best = moves.into_iter().map(after).max().unwrap();
+        known.insert(game.hash(pos), best);
+        best
+    }
+
+    #[test]
+    fn proofs_hold_as_brute_force_tells() {
+        let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(5)).unwrap());
+        let (mut random, mut claims) = (SplitMix64::new(7), [0; 3]);
+        for _ in 0..40 {
+            let pos = narrow(&game, &mut random);
+            let root = open(&Rules::default(), Some(&game.position_text(&pos))).unwrap();
+            let mut known = HashMap::new();
+            for (player, eval) in [
+                ("default", GROUND),
+                ("tree", GROUND),
+                ("tree", "seed"),
+                ("seed", "seed"),
+                ("seed", "winning"),
+            ] {
+                let mut engine = root.engine(&options(player, eval)).unwrap();
+                let control = Control::default();
+                control.set_limits(Some(3000), None);
+                let candidates = root.candidates(&[], &[]).unwrap();
+                let (lines, _) = engine.search(root.as_ref(), &candidates, 3, &control, &mut |_| ());
+                for line in lines {
+                    let Some(proof) = line.score.as_ref().and_then(|score| score.proof) else { continue };
+                    let mut next = pos;
+                    game.play(&mut next, game.parse_move(&pos, &line.mv).unwrap());
+                    let margin = -margin(&game, &next, &mut known);
+                    let told = format!("{player} {eval}: {} {} {proof:?}", game.position_text(&pos), line.mv);
+                    let (number, outcome) = match margin.signum() {
+                        1 => (0, plyd_protocol::ProofOutcome::Win),
+                        0 => (1, plyd_protocol::ProofOutcome::Draw),
+                        _ => (2, plyd_protocol::ProofOutcome::Loss),
+                    };
+                    assert_eq!(proof.outcome, outcome, "{told}");
+                    assert!(proof.margin.is_none_or(|told| told == i64::from(margin)), "{told}: {margin}");
+                    claims[number] += 1;
+                }
+            }
+        }
+        assert!(claims.iter().all(|&count| count > 3), "{claims:?}");
     }
 
     #[test]

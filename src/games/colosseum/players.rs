@@ -51,8 +51,9 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
         for depth in 1..=self.depth.min(control.depth_limit()) {
             match tree.choose(&root.pos, &asked.moves, depth) {
                 Ok((mv, score)) => {
-                    // The moves that were not looked at may be better.
-                    let value = Value { score, at_least: is_won::<Colosseum<B>>(score), at_most: false };
+                    // The moves that were not looked at may be better: one's own, and from the second ply on the opponent's.
+                    let at_least = depth == 1 && is_won::<Colosseum<B>>(score);
+                    let value = Value { score, at_least, at_most: false };
                     found = Found::one(mv, depth, Some(value));
                 }
                 Err(reason) => {
@@ -208,6 +209,21 @@ mod tests {
         assert!(kept.iter().all(|(_, _, next)| open_sides(&game, next, Side::First).count() > 1));
         let forced: Vec<Walk> = moves.into_iter().filter(|mv| mv.to == 0).collect();
         assert_eq!(tree.successors(&pos, forced).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_win_against_the_replies_that_it_looks_at_is_no_proof() {
+        // The reply 25d, which is not looked at since it leaves the opponent with three walls, ties.
+        let (layout, asked) =
+            (Layout::parse("6 3,5 2,5 12R,13R,03D,11D,12D,14D,15D,20D,21D,22D,23D,24D 1").unwrap(), "35d");
+        let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });
+        let root = Root::<Colosseum<u64>>::new(layout.position(&game));
+        let moves = vec![game.parse_move(&root.pos, asked).unwrap()];
+        let mut player = SeedPlayer::new(Published::new(&game, "seed").unwrap(), Some(3));
+        let (found, _) =
+            player.search(&game, &root, &Asked { moves, multipv: 1 }, &Control::default(), &mut |_| ());
+        let (value, _) = found.lines[0].value.unwrap();
+        assert!(is_won::<Colosseum<u64>>(value.score) && !value.at_least && !value.at_most, "{value:?}");
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl<B: Bits> Game for Colosseum<B> {
     type Move = Walk;
     type Undo = Position<B>;
     const SCORED: bool = true;
-    const WIN_BONUS: i32 = 1_000_000;
+    const WIN_BONUS: i32 = 2_000_000;
 
     #[inline]
     fn side(&self, pos: &Position<B>) -> Side {
@@ -424,7 +424,7 @@ mod tests {
                         assert_eq!(game.is_legal(&pos, mv), moves.contains(&mv), "{mv:?}");
                     }
                 }
-                // Whoever moves next, and from whichever image.
+                // Whoever moves next.
                 pos.side = pos.side.other();
                 assert!(!legal(&game, &pos).is_empty());
                 pos.side = pos.side.other();
@@ -486,12 +486,11 @@ mod tests {
 
     #[test]
     fn a_wall_belongs_to_both_its_cells() {
-        for (one, other) in [("22r 23l", "22r"), ("22d 32u", "22d")] {
-            let (game, pos) = small("6 2,2 5,5 -");
-            let (_, walled) = after("6 2,2 5,5 -", other);
-            let theirs = one.split_once(' ').unwrap().1;
-            let mv = game.parse_move(&pos, theirs).unwrap();
-            assert!(game.is_legal(&pos, mv) && !game.is_legal(&walled, mv), "{theirs}");
+        for (own, theirs) in [("22r", "23l"), ("22d", "32u")] {
+            // After a wall elsewhere the opponent could put its own there, seen from the other cell.
+            let [(game, open), (_, walled)] = ["22u", own].map(|mv| after("6 2,2 3,3 -", mv));
+            let mv = game.parse_move(&open, theirs).unwrap();
+            assert!(game.is_legal(&open, mv) && !game.is_legal(&walled, mv), "{theirs}");
         }
     }
 

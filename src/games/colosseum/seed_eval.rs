@@ -168,15 +168,25 @@ mod tests {
     #[test]
     fn values_stay_within_their_range() {
         let game = game(6);
+        let mut reached = false;
         random_games(6, 10, |_, oracle| {
             let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
             for named in NAMES {
                 let published = Published::new(&game, named.name).unwrap();
-                let context = Context { root: Side::First, last: None };
-                let value = published.evaluate(&game, &pos, &context).raw();
                 let (least, most) = Evaluator::<Colosseum<u64>>::range(&published);
-                assert!((least..=most).contains(&value), "{}: {}", named.name, oracle.text());
+                // A wall beside the mover, as the last move.
+                let beside = open_sides(&game, &pos, pos.mover()).next();
+                let beside = beside.map(|side| Walk { to: pos.player(pos.mover()), side });
+                for last in [None, beside] {
+                    let context = Context { root: Side::First, last };
+                    let value = published.evaluate(&game, &pos, &context).raw();
+                    assert!((least..=most).contains(&value), "{}: {}", named.name, oracle.text());
+                    if named.name == "aggression" {
+                        reached |= value == least;
+                    }
+                }
             }
         });
+        assert!(reached);
     }
 }

@@ -76,7 +76,10 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             let (number, child) = match self.choose(id, branches) {
                 Step::Again(child) => (store.node(child).branch(), Some(child)),
                 Step::Next(number) => (number, None),
-                Step::Nowhere => break (id != NodeId::ROOT).then(|| decided_worth::<G, E>(node)),
+                Step::Nowhere => {
+                    self.pulse.tick();
+                    break self.settled_worth(id, branches);
+                }
             };
             let branch = branches.all[number];
             let side = game.side(&pos);
@@ -111,6 +114,18 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let child = if may { self.store.add(number, is_same_side) } else { None }?;
         self.store.link(id, child);
         Some(child)
+    }
+
+    /// What a node is worth from which there is nowhere to go; none if that is the root, and all is found out.
+    fn settled_worth(&self, id: NodeId, branches: &Branches<G::Move>) -> Option<f64> {
+        let node = self.store.node(id);
+        // Another thread may have opened the last branch and not told yet what it leads to.
+        let is_whole = || self.store.children(id).count() == branches.all.len();
+        if id == NodeId::ROOT {
+            return (!is_decided::<G>(node.bounds()) && !is_whole()).then(|| worth::<G, E>(branches.best));
+        }
+        let is_known = is_decided::<G>(node.bounds());
+        Some(if is_known { decided_worth::<G, E>(node) } else { worth::<G, E>(branches.best) })
     }
 
     /// The branch to try next.
