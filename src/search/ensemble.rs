@@ -3,8 +3,9 @@
 //! Chance nodes multiply what a search has to look at, so that it sees a few plies only. In a drawn game what chance does
 //! depends on the position alone; it is searched like a game without chance, three times as deep, by a player who knows
 //! what comes. Averaged over many draws that knowledge evens out at the root (Ginsberg, "GIB: Imperfect information in
-//! a computationally challenging game", 2001). It proves nothing: what is proven comes from a search of the game
-//! itself, which looks a few plies far first.
+//! a computationally challenging game", 2001). What chance does first decides most: behind each move the games take
+//! outcomes that are spread evenly over all of them (systematic sampling). It proves nothing: what is proven comes from a search
+//! of the game itself, which looks a few plies far first.
 
 use std::sync::atomic::AtomicU64;
 
@@ -25,6 +26,10 @@ pub trait Draw: Game {
 
     /// The drawn game of that number.
     fn drawn(&self, number: u64) -> Self::Drawn;
+
+    /// The drawn game of that number, but for one chance node, at which comes what lies at a place: all its outcomes are laid side
+    /// by side, from 0 to 2^32.
+    fn drawn_but(&self, number: u64, node: &Self::Position, place: u32) -> Self::Drawn;
 
     /// What chance does in a drawn game, at a chance node of this one.
     fn outcome(&self, drawn: &Self::Drawn, pos: &Self::Position) -> Self::Move;
@@ -53,9 +58,16 @@ struct Candidate<G: Draw> {
     mv: G::Move,
     /// What the search of the game itself proved of it.
     proven: Option<Value>,
-    /// The search of the move in each drawn game, and what it is worth there.
-    members: Vec<(Roots<G::Move>, i64)>,
+    members: Vec<Member<G>>,
     average: i32,
+}
+
+/// The search of a move in a drawn game.
+struct Member<G: Draw> {
+    drawn: G::Drawn,
+    roots: Roots<G::Move>,
+    /// What the move is worth there.
+    worth: i64,
 }
 
 impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
@@ -63,9 +75,11 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
     #[must_use]
     pub fn new(game: &G, evaluator: E, options: &Options) -> Self {
         let (low, high) = Evaluator::<G>::range(&evaluator);
+        // Both share what is granted.
+        let half = Options { hash_mb: (options.hash_mb / 2).max(1), ..options.clone() };
         Self {
-            whole: Iterate::new(game, evaluator.clone(), options),
-            drawn: Iterate::new(&game.drawn(0), evaluator, options),
+            whole: Iterate::new(game, evaluator.clone(), &half),
+            drawn: Iterate::new(&game.drawn(0), evaluator, &half),
             range: (i64::from(low), i64::from(high)),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             seed: options.seed,
@@ -85,11 +99,19 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
     ) -> End {
         let control = stint.control;
         let mut random = choices(game, root, self.seed);
-        let games: Vec<G::Drawn> = (0..MEMBERS).map(|_| game.drawn(random.next())).collect();
+        let numbers = [(); MEMBERS].map(|()| random.next());
+        let offset = random.next() >> 32;
         let start = Root::<G::Drawn> { start: root.pos.clone(), plies: Vec::new(), pos: root.pos.clone() };
         for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
             let asked = Asked { moves: vec![candidate.mv], multipv: 1 };
-            candidate.members = games.iter().map(|drawn| (Roots::new(drawn, &start, &asked), 0)).collect();
+            let mut node = root.pos.clone();
+            game.play(&mut node, candidate.mv);
+            let member = |(at, &number): (u64, &u64)| {
+                let place = ((at << 32) + offset) / MEMBERS as u64;
+                let drawn = game.drawn_but(number, &node, place as u32);
+                Member { roots: Roots::new(&drawn, &start, &asked), drawn, worth: 0 }
+            };
+            candidate.members = (0..).zip(&numbers).map(member).collect();
         }
         let mut pace = Pace::new(clock::now_ns());
         let (mut depth, mut best) = (0, None);
@@ -104,9 +126,9 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
             depth = next_depth(depth, limit);
             pace.begin(clock::now_ns());
             let mut is_settled = true;
-            for (number, drawn) in games.iter().enumerate() {
+            for number in 0..MEMBERS {
                 for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
-                    let (roots, value) = &mut candidate.members[number];
+                    let Member { drawn, roots, worth: known } = &mut candidate.members[number];
                     if roots.decided().next().is_some() {
                         continue;
                     }
@@ -119,14 +141,15 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
                         return reached.into();
                     }
                     if let Some((score, _)) = roots.found().lines[0].value {
-                        *value = worth(score.score, self.range.0, self.range.1);
+                        *known = worth(score.score, self.range.0, self.range.1);
                     }
                 }
             }
             settle(candidates);
-            publish(&found(game, root, &games[0], candidates, multipv, depth));
+            publish(&found(game, root, candidates, multipv, depth));
             let first = &candidates[0];
-            pace.learn(best == Some(first.mv), first.score(), candidates.len() == 1, clock::now_ns());
+            let is_forced = candidates[1..].iter().all(|other| other.score().is_loss());
+            pace.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
             best = Some(first.mv);
             if is_settled {
                 return End::Limit;
@@ -144,24 +167,23 @@ impl<G: Draw> Candidate<G> {
 /// Averages what the drawn games tell, and puts the best candidates first.
 fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
     for candidate in candidates.iter_mut().filter(|candidate| !candidate.members.is_empty()) {
-        let sum = candidate.members.iter().map(|member| member.1).sum();
+        let sum = candidate.members.iter().map(|member| member.worth).sum();
         candidate.average = average(sum, candidate.members.len() as i64);
     }
     candidates.sort_by_cached_key(|candidate| -candidate.score().raw());
 }
 
-/// The best candidates as lines, which go on as in the first drawn game.
+/// The best candidates as lines, which go on as in the first of their drawn games.
 fn found<G: Draw>(
     game: &G,
     root: &Root<G>,
-    drawn: &G::Drawn,
     candidates: &[Candidate<G>],
     multipv: usize,
     depth: u32,
 ) -> Found<G::Move> {
     let line = |candidate: &Candidate<G>| {
         let pv = match candidate.members.first() {
-            Some((roots, _)) => with_outcomes(game, root, drawn, &roots.found().lines[0].pv),
+            Some(Member { drawn, roots, .. }) => with_outcomes(game, root, drawn, &roots.found().lines[0].pv),
             None => vec![candidate.mv],
         };
         let value = candidate.proven.unwrap_or(Value::guess(candidate.score()));

@@ -45,7 +45,7 @@ pub struct Weights {
 pub struct Learning {
     /// How much of a position's return is the return of the next one; the rest is the search's value.
     pub lambda: f64,
-    /// By what part of its error a position moves its own value.
+    /// By what part of its error a position moves its own value, unless it has weights several times: they move as often.
     pub rate: f64,
 }
 

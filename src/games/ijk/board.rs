@@ -128,20 +128,6 @@ impl Board {
         letter
     }
 
-    /// The cells with a letter.
-    #[inline]
-    #[must_use]
-    pub const fn with(&self, letter: u8) -> Cells {
-        let mut cells = u64::MAX;
-        let mut digit = 0;
-        while digit < 4 {
-            let plane = self.letters[digit];
-            cells &= if letter >> digit & 1 == 1 { plane } else { !plane };
-            digit += 1;
-        }
-        cells
-    }
-
     /// By how much the letters are below one that none is above, in binary, the lowest digit first; anything on empty cells.
     #[inline]
     #[must_use]

@@ -1,7 +1,7 @@
 //! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average over draws.
 
 use super::rules::{Ijk, Move, Position};
-use crate::game::{Context, Evaluator, Game, Reductions, Turn};
+use crate::game::{Context, Evaluator, Game, Margins, Reductions, Turn};
 use crate::score::Score;
 use crate::search::ensemble::Draw;
 use crate::zobrist::mix;
@@ -12,6 +12,8 @@ pub struct Drawn {
     game: Ijk<true>,
     /// The number of the draw, spread.
     key: u64,
+    /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see [`Draw::drawn_but`].
+    but: (u64, u32),
 }
 
 impl Drawn {
@@ -19,7 +21,8 @@ impl Drawn {
     #[inline]
     fn cell(&self, pos: &Position) -> u8 {
         let mut empty = self.game.empty(pos);
-        let draw = mix(pos.board().hash() ^ self.key) >> 32;
+        let hash = pos.board().hash();
+        let draw = if hash == self.but.0 { u64::from(self.but.1) } else { mix(hash ^ self.key) >> 32 };
         let skipped = (draw * u64::from(empty.count_ones())) >> 32;
         for _ in 0..skipped {
             empty &= empty - 1;
@@ -32,7 +35,12 @@ impl Draw for Ijk<true> {
     type Drawn = Drawn;
 
     fn drawn(&self, number: u64) -> Drawn {
-        Drawn { game: *self, key: mix(number) }
+        // If there is a board of that hash, its first empty cell is as good a draw as any.
+        Drawn { game: *self, key: mix(number), but: (0, 0) }
+    }
+
+    fn drawn_but(&self, number: u64, node: &Position, place: u32) -> Drawn {
+        Drawn { but: (node.board().hash(), place), ..self.drawn(number) }
     }
 
     fn outcome(&self, drawn: &Drawn, pos: &Position) -> Move {
@@ -108,6 +116,7 @@ impl Game for Drawn {
 impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for E {
     const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
     const REDUCTIONS: Option<Reductions> = E::REDUCTIONS;
+    const MARGINS: Option<Margins> = E::MARGINS;
     const DECISIVE: i32 = E::DECISIVE;
 
     #[inline]
@@ -187,6 +196,23 @@ mod tests {
         }
         assert_eq!(counts.iter().filter(|&&count| count > 60).count(), 13, "{counts:?}");
         assert_eq!(counts.iter().sum::<u32>(), 1300);
+    }
+
+    #[test]
+    fn a_tile_that_is_placed_lies_there_and_others_where_they_were_drawn() {
+        let game = game(4);
+        let read = |text| Layout::parse(text).unwrap().position(&game).unwrap();
+        let (node, other) = (read("Ab../..../..../...A + ~"), read("Ab../..../A.../.... + ~"));
+        let (drawn, places) = (game.drawn(5), u64::from(u32::MAX) + 1);
+        let empty: Vec<u8> = (0..64).filter(|cell| game.empty(&node) >> cell & 1 == 1).collect();
+        for (at, &cell) in (0..).zip(&empty) {
+            let all = empty.len() as u64;
+            // From the first place that is the cell's to the last one.
+            for place in [(at * places).div_ceil(all), ((at + 1) * places).div_ceil(all) - 1] {
+                let but = game.drawn_but(5, &node, place as u32);
+                assert_eq!((but.cell(&node), but.cell(&other)), (cell, drawn.cell(&other)), "{place}");
+            }
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(super) struct Rules {
     pub(super) random_first: bool,
     pub(super) win: &'static str,
     pub(super) repetition: usize,
+    pub(super) max_plies: usize,
 }
 
 impl Rules {
@@ -27,6 +28,7 @@ impl Rules {
             random_first: false,
             win: "highest",
             repetition: 0,
+            max_plies: 0,
         };
         match name {
             "v2" => v2,
@@ -55,6 +57,8 @@ pub(super) struct Oracle {
     pub(super) awaits: bool,
     /// Row and column of the tile placed last; where tiles are drawn it stays at the first cell.
     last: (usize, usize),
+    /// Moves so far.
+    plies: usize,
     /// Every position with a full board so far: rows and mover.
     full: Vec<(Vec<Vec<char>>, char)>,
 }
@@ -66,7 +70,7 @@ impl Oracle {
         if !awaits {
             rows[0][0] = 'A';
         }
-        Self { rules, rows, mover: '+', awaits, last: (0, 0), full: Vec::new() }
+        Self { rules, rows, mover: '+', awaits, last: (0, 0), plies: 0, full: Vec::new() }
     }
 
     /// The empty cells in row-major order.
@@ -90,6 +94,7 @@ impl Oracle {
             self.place(usize::from(bytes[2] - b'1'), usize::from(bytes[1] - b'a'));
             return;
         }
+        self.plies += 1;
         let mut adds = true;
         match (mv, self.rules.skip) {
             ("S", "flip") => {
@@ -195,7 +200,10 @@ impl Oracle {
         }
         let here = (self.rows.clone(), self.mover);
         let times = self.full.iter().filter(|&past| *past == here).count();
-        (self.rules.repetition > 0 && times >= self.rules.repetition).then_some(('=', "repetition"))
+        if self.rules.repetition > 0 && times >= self.rules.repetition {
+            return Some(('=', "repetition"));
+        }
+        (self.rules.max_plies > 0 && self.plies >= self.rules.max_plies).then_some(('=', "max_plies"))
     }
 
     pub(super) fn text(&self) -> String {
@@ -267,13 +275,13 @@ mod tests {
     use super::super::rules::Ijk;
     use super::super::variant::Variant;
     use super::*;
-    use crate::game::{Game, Notation, Side, Turn};
+    use crate::game::{Game, Notation, Setting, Side, Turn};
 
-    fn agree<const CHANCE: bool>(preset: &'static str, rules: &Rules, variant: Variant) -> [usize; 6] {
+    fn agree<const CHANCE: bool>(preset: &str, rules: &Rules, variant: Variant) -> [usize; 7] {
         let game = Ijk::<CHANCE>::new(variant);
         assert_eq!(game.position_text(&game.start()), Oracle::new(rules.clone()).text());
-        // How often what may happen did: the three endings, ties, drawn tiles and `S`.
-        let mut seen = [0; 6];
+        // How often what may happen did: three endings, ties, drawn tiles, `S`, and the cap on moves.
+        let mut seen = [0; 7];
         let mut current = None;
         random_games(rules, 10_000, 5, |oracle, mv| {
             let text = oracle.text();
@@ -292,7 +300,8 @@ mod tests {
             };
             assert_eq!(over, oracle.over(), "{preset}: {text}");
             if let Some((winner, by)) = over {
-                seen[usize::from(by == "full") + 2 * usize::from(by == "repetition")] += 1;
+                let endings = [(0, "k"), (1, "full"), (2, "repetition"), (6, "max_plies")];
+                seen[endings.iter().find(|ending| ending.1 == by).unwrap().0] += 1;
                 seen[3] += usize::from(winner == '=');
             } else {
                 let mut moves = Vec::new();
@@ -331,7 +340,7 @@ mod tests {
                 let given = crate::game::Rules::new(vec![("preset", preset.into()), ("mode", mode.into())]);
                 let variant = Variant::choose(&given, None).unwrap();
                 let rules = Rules::preset(preset, chance);
-                let [k, full, repetition, ties, drawn, skips] = if chance {
+                let [k, full, repetition, ties, drawn, skips, _] = if chance {
                     agree::<true>(preset, &rules, variant)
                 } else {
                     agree::<false>(preset, &rules, variant)
@@ -344,5 +353,52 @@ mod tests {
             }
         }
         assert!(all_ties > 0, "no game was drawn");
+    }
+
+    #[test]
+    fn rules_that_no_preset_has_agree_too() {
+        let plain = Rules::preset("v2", false);
+        let cases = [
+            (
+                "size=5,skip=pass,end=ply,win=any,max_plies=15",
+                Rules { size: 5, skip: "pass", end: "ply", win: "any", max_plies: 15, ..plain.clone() },
+            ),
+            (
+                "size=4,skip=flip,end=ply,max_plies=9",
+                Rules { size: 4, skip: "flip", end: "ply", max_plies: 9, ..plain.clone() },
+            ),
+            (
+                "size=3,mode=nondet,end=ply,full_ends=false,repetition=2,win=any",
+                Rules {
+                    size: 3,
+                    nondet: true,
+                    end: "ply",
+                    full_ends: false,
+                    repetition: 2,
+                    win: "any",
+                    ..plain.clone()
+                },
+            ),
+            (
+                "mode=nondet,skip=flip,first_tile=random,win=any,max_plies=20",
+                Rules { nondet: true, skip: "flip", random_first: true, win: "any", max_plies: 20, ..plain },
+            ),
+        ];
+        for (text, rules) in cases {
+            let setting = |value: &'static str| match (value.parse(), value.parse()) {
+                (Ok(number), _) => Setting::Int(number),
+                (_, Ok(truth)) => Setting::Bool(truth),
+                _ => value.into(),
+            };
+            let given = text.split(',').map(|rule| rule.split_once('=').unwrap());
+            let given = given.map(|(name, value)| (name, setting(value))).collect();
+            let variant = Variant::choose(&crate::game::Rules::new(given), None).unwrap();
+            let [k, .., capped] = if rules.nondet {
+                agree::<true>(text, &rules, variant)
+            } else {
+                agree::<false>(text, &rules, variant)
+            };
+            assert_eq!((k > 0, capped > 0), (true, rules.max_plies > 0), "{text}");
+        }
     }
 }

@@ -56,7 +56,7 @@ impl Proof {
     fn new(game: Ijk<false>) -> Self {
         let mut proof = Self { game, values: HashMap::default(), longest: 0 };
         for first in children(&game, &game.start()) {
-            proof.solve(&position(&game, first, Side::Second), 1);
+            proof.solve(&position(&game, first), 1);
         }
         proof.solve(&game.start(), 0);
         proof
@@ -91,19 +91,22 @@ impl Proof {
         value
     }
 
-    /// The positions by their value, the first ones apart.
+    /// The positions by their value, the first ones and those that end the game apart.
     fn shares(&self) -> Vec<Share> {
-        let start = self.game.start();
-        let first: HashSet<Key> = children(&self.game, &start).collect();
-        let start = key(&self.game, &start);
+        let game = &self.game;
+        let start = game.start();
+        let first: HashSet<Key> = children(game, &start).collect();
+        let start = key(game, &start);
         let mut counts: BTreeMap<(usize, i8), u64> = BTreeMap::new();
         for (&key, &value) in &self.values {
             let kind = if key == start {
                 0
             } else if first.contains(&key) {
                 1
-            } else {
+            } else if game.turn(&position(game, key)) == Turn::Move {
                 2
+            } else {
+                3
             };
             *counts.entry((kind, -value)).or_default() += 1;
         }
@@ -116,7 +119,7 @@ impl Proof {
             };
             let value = Value { score, at_least: true, at_most };
             Share {
-                kind: ["the start", "after one move", "later"][kind],
+                kind: ["the start", "after one move", "later", "over"][kind],
                 value,
                 positions,
                 classes: positions,
@@ -168,7 +171,7 @@ fn key(game: &Ijk<false>, pos: &Position) -> Key {
     cells(game).fold(mover, |key, cell| key << 5 | pos.board().tile(cell).map_or(0, digits))
 }
 
-fn position(game: &Ijk<false>, mut key: Key, side: Side) -> Position {
+fn position(game: &Ijk<false>, mut key: Key) -> Position {
     let mut board = Board::default();
     let cells: Vec<u8> = cells(game).collect();
     for &cell in cells.iter().rev() {
@@ -179,7 +182,8 @@ fn position(game: &Ijk<false>, mut key: Key, side: Side) -> Position {
         }
         key >>= 5;
     }
-    game.position(board, side, false, 0)
+    let mover = if key == Side::First.index() as u64 { Side::First } else { Side::Second };
+    game.position(board, mover, false, 0)
 }
 
 #[cfg(test)]
@@ -216,12 +220,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn positions_that_end_the_game_are_counted_apart() {
+        let rules = Rules::new(vec![("size", Setting::Int(2))]);
+        let game = Ijk::<false>::new(Variant::choose(&rules, None).unwrap());
+        let proof = Proof::new(game);
+        let (mut reached, mut next) = (HashSet::new(), vec![key(&game, &game.start())]);
+        while let Some(found) = next.pop() {
+            if reached.insert(found) {
+                next.extend(children(&game, &position(&game, found)));
+            }
+        }
+        // Behind a winning move nothing is looked at, so that these are some of all.
+        assert!(proof.values.keys().all(|known| reached.contains(known)));
+        let is_last = |key: &&Key| children(&game, &position(&game, **key)).next().is_none();
+        let last = proof.values.keys().filter(is_last).count() as u64;
+        let over = proof.shares().into_iter().filter(|share| share.kind == "over");
+        assert_eq!(over.map(|share| share.positions).sum::<u64>(), last);
+        assert!(last > 0);
+    }
+
     /// The value for the mover by looking at every line to its end.
     fn value(game: &Ijk<false>, pos: &Position) -> i32 {
         if let Turn::Over(outcome) = game.turn(pos) {
             return outcome.winner.map_or(0, |winner| if winner == pos.mover() { 1 } else { -1 });
         }
-        let after = children(game, pos).map(|key| -value(game, &position(game, key, pos.mover().other())));
+        let after = children(game, pos).map(|key| -value(game, &position(game, key)));
         after.max().unwrap()
     }
 
@@ -231,7 +255,7 @@ mod tests {
             Ijk::<false>::new(Variant::choose(&Rules::new(vec![("size", Setting::Int(3))]), None).unwrap());
         for text in ["A../.../... +", "AbC/dEf/GhI -", "..O/o.J/jk. +"] {
             let pos = super::super::notation::Layout::parse(text).unwrap().position(&game).unwrap();
-            assert_eq!(position(&game, key(&game, &pos), pos.mover()).board(), pos.board());
+            assert_eq!(position(&game, key(&game, &pos)), pos);
         }
     }
 

@@ -181,10 +181,10 @@ where
     }
 }
 
-/// What an entry counts, in thousandths of an `A`.
+/// What an entry counts, in thousandths of an `A`; a board without tiles counts as if it had one.
 #[inline]
 fn unit([own, other]: [u8; 2]) -> i32 {
-    UNIT * ((1 << own.max(other)) >> 1)
+    UNIT << (own.max(other).max(1) - 1)
 }
 
 /// What learns the tables.
@@ -359,7 +359,8 @@ mod tests {
         let game = game::<CHANCE>(4);
         let weights = weights(1);
         let tuples = with::<CHANCE>(&weights);
-        for pos in positions(&game, 300) {
+        let empty = Layout::parse("..../..../..../.... +").unwrap().position(&game).unwrap();
+        for pos in positions(&game, 300).into_iter().chain([empty]) {
             let mut active = Vec::new();
             let Sum { base, unit, decisive } = Trained.sum(&game, &pos, &mut active);
             let sum: i32 = active.iter().map(|&weight| i32::from(weights[weight as usize])).sum();
