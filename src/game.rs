@@ -259,8 +259,8 @@ impl fmt::Display for Setting {
 pub enum Kind {
     /// Yes or no.
     Bool {
-        /// The value when absent.
-        default: bool,
+        /// The value when absent; none where it depends on other settings, which `about` explains.
+        default: Option<bool>,
     },
     /// A whole number in an inclusive range.
     Int {
@@ -273,6 +273,8 @@ pub enum Kind {
     },
     /// One of some words; the first is the default.
     Choice(&'static [&'static str]),
+    /// One of some words; which of them when absent depends on other settings, as `about` explains.
+    OpenChoice(&'static [&'static str]),
     /// One of some words (the first is the default) or a whole number in an inclusive range.
     ChoiceOrInt {
         /// The words.

@@ -41,7 +41,7 @@ pub const COMMON: &[Spec] = &[
     },
     Spec {
         name: "deterministic",
-        kind: Kind::Bool { default: false },
+        kind: Kind::Bool { default: Some(false) },
         about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
     },
 ];
@@ -49,7 +49,7 @@ pub const COMMON: &[Spec] = &[
 /// An option of games that are solved before the distance to their end is known.
 pub const EXACT: Spec = Spec {
     name: "exact",
-    kind: Kind::Bool { default: false },
+    kind: Kind::Bool { default: Some(false) },
     about: "Whether the default player searches on when the outcome is proven, until its distance is exact.",
 };
 

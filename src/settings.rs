@@ -181,12 +181,12 @@ pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
 #[must_use]
 pub fn default(kind: Kind) -> Option<wire::Setting> {
     match kind {
-        Kind::Bool { default } => Some(default.into()),
+        Kind::Bool { default } => default.map(Into::into),
         Kind::Int { default, .. } => default.map(Into::into),
         Kind::Choice(choices) | Kind::ChoiceOrInt { choices, .. } => {
             choices.first().map(|first| (*first).into())
         }
-        Kind::Seed => None,
+        Kind::OpenChoice(_) | Kind::Seed => None,
     }
 }
 
@@ -241,18 +241,19 @@ fn checked(kind: Kind, value: &wire::Setting) -> Result<Setting, String> {
         {
             Ok(Setting::Int(*value))
         }
-        (Kind::Choice(choices) | Kind::ChoiceOrInt { choices, .. }, Text(text))
-            if choices.contains(&text.as_str()) =>
-        {
-            Ok(Setting::Text(text.clone()))
-        }
+        (
+            Kind::Choice(choices) | Kind::OpenChoice(choices) | Kind::ChoiceOrInt { choices, .. },
+            Text(text),
+        ) if choices.contains(&text.as_str()) => Ok(Setting::Text(text.clone())),
         (Kind::Seed, Text(text)) if text.parse::<wire::Seed>().is_ok() => Ok(Setting::Text(text.clone())),
         _ => Err(match kind {
             Kind::Bool { .. } => "expected true or false".to_owned(),
             Kind::Int { min, max, .. } => format!("expected an integer from {min} to {max}"),
-            Kind::Choice(choices) => format!("expected one of: {}", choices.join(", ")),
+            Kind::Choice(choices) | Kind::OpenChoice(choices) => {
+                format!("expected one of: {}", choices.join(", "))
+            }
             Kind::ChoiceOrInt { choices, min, max } => {
-                format!("expected one of: {}, or an integer from {min} to {max}", choices.join(", "))
+                format!("expected one of the texts {}, or an integer from {min} to {max}", choices.join(", "))
             }
             Kind::Seed => "expected 1 to 16 lower-case hexadecimal digits".to_owned(),
         }),

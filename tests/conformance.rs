@@ -17,7 +17,9 @@ fn variants(entry: &plyd::engine::Entry) -> Vec<Rules> {
             Kind::Int { min, max, .. } => {
                 [min, min + 1, (min + max) / 2, max - 1, max].map(Setting::Int).into()
             }
-            Kind::Choice(words) => words.iter().map(|word| Setting::from(*word)).collect(),
+            Kind::Choice(words) | Kind::OpenChoice(words) => {
+                words.iter().map(|word| Setting::from(*word)).collect()
+            }
             Kind::ChoiceOrInt { choices, min, max } => {
                 choices.iter().map(|word| Setting::from(*word)).chain([min, max].map(Setting::Int)).collect()
             }

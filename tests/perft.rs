@@ -49,7 +49,7 @@ fn read(entry: &plyd::engine::Entry, rule: &str) -> (&'static str, Setting) {
     let value = match spec.kind {
         Kind::Bool { .. } => Setting::Bool(value.parse().unwrap()),
         Kind::Int { .. } => Setting::Int(value.parse().unwrap()),
-        Kind::Choice(_) | Kind::Seed => Setting::from(value),
+        Kind::Choice(_) | Kind::OpenChoice(_) | Kind::Seed => Setting::from(value),
         Kind::ChoiceOrInt { .. } => value.parse().map_or_else(|_| Setting::from(value), Setting::Int),
     };
     (spec.name, value)

@@ -137,7 +137,7 @@ fn values(kind: Kind) -> String {
     match kind {
         Kind::Bool { .. } => "true, false".into(),
         Kind::Int { min, max, .. } => format!("{min} to {max}"),
-        Kind::Choice(choices) => choices.join(", "),
+        Kind::Choice(choices) | Kind::OpenChoice(choices) => choices.join(", "),
         Kind::ChoiceOrInt { choices, min, max } => format!("{}, {min} to {max}", choices.join(", ")),
         Kind::Seed => "1-16 hex digits".into(),
     }
@@ -150,9 +150,10 @@ mod tests {
     #[test]
     fn values_are_told_as_they_are_written() {
         for (kind, text) in [
-            (Kind::Bool { default: true }, "true, false"),
+            (Kind::Bool { default: Some(true) }, "true, false"),
             (Kind::Int { min: 1, max: 9, default: None }, "1 to 9"),
             (Kind::Choice(&["a", "b"]), "a, b"),
+            (Kind::OpenChoice(&["a", "b"]), "a, b"),
             (Kind::ChoiceOrInt { choices: &["a"], min: 0, max: 3 }, "a, 0 to 3"),
         ] {
             assert_eq!(values(kind), text);

@@ -14,16 +14,18 @@ use super::failure::Failure;
 pub(super) fn try_path(flag: &str, path: &Path, record: Option<&Path>) -> Result<(), Failure> {
     let told = |what: &dyn std::fmt::Display| Failure::Usage(format!("{flag} {}: {what}", path.display()));
     // Opened only where it is a file: to open a pipe waits for its reader.
-    match fs::metadata(path) {
+    let is_new = match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => return Err(told(&"it is no regular file")),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(told(&error)),
-        _ => fs::File::options().create(true).append(true).open(path).map_err(|error| told(&error))?,
+        found => found.is_err(),
     };
+    fs::File::options().create(true).append(true).open(path).map_err(|error| told(&error))?;
     let place = |path: &Path| fs::canonicalize(path).ok();
-    match record {
-        Some(record) if place(record).is_some_and(|record| Some(record) == place(path)) => {
-            Err(told(&"it would replace the record of the games: give another file"))
-        }
-        _ => Ok(()),
+    if record.is_none_or(|record| place(record).is_none_or(|record| Some(record) != place(path))) {
+        return Ok(());
     }
+    if is_new {
+        fs::remove_file(path).map_err(|error| told(&error))?;
+    }
+    Err(told(&"it would replace the record of the games: give another file"))
 }

@@ -142,7 +142,7 @@ mod tests {
         for (kind, text, value) in [
             (int, "7", Setting::Int(7)),
             (int, "7x", Setting::Text("7x".into())),
-            (Kind::Bool { default: false }, "true", Setting::Bool(true)),
+            (Kind::Bool { default: Some(false) }, "true", Setting::Bool(true)),
             (Kind::Choice(&["7"]), "7", Setting::Text("7".into())),
             (walls, "2023", Setting::Text("2023".into())),
             (walls, "5", Setting::Int(5)),

@@ -22,7 +22,8 @@ Examples:
   plyd solve isolation --board 7x7
   plyd solve isolation --board 7x7 --book openings.txt
 
-The L Game is solved by a table of all positions, Isolation by solving every opening on its own.")]
+The L Game is solved by a table of all positions, Isolation by solving every opening on its own, IJK without chance on 2x2 and \
+3x3 (--rules size=3) by looking at every line until a win is found.")]
 pub(super) struct Args {
     /// The game; one that can be solved whole
     game: String,

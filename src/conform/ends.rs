@@ -131,7 +131,7 @@ fn eof_queued(trial: &Trial<'_>) -> Checked {
     let game = talk.vast_game()?;
     talk.sessions(&["s"], &game)?;
     let s = session("s");
-    talk.send(&go("a", &s, json!({ "limit": { "nodes": 20_000 } })))?;
+    talk.send(&go("a", &s, json!({ "limit": { "nodes": 200_000 } })))?;
     talk.send(&go("b", &s, json!({ "limit": { "nodes": 500 }, "queue": true })))?;
     talk.send(&go("c", &s, with(endless(), &json!({ "queue": true }))))?;
     talk.end_input();

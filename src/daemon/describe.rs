@@ -124,7 +124,7 @@ fn setting(spec: &Spec) -> SettingInfo {
     let (kind, range, words) = match spec.kind {
         Kind::Bool { .. } => (SettingKind::Bool, None, Vec::new()),
         Kind::Int { min, max, .. } => (SettingKind::Int, Some((min, max)), Vec::new()),
-        Kind::Choice(choices) => (SettingKind::Word, None, owned(choices)),
+        Kind::Choice(choices) | Kind::OpenChoice(choices) => (SettingKind::Word, None, owned(choices)),
         Kind::ChoiceOrInt { choices, min, max } => (SettingKind::WordOrInt, Some((min, max)), owned(choices)),
         Kind::Seed => (SettingKind::Seed, None, Vec::new()),
     };

@@ -5,7 +5,7 @@
 //! what comes. Averaged over many draws that knowledge evens out at the root (Ginsberg, "GIB: Imperfect information in
 //! a computationally challenging game", 2001). What chance does first decides most: behind each move the games take
 //! outcomes that are spread evenly over all of them (systematic sampling). It proves nothing: what is proven comes from a search
-//! of the game itself, which looks a few plies far first.
+//! of the game itself, which looks a few plies far first, and goes on where all drawn games are decided.
 
 use std::sync::atomic::AtomicU64;
 
@@ -87,7 +87,7 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
         }
     }
 
-    /// Searches each candidate in each drawn game, deeper each round; publishes after each.
+    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None where all games are decided.
     fn rounds(
         &mut self,
         game: &G,
@@ -96,7 +96,7 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
         multipv: usize,
         stint: &mut Stint<'_>,
         publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> End {
+    ) -> Option<End> {
         let control = stint.control;
         let mut random = choices(game, root, self.seed);
         let numbers = [(); MEMBERS].map(|()| random.next());
@@ -118,10 +118,10 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
         loop {
             let limit = self.depth.min(control.depth_limit());
             if depth >= limit {
-                return End::Limit;
+                return Some(End::Limit);
             }
             if depth > 0 && pace.is_over(&control.deadlines(), clock::now_ns()) {
-                return End::Clock;
+                return Some(End::Clock);
             }
             depth = next_depth(depth, limit);
             pace.begin(clock::now_ns());
@@ -135,10 +135,10 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
                     is_settled = false;
                     let reached = self.drawn.deepen(drawn, &start, roots, depth, stint, &mut |_| ());
                     if control.stopped() {
-                        return End::Stopped;
+                        return Some(End::Stopped);
                     }
                     if let Some(reached) = reached {
-                        return reached.into();
+                        return Some(reached.into());
                     }
                     if let Some((score, _)) = roots.found().lines[0].value {
                         *known = worth(score.score, self.range.0, self.range.1);
@@ -152,7 +152,8 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
             pace.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
             best = Some(first.mv);
             if is_settled {
-                return End::Limit;
+                // To a depth that is asked for nothing can change.
+                return (limit < MAX_DEPTH).then_some(End::Limit);
             }
         }
     }
@@ -247,7 +248,8 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Searcher<G> for Ensemble<G,
             last = found.clone();
         };
         let end = self.rounds(game, root, &mut candidates, asked.multipv, &mut stint, &mut tell);
-        (last, end)
+        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut stint, &mut tell));
+        (last, end.expect("a whole search ends for a reason"))
     }
 
     fn clear(&mut self) {

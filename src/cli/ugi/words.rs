@@ -46,7 +46,7 @@ fn choice(words: &[&str]) -> Option<String> {
 
 fn kind(kind: Kind) -> String {
     match kind {
-        Kind::Bool { default } => format!("type check default {default}"),
+        Kind::Bool { default: Some(default) } => format!("type check default {default}"),
         Kind::Int { min, max, default: Some(default) } => {
             format!("type spin default {default} min {min} max {max}")
         }
@@ -56,7 +56,9 @@ fn kind(kind: Kind) -> String {
         Kind::ChoiceOrInt { choices, .. } => {
             format!("type string default {}", choices.first().unwrap_or(&"<empty>"))
         }
-        Kind::Seed => "type string default <empty>".into(),
+        Kind::Bool { default: None } | Kind::OpenChoice(_) | Kind::Seed => {
+            "type string default <empty>".into()
+        }
     }
 }
 

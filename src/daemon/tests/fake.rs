@@ -28,7 +28,7 @@ pub(super) static COUNTING: Entry = Entry {
             kind: Kind::Int { min: 1, max: 1_000_000, default: Some(21) },
             about: "The goal.",
         },
-        Spec { name: "chance", kind: Kind::Bool { default: false }, about: "Whether chance plays." },
+        Spec { name: "chance", kind: Kind::Bool { default: Some(false) }, about: "Whether chance plays." },
         Spec { name: "seed", kind: Kind::Seed, about: "Unused." },
     ],
     options: &[Spec {

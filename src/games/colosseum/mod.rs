@@ -61,7 +61,8 @@ pub static ENTRY: Entry = Entry {
         COMMON[5],
         Named {
             name: SEED,
-            about: "The published player: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
+            about: "The published player, with `seed` unless another published evaluation is asked for: iterative deepening over \
+                    alpha-beta with the best size + 3 moves of each position.",
         },
     ],
     endings: &[Named {
@@ -124,7 +125,9 @@ impl<B: Bits> Playable for Colosseum<B> {
     }
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(match Published::new(self, &options.eval) {
+        // The published player evaluates as published, by the sum of that name or by a part of it.
+        let usual = || Published::new(self, SEED).filter(|_| options.player == SEED);
+        Ok(match Published::new(self, &options.eval).or_else(usual) {
             Some(published) => player(self, published, options),
             None if options.eval == RACE => player(self, Race::new(self), options),
             None => player(self, Ground::weighted(self, |spec| options.weight(spec)), options),
@@ -332,6 +335,20 @@ mod tests {
             assert!(one.starts_with(&format!("{size} ")) && text(given("2"), None).unwrap() != one);
             assert_eq!(text(vec![], Some(&one)), Ok(one));
         }
+    }
+
+    #[test]
+    fn the_published_player_takes_published_evaluations() {
+        let root = open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1")).unwrap();
+        let told = |eval| {
+            let control = Control::default();
+            control.set_limits(None, Some(1));
+            let candidates = root.candidates(&[], &[]).unwrap();
+            let mut engine = root.engine(&options(SEED, eval)).unwrap();
+            engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ()).0
+        };
+        assert_eq!(told(GROUND), told("seed"));
+        assert_ne!(told("reachable"), told("winning"));
     }
 
     #[test]

@@ -243,6 +243,31 @@ mod tests {
         assert!(!found.lines[0].value.unwrap().0.is_decided());
     }
 
+    #[test]
+    fn the_search_of_the_game_itself_goes_on_where_drawn_games_tell_no_more() {
+        // An eighth of the nodes does not prove the draw by the cap; the drawn games see it at once.
+        let given = vec![
+            ("size", crate::game::Setting::Int(2)),
+            ("mode", "nondet".into()),
+            ("max_plies", crate::game::Setting::Int(2)),
+        ];
+        let game = Ijk::<true>::new(Variant::choose(&Rules::new(given), None).unwrap());
+        let mut player = Ensemble::new(&game, Lead::default(), &options());
+        let (found, end) = ask(&mut player, &game, game.start(), 4, 1000);
+        assert_eq!(end, End::Proven);
+        assert!(found.lines.iter().all(|line| line.value.unwrap().0.is_decided()), "{:?}", found.lines);
+        // What is not proven uses all that it is granted.
+        let game = self::game(3);
+        let pos = Layout::parse(".bd/.Ad/aDa +").unwrap().position(&game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let control = Control::default();
+        control.set_limits(Some(200_000), None);
+        let mut player = Ensemble::new(&game, Lead::default(), &options());
+        player.search(&game, &Root::new(pos), &Asked { moves, multipv: 1 }, &control, &mut |_| ());
+        assert_eq!(control.stats().nodes, 200_000);
+    }
+
     /// What the first player gets at least and at most, whatever chance does: by looking at every line.
     fn certain(game: &Ijk<true>, pos: &Position, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
         let key = game.hash(pos);

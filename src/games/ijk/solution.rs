@@ -36,7 +36,10 @@ pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> R
             let proof = Proof::new(Ijk::new(variant));
             let plies = proof.longest;
             if variant.max_plies > 0 && plies > usize::from(variant.max_plies) {
-                return wrong("max_plies", &format!("games of up to {plies} moves are solved to their end"));
+                return wrong(
+                    "max_plies",
+                    &format!("games last up to {plies} moves and are solved to their end: give 0 or as many"),
+                );
             }
             Ok(Solved { shares: proof.shares(), cpu: thread_cpu_time() - began, book: None })
         }

@@ -106,30 +106,32 @@ pub const RULES: &[Spec] = &[
     },
     Spec {
         name: "skip",
-        kind: Kind::Choice(&SKIPS),
-        about: "The move S: there is none (v2), it passes (text), or it flips the case of the tile placed last and adds none \
-                (v1; with mode nondet the tile at a1).",
+        kind: Kind::OpenChoice(&SKIPS),
+        about: "The move S: there is none, it passes, or it flips the case of the tile placed last and adds none (with mode \
+                nondet of the tile at a1). When absent pass in text, flip in v1, else none.",
     },
     Spec {
         name: "end",
-        kind: Kind::Choice(&ENDS),
-        about: "When the end is tested: before each move of the first player, or before each move (text).",
+        kind: Kind::OpenChoice(&ENDS),
+        about: "When the end is tested: before each move of the first player, or before each move; when absent ply in text, \
+                else round.",
     },
     Spec {
         name: "full_ends",
-        kind: Kind::Bool { default: true },
-        about: "Whether a full board ends the game, even if tiles could merge; not in v1 and text.",
+        kind: Kind::Bool { default: None },
+        about: "Whether a full board ends the game, even if tiles could merge; when absent not in v1 and text.",
     },
     Spec {
         name: "first_tile",
-        kind: Kind::Choice(&FIRST_TILES),
-        about: "Where the first tile goes: to a1, or with mode nondet to any cell (text).",
+        kind: Kind::OpenChoice(&FIRST_TILES),
+        about: "Where the first tile goes: to a1, or with mode nondet to any cell; when absent random in text with mode \
+                nondet, else corner.",
     },
     Spec {
         name: "win",
-        kind: Kind::Choice(&WINS),
-        about: "What ends the game: a K or k that is the highest letter of its case, the higher letter winning; or any (v1), \
-                the first in the order of the rows winning.",
+        kind: Kind::OpenChoice(&WINS),
+        about: "What ends the game: a K or k that is the highest letter of its case, the higher letter winning; or any, the first in \
+                the order of the rows winning. When absent any in v1, else highest.",
     },
     Spec {
         name: "repetition",

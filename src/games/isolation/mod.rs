@@ -51,7 +51,7 @@ pub static ENTRY: Entry = Entry {
     options: &[
         Spec {
             name: "solver",
-            kind: Kind::Bool { default: true },
+            kind: Kind::Bool { default: Some(true) },
             about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
         },
         EXACT,

@@ -37,12 +37,12 @@ pub static ENTRY: Entry = Entry {
     options: &[
         Spec {
             name: "novelty",
-            kind: Kind::Bool { default: true },
+            kind: Kind::Bool { default: Some(true) },
             about: "Whether the default player avoids drawing positions that the game has already shown.",
         },
         Spec {
             name: "opponent_model",
-            kind: Kind::Bool { default: false },
+            kind: Kind::Bool { default: Some(false) },
             about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
         },
     ],

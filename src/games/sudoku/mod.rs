@@ -58,7 +58,7 @@ pub static ENTRY: Entry = Entry {
     options: &[
         Spec {
             name: AVOID_TWO_FREE,
-            kind: Kind::Bool { default: false },
+            kind: Kind::Bool { default: Some(false) },
             about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
         },
         TUNABLE.weights[0],
