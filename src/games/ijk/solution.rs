@@ -46,10 +46,10 @@ pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> R
     }
 }
 
-/// The positions that were looked at, with their values for the mover: 1, 0 or -1.
+/// The positions that were looked at, with their values for the mover, 1, 0 or -1, and whether they end the game.
 struct Proof {
     game: Ijk<false>,
-    values: HashMap<Key, i8, BuildHasherDefault<Spread>>,
+    values: HashMap<Key, (i8, bool), BuildHasherDefault<Spread>>,
     /// How many plies the longest game lasted.
     longest: usize,
 }
@@ -69,13 +69,13 @@ impl Proof {
     fn solve(&mut self, pos: &Position, ply: usize) -> i8 {
         let game = self.game;
         let key = key(&game, pos);
-        if let Some(&known) = self.values.get(&key) {
+        if let Some(&(known, _)) = self.values.get(&key) {
             return known;
         }
         self.longest = self.longest.max(ply);
-        let value = match game.turn(pos) {
+        let (value, is_over) = match game.turn(pos) {
             Turn::Over(outcome) => {
-                outcome.winner.map_or(0, |winner| if winner == pos.mover() { 1 } else { -1 })
+                (outcome.winner.map_or(0, |winner| if winner == pos.mover() { 1 } else { -1 }), true)
             }
             Turn::Move | Turn::Chance => {
                 let mut best = -1;
@@ -87,29 +87,28 @@ impl Proof {
                         break;
                     }
                 }
-                best
+                (best, false)
             }
         };
-        self.values.insert(key, value);
+        self.values.insert(key, (value, is_over));
         value
     }
 
     /// The positions by their value, the first ones and those that end the game apart.
     fn shares(&self) -> Vec<Share> {
-        let game = &self.game;
-        let start = game.start();
-        let first: HashSet<Key> = children(game, &start).collect();
-        let start = key(game, &start);
+        let start = self.game.start();
+        let first: HashSet<Key> = children(&self.game, &start).collect();
+        let start = key(&self.game, &start);
         let mut counts: BTreeMap<(usize, i8), u64> = BTreeMap::new();
-        for (&key, &value) in &self.values {
+        for (&key, &(value, is_over)) in &self.values {
             let kind = if key == start {
                 0
             } else if first.contains(&key) {
                 1
-            } else if game.turn(&position(game, key)) == Turn::Move {
-                2
-            } else {
+            } else if is_over {
                 3
+            } else {
+                2
             };
             *counts.entry((kind, -value)).or_default() += 1;
         }
