@@ -182,14 +182,25 @@ mod tests {
         }
     }
 
+    /// The lines of a player with an evaluation, of so many moves, all or some that it may choose from.
+    fn lines(
+        root: &dyn AnyRoot,
+        (player, eval): (&str, &str),
+        searchmoves: &[String],
+        multipv: usize,
+        control: &Control,
+    ) -> Vec<plyd_protocol::Line> {
+        let mut engine = root.engine(&options(player, eval)).unwrap();
+        let candidates = root.candidates(searchmoves, &[]).unwrap();
+        engine.search(root, &candidates, multipv, control, &mut |_| ()).0
+    }
+
     /// The answer of a player: the move, and what it claims to be proven.
     fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<plyd_protocol::Proof>) {
         let root = open(&Rules::default(), Some(text)).unwrap();
-        let mut engine = root.engine(&options(player, GROUND)).unwrap();
         let control = Control::default();
         control.set_limits(Some(nodes), None);
-        let candidates = root.candidates(&[], &[]).unwrap();
-        let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+        let lines = lines(root.as_ref(), (player, GROUND), &[], 1, &control);
         (lines[0].mv.clone(), lines[0].score.as_ref().and_then(|score| score.proof))
     }
 
@@ -216,11 +227,9 @@ mod tests {
         // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
         let root = open(&Rules::default(), Some(text)).unwrap();
-        let mut engine = root.engine(&options("tree", "seed")).unwrap();
         let control = Control::default();
         control.set_limits(Some(20_000), None);
-        let candidates = root.candidates(&["35d".to_owned()], &[]).unwrap();
-        let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+        let lines = lines(root.as_ref(), ("tree", "seed"), &["35d".to_owned()], 1, &control);
         assert_eq!(lines[0].mv, "35d");
         assert!(control.stats().nodes <= 21_000, "{}", control.stats().nodes);
     }
@@ -290,24 +299,21 @@ mod tests {
             let pos = narrow(&game, &mut random);
             let root = open(&Rules::default(), Some(&game.position_text(&pos))).unwrap();
             let mut known = HashMap::new();
-            for (player, eval) in [
+            for player in [
                 ("default", GROUND),
                 ("tree", GROUND),
                 ("tree", "seed"),
                 ("seed", "seed"),
                 ("seed", "winning"),
             ] {
-                let mut engine = root.engine(&options(player, eval)).unwrap();
                 let control = Control::default();
                 control.set_limits(Some(3000), None);
-                let candidates = root.candidates(&[], &[]).unwrap();
-                let (lines, _) = engine.search(root.as_ref(), &candidates, 3, &control, &mut |_| ());
-                for line in lines {
+                for line in lines(root.as_ref(), player, &[], 3, &control) {
                     let Some(proof) = line.score.as_ref().and_then(|score| score.proof) else { continue };
                     let mut next = pos;
                     game.play(&mut next, game.parse_move(&pos, &line.mv).unwrap());
                     let margin = -margin(&game, &next, &mut known);
-                    let told = format!("{player} {eval}: {} {} {proof:?}", game.position_text(&pos), line.mv);
+                    let told = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv);
                     let (number, outcome) = match margin.signum() {
                         1 => (0, plyd_protocol::ProofOutcome::Win),
                         0 => (1, plyd_protocol::ProofOutcome::Draw),
@@ -343,9 +349,7 @@ mod tests {
         let told = |eval| {
             let control = Control::default();
             control.set_limits(None, Some(1));
-            let candidates = root.candidates(&[], &[]).unwrap();
-            let mut engine = root.engine(&options(SEED, eval)).unwrap();
-            engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ()).0
+            lines(root.as_ref(), (SEED, eval), &[], 1, &control)
         };
         assert_eq!(told(GROUND), told("seed"));
         assert_ne!(told("reachable"), told("winning"));

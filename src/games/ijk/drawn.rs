@@ -145,8 +145,17 @@ mod tests {
     use crate::search::{Asked, Control, End, Found, Searcher};
 
     fn game(size: i64) -> Ijk<true> {
-        let rules = Rules::new(vec![("size", crate::game::Setting::Int(size)), ("mode", "nondet".into())]);
-        Ijk::new(Variant::choose(&rules, None).unwrap())
+        capped(size, 30_000)
+    }
+
+    /// The game that ends after so many plies.
+    fn capped(size: i64, plies: i64) -> Ijk<true> {
+        let rules = vec![
+            ("size", crate::game::Setting::Int(size)),
+            ("mode", "nondet".into()),
+            ("max_plies", crate::game::Setting::Int(plies)),
+        ];
+        Ijk::new(Variant::choose(&Rules::new(rules), None).unwrap())
     }
 
     fn options() -> Options {
@@ -246,12 +255,7 @@ mod tests {
     #[test]
     fn the_search_of_the_game_itself_goes_on_where_drawn_games_tell_no_more() {
         // An eighth of the nodes does not prove the draw by the cap; the drawn games see it at once.
-        let given = vec![
-            ("size", crate::game::Setting::Int(2)),
-            ("mode", "nondet".into()),
-            ("max_plies", crate::game::Setting::Int(2)),
-        ];
-        let game = Ijk::<true>::new(Variant::choose(&Rules::new(given), None).unwrap());
+        let game = capped(2, 2);
         let mut player = Ensemble::new(&game, Lead::default(), &options());
         let (found, end) = ask(&mut player, &game, game.start(), 4, 1000);
         assert_eq!(end, End::Proven);
@@ -314,12 +318,7 @@ mod tests {
         let mut claims = [0; 3];
         // Whole games on 2x2; of larger boards the last plies before a cap on them.
         for (size, cap, positions) in [(2, 0, 400), (3, 4, 150), (4, 3, 60)] {
-            let given = vec![
-                ("size", crate::game::Setting::Int(size)),
-                ("mode", "nondet".into()),
-                ("max_plies", crate::game::Setting::Int(cap)),
-            ];
-            let game = Ijk::<true>::new(Variant::choose(&Rules::new(given), None).unwrap());
+            let game = capped(size, cap);
             let rules = oracle::Rules { size: size as usize, ..oracle::Rules::preset("v2", true) };
             let mut players: [Box<dyn Searcher<Ijk<true>>>; 2] = [
                 Box::new(Ensemble::new(&game, Lead::default(), &options())),
