@@ -14,7 +14,8 @@
 //! 8. [`arena`]: matches between players, with a referee that trusts neither; [`tune`] plays to find better weights and
 //!    [`train`] to fill tables, [`trials`] being what both do, and [`archive`] keeps what was played.
 //! 9. [`conform`]: checks for any server of the protocol.
-//! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long.
+//! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long, and `log`
+//!     writes to stderr without anybody waiting for it.
 //! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
 //!
 //! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
@@ -64,6 +65,7 @@ pub mod engine;
 pub mod framing;
 pub mod game;
 pub mod games;
+mod log;
 pub mod options;
 pub mod page;
 pub mod score;

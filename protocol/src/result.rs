@@ -371,6 +371,10 @@ pub struct Counters {
     pub nodes: u64,
     /// `info` messages replaced by newer ones before they were sent.
     pub info_skipped: u64,
+    /// Lines of the server's log that were lost, since nobody read them or there was no room for them; from a server
+    /// with the feature `log_lost`.
+    #[serde(default)]
+    pub log_lost: u64,
 }
 
 /// The last message of a connection.

@@ -26,17 +26,25 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Tells the failure on stderr and gives the exit code. A reader that closed our output early, such as `head`, is
-    /// no failure.
-    pub(crate) fn report(&self) -> ExitCode {
-        let code = match self {
-            Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-            Self::Told => return ExitCode::FAILURE,
+    /// Says on stderr what failed, unless that is said already.
+    pub(crate) fn report(&self) {
+        if !matches!(self, Self::Told) && !self.is_early_end() {
+            let _nobody_reads = writeln!(io::stderr(), "error: {}", self.shown());
+        }
+    }
+
+    /// What the process exits with.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            _ if self.is_early_end() => ExitCode::SUCCESS,
             Self::Usage(_) => ExitCode::from(2),
-            Self::Failed(_) | Self::Io(_) => ExitCode::FAILURE,
-        };
-        let _nowhere_left_to_tell = writeln!(io::stderr(), "error: {}", self.shown());
-        code
+            Self::Failed(_) | Self::Told | Self::Io(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// Whether the reader of our output, such as `head`, had enough, which is no failure.
+    fn is_early_end(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// The text without what a terminal would obey: parts of it may come from a file or a peer.

@@ -40,6 +40,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
+use crate::log;
 use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.
@@ -109,9 +110,21 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
-    match run(command) {
+    let log = log::start();
+    let ended = match &log {
+        Ok(_) => run(command),
+        Err(error) => Err(Failure::Failed(format!("cannot start a thread: {error}"))),
+    };
+    // If nobody reads stderr, a failure is told by the exit code alone: to write there would wait for ever.
+    let is_read = log::flush();
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => {
+            if is_read {
+                failure.report();
+            }
+            failure.exit_code()
+        }
     }
 }
 
@@ -122,7 +135,9 @@ fn run(command: Command) -> Result<(), Failure> {
         _ => LevelFilter::WARN,
     };
     tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| log::Lines)
+        // Told by `eprintln!`, which panics where stderr cannot be written.
+        .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         .with_max_level(verbosity)
         .init();

@@ -13,8 +13,8 @@ use super::state::{Conn, ConnId, Refusal, Session, Stage, State};
 use crate::settings;
 
 /// What the server can do beyond the protocol's core.
-pub(super) const FEATURES: [&str; 8] =
-    ["analyse", "anytime", "deterministic", "hard_ms", "multipv", "ponder", "queue", "websocket"];
+pub(super) const FEATURES: [&str; 9] =
+    ["analyse", "anytime", "deterministic", "hard_ms", "log_lost", "multipv", "ponder", "queue", "websocket"];
 
 /// A request with where and when it came in.
 #[derive(Debug)]

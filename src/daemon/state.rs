@@ -19,6 +19,7 @@ use super::prepare::{Lane, SessionView, Task};
 use super::transport::Signal;
 use super::worker::Order;
 use crate::engine::{AnyRoot, Entry, Fault};
+use crate::log;
 
 /// A connection.
 pub(super) type ConnId = u64;
@@ -403,7 +404,11 @@ impl State {
             threads: self.slots.used() as u64,
             hash_bytes: self.memory.used(),
             uptime_ms: now_ns.saturating_sub(self.began_ns) / 1_000_000,
-            counters: wire::Counters { nodes: self.counters.nodes + running, ..self.counters },
+            counters: wire::Counters {
+                nodes: self.counters.nodes + running,
+                log_lost: log::lost(),
+                ..self.counters
+            },
         }
     }
 }

@@ -159,7 +159,7 @@ impl Drop for Server {
 }
 
 /// The address in a log line that tells one, colours or not.
-fn listening(line: &str) -> Option<SocketAddr> {
+pub(crate) fn listening(line: &str) -> Option<SocketAddr> {
     let at = line.find("127.0.0.1:").filter(|_| line.contains("listening"))?;
     let text: String = line[at..].chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
     text.parse().ok()
