@@ -4,10 +4,11 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM and SIGINT.
+/// SIGTERM, SIGINT, and SIGHUP unless whoever started the process has it ignored, as `nohup` does.
 pub(crate) struct Signals {
     term: Signal,
     interrupt: Signal,
+    hangup: Option<Signal>,
 }
 
 impl Signals {
@@ -16,7 +17,12 @@ impl Signals {
     /// # Errors
     /// The system refuses.
     pub(crate) fn install() -> io::Result<Self> {
-        Ok(Self { term: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup,
+        })
     }
 
     /// Waits for the next one.
@@ -24,6 +30,20 @@ impl Signals {
         tokio::select! {
             _ = self.term.recv() => {}
             _ = self.interrupt.recv() => {}
+            () = async {
+                match &mut self.hangup {
+                    Some(hangup) => drop(hangup.recv().await),
+                    None => std::future::pending().await,
+                }
+            } => {}
         }
     }
+}
+
+/// Whether SIGHUP is ignored, as Linux tells it; elsewhere it is taken not to be.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Signal 1 is the lowest bit.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

@@ -151,7 +151,7 @@ fn quit_is_the_last_message_of_its_connection() {
 
 #[test]
 fn a_signal_ends_every_search_with_a_move() {
-    for signal in [Signal::TERM, Signal::INT] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let (mut server, stdio) = Server::both(&["--threads", "16"]);
         let mut peers = [stdio, server.greet(json!({})), server.greet(json!({ "on_eof": "cancel" }))];
         let mut idle = server.greet(json!({}));
@@ -238,4 +238,60 @@ fn a_second_signal_does_not_wait_for_the_flush() {
     let patient = end_while_unread(1);
     let hasty = end_while_unread(2);
     assert!(hasty * 4 < patient, "{hasty:?} with a second signal, {patient:?} without");
+}
+
+#[test]
+fn a_late_hello_that_is_refused_leaves_no_request_without_its_final_message() {
+    let (mut process, mut peer) = Server::stdio(&["--threads", "4"]);
+    let rules = json!({ "preset": "11x9" });
+    for (id, fields) in [
+        ("endless", json!({ "clock": { "kind": "none" }, "info": { "events": ["started"] } })),
+        ("clock", json!({ "clock": { "kind": "per_move", "ms": 600_000 } })),
+        ("analyse", json!({ "mode": "analyse", "queue": true })),
+    ] {
+        let mut request =
+            json!({ "id": id, "cmd": "go", "game": "isolation", "rules": rules, "position": {} });
+        request.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        peer.send(&request);
+    }
+    peer.info("endless", "started");
+    peer.send(&json!({ "id": "i", "cmd": "inspect", "game": "isolation", "position": {} }));
+    peer.send(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 9, "max": 9 } }));
+    peer.send(&json!({ "id": "late", "cmd": "ping" }));
+    peer.closed();
+    for id in ["endless", "clock", "analyse"] {
+        let last = peer.last(id);
+        assert_eq!(last["reason"], "stopped", "{last}");
+    }
+    assert_eq!(peer.last("i")["type"], "result");
+    // The fatal error is the last message, and what stands behind it is not read.
+    let fatal = peer.log.last().unwrap();
+    assert_eq!((&fatal["code"], &fatal["fatal"]), (&json!("version_unsupported"), &json!(true)), "{fatal}");
+    assert!(process.exit().success());
+}
+
+#[test]
+fn a_transcript_keeps_what_earlier_runs_wrote() {
+    let path = std::env::temp_dir().join(format!("plyd-runs-{}", std::process::id()));
+    let _none_yet = std::fs::remove_file(&path);
+    for run in ["first", "second"] {
+        let (mut process, mut peer) = Server::stdio(&["--transcript", path.to_str().unwrap()]);
+        peer.result(&json!({ "id": "p", "cmd": "ping", "echo": run }));
+        peer.end_input();
+        peer.closed();
+        assert!(process.exit().success());
+        // As if the run had been killed within a line.
+        let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut file, b"{\"dir\":\"in\",\"t_us\":1,\"co").unwrap();
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    let replay =
+        std::process::Command::new(env!("CARGO_BIN_EXE_plyd")).arg("replay").arg(&path).output().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(text.contains("\"first\"") && text.contains("\"second\""), "{text}");
+    let told = String::from_utf8_lossy(&replay.stdout);
+    assert!(
+        replay.status.success() && told.contains("2 lines sent, 2 finals compared, 0 differences"),
+        "{told}"
+    );
 }

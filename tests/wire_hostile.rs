@@ -355,3 +355,62 @@ fn a_reset_cancels_at_once() {
     }
     idle(&server);
 }
+
+/// Reads a line however long it takes to come: the position of each of 15,625 moves is written into it.
+fn large_answer(input: &mut impl std::io::BufRead) -> Value {
+    let mut line = String::new();
+    input.read_line(&mut line).unwrap();
+    assert!(line.len() > 8 << 20, "{} bytes: {}", line.len(), &line[..line.len().min(300)]);
+    serde_json::from_str(&line).unwrap()
+}
+
+#[test]
+fn an_answer_beyond_the_unsent_bytes_is_delivered() {
+    use std::process::{Command, Stdio};
+    let mut process = Command::new(env!("CARGO_BIN_EXE_plyd"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ask = json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
+        "want": ["moves"] });
+    let mut input = process.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(process.stdout.take().unwrap());
+    input.write_all(format!("{ask}\n").as_bytes()).unwrap();
+    let answer = large_answer(&mut output);
+    assert_eq!(answer["moves"].as_array().unwrap().len(), 25 * 25 * 25);
+    // The connection is as good as before.
+    input.write_all(b"{\"id\":\"p\",\"cmd\":\"ping\"}\n").unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    assert!(line.contains("\"p\""), "{line}");
+    drop(input);
+    assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn a_websocket_message_is_one_line_and_lengths_are_minimal() {
+    use common::websocket::{frame, open};
+    let server = Server::websocket(&[]);
+    let (mut lines, mut messages) = open(server.socket());
+    let hello = "{\"id\":\"h\",\n\"cmd\":\"hello\",\n\n\"protocol\":{\"min\":1,\"max\":1}}\n";
+    lines.send_raw(&frame(0x81, hello.as_bytes()));
+    let (_, told) = messages.next().unwrap();
+    assert!(String::from_utf8(told).unwrap().contains("\"of\":\"hello\""));
+    for (text, wanted) in [
+        // Two objects in a message are no JSON, as on one line.
+        ("{\"id\":\"a\",\"cmd\":\"ping\"}\n{\"id\":\"b\",\"cmd\":\"ping\"}", "\"bad_json\""),
+        // JSON has no line feed within a string.
+        ("{\"id\":\"c\",\"cmd\":\"ping\",\"echo\":\"x\ny\"}", "\"bad_json\""),
+        ("{\"id\":\"d\",\"cmd\":\"ping\"\n}", "\"of\":\"ping\""),
+    ] {
+        lines.send_raw(&frame(0x81, text.as_bytes()));
+        let (_, told) = messages.next().unwrap();
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains(wanted), "{text}: {told}");
+    }
+    // A length of 5 in 16 bits.
+    lines.send_raw(&[0x81, 0x80 | 126, 0, 5, 0, 0, 0, 0, b'h', b'e', b'l', b'l', b'o']);
+    let (kind, payload) = messages.next().unwrap();
+    assert_eq!((kind, &payload[..2]), (0x88, &1002_u16.to_be_bytes()[..]), "{payload:?}");
+}

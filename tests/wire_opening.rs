@@ -138,21 +138,44 @@ fn limits_and_games_are_told() {
 #[test]
 fn other_protocols_on_the_port_are_turned_away() {
     let server = Server::tcp(&[]);
-    for stranger in [
-        &b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"[..],
-        b"POST /go HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
-        b"OPTIONS * HTTP/1.1\r\n\r\n",
-        b"HEAD /index.html HTTP/1.0\r\n\r\n",
+    // What a page can put into the body of a request that its browser sends.
+    let hello = json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+    let body = format!("\r\n\r\n{hello}\n{{\"id\":\"p\",\"cmd\":\"ping\"}}\n");
+    let long = format!("{} / HTTP/1.1\r\nHost: localhost", "M".repeat(17 << 10));
+    for head in [
+        "GET / HTTP/1.1\r\nHost: localhost",
+        "POST /go HTTP/1.1\r\nContent-Length: 2",
+        "OPTIONS * HTTP/1.1",
+        "HEAD /index.html HTTP/1.0",
+        "PROPFIND /x HTTP/1.1\r\nHost: localhost",
+        "propfind /x HTTP/1.1",
+        "\r\n\r\nREPORT /x HTTP/1.1",
+        "M-SEARCH * HTTP/1.1",
+        "X http://localhost/ HTTP/1.1",
+        "CONNECT localhost:7117 HTTP/1.1",
+        "GET /",
+        "PRI * HTTP/2.0",
+        &long,
     ] {
-        let mut socket = server.socket();
-        socket.write_all(stranger).unwrap();
-        let mut text = String::new();
-        // A reset may follow the close, since the rest of the request is not read; the answer comes before it.
-        let _reset = socket.read_to_string(&mut text);
-        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines.len(), 1, "{text}");
-        assert_eq!((&lines[0]["code"], &lines[0]["fatal"]), (&json!("bad_json"), &json!(true)), "{text}");
-        assert!(lines[0]["id"].is_null(), "{text}");
+        for pieces in [1, 3] {
+            let mut socket = server.socket();
+            let bytes = format!("{head}{body}").into_bytes();
+            for piece in [&bytes[..pieces], &bytes[pieces..pieces + 3], &bytes[pieces + 3..]] {
+                // It may be closed before all is sent.
+                let _closed = socket.write_all(piece);
+            }
+            let mut text = Vec::new();
+            // A reset may follow the close, since the rest of the request is not read; the answer comes before it.
+            let _reset = socket.read_to_end(&mut text);
+            let text = String::from_utf8(text).unwrap();
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let head = &head[..head.len().min(40)];
+            // A line that is too long says so first.
+            assert!((1..=2).contains(&lines.len()), "{head}: {text}");
+            let last = lines.last().unwrap();
+            assert_eq!((&last["code"], &last["fatal"]), (&json!("bad_json"), &json!(true)), "{head}: {text}");
+            assert!(lines.iter().all(|line| line["id"].is_null()), "{head}: {text}");
+        }
     }
     server.greet(json!({})).ping();
 }

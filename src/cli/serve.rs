@@ -59,7 +59,7 @@ pub(super) struct Means {
     /// Memory of all hash tables in MiB
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     hash_mb: Option<u32>,
-    /// Record every line of every connection in this file
+    /// Append every line of every connection to this file
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
     /// Log more; may be given up to three times

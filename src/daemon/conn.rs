@@ -3,11 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use plyd_protocol as wire;
-use plyd_protocol::{OnEof, QuitMode, Reason};
+use plyd_protocol::{ErrorCode, OnEof, QuitMode, Reason};
 
-use super::outbox::{Item, JobId, Numbered, Outbox};
-use super::state::{Conn, ConnId, Stage, State, Timer};
+use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
+use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
 use super::transport::Signal;
+
+/// When a client whose answer found too much unread may ask again.
+const UNREAD_RETRY_MS: u64 = 200;
 
 /// Where a connection comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +115,7 @@ impl State {
         if !conn.reader_writes {
             self.effects.signals.push(conn.writer.clone());
         }
-        if conn.outbox.unsent() >= self.limits.unsent_bytes {
+        if conn.outbox.unsent_small() >= self.limits.unsent_bytes {
             tracing::info!(conn = id, "cut off: too much unsent");
             self.drop_conn(id, now_ns, true);
             return;
@@ -121,6 +124,23 @@ impl State {
             conn.watched = true;
             self.set_timer(now_ns + self.limits.stalled.as_nanos() as u64, Timer::Writer(id));
         }
+    }
+
+    /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those that fit
+    /// together, and all that peers left unread is bounded.
+    pub(super) fn no_room_for_answer(&self, id: ConnId, bytes: usize) -> Option<Refusal> {
+        if bytes <= LARGE_MESSAGE {
+            return None;
+        }
+        let large = self.conns.get(&id)?.outbox.unsent_large();
+        let unsent: usize = self.conns.values().map(|conn| conn.outbox.unsent()).sum();
+        let fits_here = large == 0 || large + bytes <= self.limits.unsent_bytes;
+        let fits_in_all = unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all;
+        if fits_here && fits_in_all {
+            return None;
+        }
+        let message = format!("the answer has {bytes} bytes, and others wait to be read: ask again");
+        Some(Refusal::new(ErrorCode::Overloaded, message).retry(UNREAD_RETRY_MS))
     }
 
     /// Leaves the writer asleep: the reader is about to write what its lines are answered with.
@@ -171,15 +191,16 @@ impl State {
             QuitMode::Finish => OnEof::Finish,
             QuitMode::Stop => OnEof::Stop,
         };
-        self.drain(id, Some(name), mode, now_ns);
+        let result = wire::ResultMessage { id: name, body: wire::ResultBody::Quit(wire::QuitResult {}) };
+        self.drain(id, Some(wire::Message::Result(Box::new(result)).to_body()), mode, now_ns);
     }
 
-    /// Takes no more requests, ends searches as `mode` says, and closes when all is done.
-    fn drain(&mut self, id: ConnId, quit: Option<String>, mode: OnEof, now_ns: u64) {
+    /// Takes no more requests, ends searches as `mode` says, and closes behind `last` when all is done.
+    pub(super) fn drain(&mut self, id: ConnId, last: Option<String>, mode: OnEof, now_ns: u64) {
         let Some(conn) = self.conns.get_mut(&id) else {
             return;
         };
-        conn.stage = Stage::Draining(quit);
+        conn.stage = Stage::Draining(last);
         self.effects.signals.push(conn.reader.clone());
         let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
         for job in self.jobs_of(id) {
@@ -210,9 +231,9 @@ impl State {
         if !conn.inflight.is_empty() {
             return;
         }
-        if let Stage::Draining(quit) = &mut conn.stage {
-            if let Some(name) = quit.take() {
-                self.send_result(id, &name, wire::ResultBody::Quit(wire::QuitResult {}), now_ns);
+        if let Stage::Draining(last) = &mut conn.stage {
+            if let Some(body) = last.take() {
+                self.send(id, Item::Body(body), now_ns);
             }
             self.end_conn(id, now_ns);
         }

@@ -19,8 +19,10 @@ pub struct Limits {
     pub requests: usize,
     /// Bad lines of a connection that has not shaken hands, after which it is closed.
     pub bad_lines: u32,
-    /// Unsent bytes at which a connection is closed.
+    /// Unsent bytes at which a connection is closed, large messages not counted.
     pub unsent_bytes: usize,
+    /// Unsent bytes of all connections past which large answers are refused.
+    pub unsent_bytes_in_all: usize,
     /// Time without progress of the unsent bytes after which a connection is closed.
     pub stalled: Duration,
     /// Time in which `hello` must come where it is required.
@@ -51,6 +53,7 @@ impl Default for Limits {
             requests: 256,
             bad_lines: 16,
             unsent_bytes: wire::MAX_UNSENT,
+            unsent_bytes_in_all: 256 << 20,
             stalled: Duration::from_secs(10),
             handshake: Duration::from_secs(30),
             idle: Duration::from_secs(20),

@@ -202,7 +202,7 @@ impl Daemon {
     /// The transcript cannot be made, or a thread cannot be started.
     pub fn start(config: &Config, games: &'static [&'static Entry]) -> Result<Self, ServeError> {
         let transcript = config.transcript.as_deref().map(|path| {
-            Transcript::create(path).map_err(|error| ServeError::Transcript { path: path.to_owned(), error })
+            Transcript::append(path).map_err(|error| ServeError::Transcript { path: path.to_owned(), error })
         });
         let limits = config.limits.clone();
         let memory = Memory::new(limits.hash_bytes);

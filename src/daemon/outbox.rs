@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use plyd_protocol as wire;
 
+/// A message of more bytes is large: it says that much was asked, not that the reader is slow.
+pub(super) const LARGE_MESSAGE: usize = 1 << 20;
+
 /// A search, over all connections.
 pub(super) type JobId = u64;
 
@@ -84,6 +87,9 @@ pub(super) struct Outbox {
     queued_bytes: usize,
     /// Bytes that the writer took and has not confirmed.
     held_bytes: usize,
+    /// The bytes of large messages among the queued and among the held ones.
+    queued_large: usize,
+    held_large: usize,
     /// When the writer last got on, or the queue last began to fill.
     progress_ns: u64,
 }
@@ -116,6 +122,7 @@ impl Outbox {
         let item = Item::Info(info, lines);
         let bytes = item.bytes();
         self.queued_bytes = self.queued_bytes - waiting.bytes + bytes;
+        self.queued_large = self.queued_large - large(waiting.bytes) + large(bytes);
         *waiting = Entry { item, bytes, news: Some(key) };
         1
     }
@@ -131,6 +138,8 @@ impl Outbox {
             self.taken += 1;
             self.queued_bytes -= bytes;
             self.held_bytes += bytes;
+            self.queued_large -= large(bytes);
+            self.held_large += large(bytes);
             if let Some(key) = news {
                 self.news.remove(&key);
             }
@@ -142,6 +151,7 @@ impl Outbox {
     /// Notes that the writer wrote everything that it took.
     pub(super) fn confirm(&mut self, now_ns: u64) {
         self.held_bytes = 0;
+        self.held_large = 0;
         self.progress_ns = now_ns;
     }
 
@@ -153,6 +163,16 @@ impl Outbox {
     /// The bytes that are queued or in the writer's hand.
     pub(super) fn unsent(&self) -> usize {
         self.queued_bytes + self.held_bytes
+    }
+
+    /// The same without large messages: what a slow reader is known by.
+    pub(super) fn unsent_small(&self) -> usize {
+        self.unsent() - self.unsent_large()
+    }
+
+    /// The bytes of large messages that are queued or in the writer's hand.
+    pub(super) fn unsent_large(&self) -> usize {
+        self.queued_large + self.held_large
     }
 
     /// Since when nothing moved, if something waits.
@@ -176,8 +196,14 @@ impl Outbox {
         }
         let bytes = item.bytes();
         self.queued_bytes += bytes;
+        self.queued_large += large(bytes);
         self.entries.push_back(Entry { item, bytes, news });
     }
+}
+
+/// The bytes of a message if it is large, else none.
+fn large(bytes: usize) -> usize {
+    if bytes > LARGE_MESSAGE { bytes } else { 0 }
 }
 
 #[cfg(test)]

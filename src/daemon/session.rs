@@ -335,6 +335,9 @@ impl State {
             (Output::Opened(opened, body), _) => self.open_session(task, opened, body, now_ns),
             (Output::Looked(body, prefix), _) => {
                 self.remember(task.conn, task.session.as_deref(), prefix);
+                if let Some(refusal) = self.no_room_for_answer(task.conn, body.len()) {
+                    return self.commit(task, Output::Refused(refusal), now_ns);
+                }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);
             }
             (Output::Options(options, body), _) => {

@@ -86,7 +86,8 @@ pub(super) struct Session {
 pub(super) enum Stage {
     /// It takes requests.
     Open,
-    /// It takes none; it closes when those in flight are done. `quit` is answered then.
+    /// It takes none; it closes when those in flight are done, behind this message: the answer to `quit`, or the
+    /// fatal error that ends it.
     Draining(Option<String>),
     /// It closes when its outbox is empty.
     Flushing,
@@ -364,9 +365,12 @@ impl State {
             outcome: refusal.outcome.map(|outcome| *outcome),
             fatal,
         };
-        self.send_message(conn, &wire::Message::Error(Box::new(message)), now_ns);
+        let message = wire::Message::Error(Box::new(message));
         if fatal {
-            self.end_conn(conn, now_ns);
+            // What is in flight is answered first.
+            self.drain(conn, Some(message.to_body()), wire::OnEof::Stop, now_ns);
+        } else {
+            self.send_message(conn, &message, now_ns);
         }
     }
 

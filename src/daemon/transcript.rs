@@ -1,7 +1,7 @@
 //! A record of every line in and out, written by a thread of its own that nobody waits for.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -63,12 +63,16 @@ struct Record<'a> {
 }
 
 impl Transcript {
-    /// Begins a transcript in a new file.
+    /// Begins a transcript in a new file, or behind what an earlier run wrote: a daemon that is started again with
+    /// the same arguments loses nothing.
     ///
     /// # Errors
-    /// The file cannot be made, or the thread cannot be started.
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = BufWriter::new(File::create(path)?);
+    /// The file cannot be opened, or the thread cannot be started.
+    pub(super) fn append(path: &Path) -> io::Result<Self> {
+        let mut file = BufWriter::new(File::options().create(true).append(true).open(path)?);
+        if ends_within_a_line(path)? {
+            file.write_all(b"\n")?;
+        }
         let (lines, queue) = sync_channel(QUEUE);
         let load = Arc::new(Load::default());
         let counted = Arc::clone(&load);
@@ -118,6 +122,19 @@ impl Transcript {
             self.load.lost.fetch_add(1, Relaxed);
         }
     }
+}
+
+/// Whether a file's last line lacks its end, because the run that wrote it was killed.
+fn ends_within_a_line(path: &Path) -> io::Result<bool> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() || found.len() == 0 {
+        return Ok(false);
+    }
+    let mut file = File::open(path)?;
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 fn write(queue: &Receiver<Entry>, load: &Load, mut file: BufWriter<File>) -> io::Result<()> {
@@ -187,7 +204,7 @@ mod tests {
     #[test]
     fn what_waits_for_the_disk_is_bounded_in_bytes() {
         let (path, _end) = clogged();
-        let transcript = Transcript::create(&path).unwrap();
+        let transcript = Transcript::append(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         let line = vec![b'x'; plyd_protocol::MAX_LINE];
         for number in 0..200 {

@@ -49,6 +49,13 @@ pub(crate) struct Lines {
     line: Vec<u8>,
 }
 
+impl Lines {
+    /// Sends bytes as they are, frames or not.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        self.out.write_all(bytes).expect("the server reads");
+    }
+}
+
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut frames = Vec::new();

@@ -1,4 +1,7 @@
 //! Reading transcripts: lines of `{dir, t_us, conn, line, msg}`.
+//!
+//! A file may hold several runs of a daemon, one behind the other, each with a connection 1. The `line` of a connection
+//! counts up in each direction, so that one that does not belongs to a later run.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +29,7 @@ pub(super) enum Event {
     Final(Value),
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Direction {
     In,
@@ -37,24 +40,59 @@ enum Direction {
 struct Written<'a> {
     dir: Direction,
     conn: u64,
+    #[serde(default)]
+    line: Option<u64>,
     #[serde(borrow)]
     msg: &'a RawValue,
 }
 
-/// Reads a transcript; messages that are not final are left out.
+/// Tells the connections of several runs apart.
+#[derive(Default)]
+struct Connections {
+    /// By the number that a run gave it: the number among all, and the last line in and out.
+    known: BTreeMap<u64, (u64, [u64; 2])>,
+    last: u64,
+}
+
+impl Connections {
+    /// The number among the connections of all runs; that of the first run's are the run's own.
+    fn number(&mut self, written: &Written<'_>) -> u64 {
+        let way = written.dir as usize;
+        let is_new = match (self.known.get(&written.conn), written.line) {
+            (None, _) => true,
+            (Some((_, lines)), Some(line)) => line <= lines[way],
+            (Some(_), None) => false,
+        };
+        if is_new {
+            let number = if written.conn > self.last { written.conn } else { self.last + 1 };
+            self.last = number;
+            self.known.insert(written.conn, (number, [0; 2]));
+        }
+        let (number, lines) = self.known.entry(written.conn).or_default();
+        lines[way] = written.line.unwrap_or(lines[way]);
+        *number
+    }
+}
+
+/// Reads a transcript; messages that are not final are left out, and so is a line that a killed run left half
+/// written.
 ///
 /// # Errors
 /// Names the first line that is no record and says why.
 pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
-    let mut records = Vec::new();
+    let (mut records, mut connections) = (Vec::new(), Connections::default());
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let written: Written =
-            serde_json::from_str(line).map_err(|error| format!("line {}: no record: {error}", index + 1))?;
+        let written: Written = match serde_json::from_str(line) {
+            Ok(written) => written,
+            Err(error) if error.is_eof() => continue,
+            Err(error) => return Err(format!("line {}: no record: {error}", index + 1)),
+        };
+        let conn = connections.number(&written);
         let event = match written.dir {
             Direction::In => Some(sent(written.msg.get())),
             Direction::Out => serde_json::from_str(written.msg.get()).ok().filter(is_final).map(Event::Final),
         };
-        records.extend(event.map(|event| Record { conn: written.conn, event }));
+        records.extend(event.map(|event| Record { conn, event }));
     }
     Ok(records)
 }
@@ -114,6 +152,28 @@ mod tests {
             ]
         );
         assert_eq!(last_lines(&records), BTreeMap::from([(1, 2)]));
+    }
+
+    #[test]
+    fn runs_in_one_file_are_told_apart() {
+        let line = |dir: &str, conn: u64, line: u64, id: &str| {
+            format!(
+                r#"{{"dir":"{dir}","t_us":1,"conn":{conn},"line":{line},"msg":{{"type":"result","id":"{id}"}}}}"#
+            )
+        };
+        let text = [
+            line("in", 1, 1, "a"),
+            line("in", 3, 1, "b"),
+            line("out", 1, 1, "a"),
+            r#"{"dir":"in","t_us":1,"con"#.to_owned(),
+            line("in", 1, 1, "c"),
+            line("out", 1, 1, "c"),
+            line("in", 1, 2, "d"),
+            line("in", 2, 1, "e"),
+        ];
+        let records = read(&text.join("\n")).unwrap();
+        let conns: Vec<u64> = records.iter().map(|record| record.conn).collect();
+        assert_eq!(conns, [1, 3, 1, 4, 4, 4, 5]);
     }
 
     #[test]

@@ -112,7 +112,11 @@ impl Frames {
         let Some((header, length)) = parsed.map_err(|_| broken("there is no such opcode"))? else {
             return Ok(None);
         };
+        let form = self.head[1] & 0x7f;
         self.head.clear();
+        if (form == 126 && length < 126) || (form == 127 && length <= u64::from(u16::MAX)) {
+            return Err(broken("a length is written in the fewest bytes"));
+        }
         if header.rsv1 || header.rsv2 || header.rsv3 {
             return Err(broken("no extension was agreed upon"));
         }
@@ -294,6 +298,14 @@ mod tests {
             ("a control frame too long", vec![frame(0x89, &[0; 126])], &["fail 1002"]),
             ("no mask", vec![vec![0x81, 0x01, b'x']], &["fail 1002"]),
             ("a length of 64 bits", vec![[&[0x81, 0xff][..], &[0xff; 12]].concat()], &["fail 1002"]),
+            ("5 in 16 bits", vec![vec![0x81, 0xfe, 0, 5], vec![0; 9]], &["fail 1002"]),
+            ("125 in 16 bits", vec![vec![0x81, 0xfe, 0, 125], vec![0; 129]], &["fail 1002"]),
+            (
+                "65,535 in 64 bits",
+                vec![vec![0x81, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0]],
+                &["fail 1002"],
+            ),
+            ("a ping of 1 in 16 bits", vec![vec![0x89, 0xfe, 0, 1, 0, 0, 0, 0, 0]], &["fail 1002"]),
             ("half a header", vec![vec![0x81, 0xfe, 0x00]], &[]),
         ];
         for (name, stream, expected) in table {

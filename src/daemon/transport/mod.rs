@@ -3,6 +3,7 @@
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
+mod foreign;
 mod frames;
 mod http;
 pub(super) mod local;

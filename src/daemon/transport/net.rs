@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Notify;
 
-use super::{Form, Next, Received, Signal, next_messages};
+use super::{Form, Next, Received, Signal, foreign, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
 use crate::daemon::session::Arrival;
@@ -152,11 +152,10 @@ fn feed_stranger(shared: &Arc<Shared>, conn: ConnId, framing: &mut Framing, byte
             Some(end) => rest.split_at(end + 1),
             None => (rest, &rest[rest.len()..]),
         };
-        let start = framing.partial().len();
-        if start < SIGNATURE_BYTES {
-            let mut head = framing.partial().to_vec();
-            head.extend_from_slice(&line[..line.len().min(MAX_REQUEST_LINE)]);
-            if let Some(protocol) = foreign_protocol(&head) {
+        if !framing.is_too_long() {
+            let mut head = [framing.partial(), line].concat();
+            head.truncate(MAX_REQUEST_LINE);
+            if let Some(protocol) = foreign::protocol(&head) {
                 let at = Arrival { conn, line: framing.number(), received_ns: time };
                 let message = format!("this is {protocol}, but the port speaks JSON lines");
                 shared.with(|state| state.foreign(&at, &message, now_ns()));
@@ -179,20 +178,8 @@ fn feed_stranger(shared: &Arc<Shared>, conn: ConnId, framing: &mut Framing, byte
     false
 }
 
-/// The bytes that tell TLS.
-const SIGNATURE_BYTES: usize = 3;
-/// The bytes of a line that are looked at for HTTP's request line.
+/// The bytes of a line that are looked at for HTTP: a peer may send one at a time, and each is looked at again.
 const MAX_REQUEST_LINE: usize = 2048;
-
-/// The protocol that a peer speaks instead, by its first bytes.
-fn foreign_protocol(head: &[u8]) -> Option<&'static str> {
-    const METHODS: [&[u8]; 9] =
-        [b"GET ", b"POST ", b"PUT ", b"HEAD ", b"OPTIONS ", b"DELETE ", b"PATCH ", b"CONNECT ", b"PRI "];
-    if head.starts_with(&[0x16, 0x03]) {
-        return Some("TLS");
-    }
-    METHODS.iter().any(|method| head.starts_with(method)).then_some("HTTP")
-}
 
 async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
     loop {

@@ -191,20 +191,21 @@ impl<O: AsFd> Link<O> {
                     Next::Close | Next::Gone => return,
                 }
             }
-            while !pending.is_empty() {
-                let written =
-                    retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, &pending));
-                match written {
+            let mut written = 0;
+            while written < pending.len() {
+                let rest = &pending[written..];
+                match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, rest)) {
                     Err(error) => {
                         tracing::info!(conn = self.conn, %error, "standard output broke");
                         return;
                     }
                     Ok(count) => {
-                        pending.drain(..count);
+                        written += count;
                         self.shared.with(|state| state.writer_progress(self.conn, now_ns()));
                     }
                 }
             }
+            pending.clear();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! WebSocket connections: the same lines as on TCP, each in a text message. Two tasks for each connection, as there.
 //!
 //! A message goes through the same framing as a stream, its end for a line end, so that lines are counted, bounded and
-//! dropped in one way. There is no half-closed state: a close frame, like the end of the stream, ends the connection
+//! dropped in one way; a line feed inside a message is white space, not an end. There is no half-closed state: a close frame, like the end of the stream, ends the connection
 //! and its searches.
 
 use std::ops::ControlFlow;
@@ -113,7 +113,11 @@ impl Reader {
             match self.frames.next(&mut rest) {
                 Ok(None) => return ControlFlow::Continue(()),
                 Ok(Some(Piece::Text { bytes, is_last })) => {
-                    self.lines(bytes, time).await?;
+                    if bytes.contains(&b'\n') {
+                        self.lines(&without_line_feeds(bytes), time).await?;
+                    } else {
+                        self.lines(bytes, time).await?;
+                    }
                     if is_last {
                         self.lines(b"\n", time).await?;
                     }
@@ -151,6 +155,11 @@ impl Reader {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The same with a carriage return for each line feed: JSON takes both between tokens, and neither in a string.
+fn without_line_feeds(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte }).collect()
 }
 
 impl Link {
