@@ -41,6 +41,9 @@
 //!   sections of microseconds. `stop` is answered by the thread that reads it, with the best move published so
 //!   far, in one step: no message can come between the decision and what it announces, and no stop waits for a
 //!   search to notice.
+//! - *The same lock decides whose turn it is.* Searches pause at their own look for a stop, one relaxed byte a node, so
+//!   that more of them than cores share the cores without a thread of their own to switch them, and deadlines are kept
+//!   without their help.
 //! - *Erasure has two objects* ([`engine::AnyRoot`], [`engine::Engine`]), because questions about the rules must be
 //!   answered while the session's player is busy searching.
 //! - *Each engine has a table of its own*, counted against the process's budget, that starts small and grows as it

@@ -68,7 +68,7 @@ pub enum ErrorCode {
     TooManyRequests,
     /// Too many sessions are open.
     TooManySessions,
-    /// No search slot is free.
+    /// No core is free, or more is asked of the cores than they can carry in time.
     Overloaded,
     /// The server takes no new work.
     ShuttingDown,

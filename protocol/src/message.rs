@@ -118,7 +118,7 @@ pub enum Reason {
     OnlyMove,
     /// A `stop`, `quit` or the end of input.
     Stopped,
-    /// Another `go` took its session or slot.
+    /// Another `go` took its session or its cores.
     Superseded,
     /// The watchdog of `hard_ms`.
     Deadline,

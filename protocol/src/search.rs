@@ -67,7 +67,7 @@ pub struct Go {
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     #[schemars(extend("default" = {}))]
     pub options: Settings,
-    /// Whether the request waits for its session or a slot, its clock starting then.
+    /// Whether the request waits for its session or for cores, its clock starting then.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = false))]
     pub queue: bool,

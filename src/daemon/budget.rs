@@ -1,45 +1,10 @@
-//! What all searches share: slots for search threads, and the memory of transposition tables.
+//! The memory of transposition tables, which all engines share.
 //!
-//! Slots are counted under the daemon's lock. Table memory is counted by [`Claim`]s that travel with the
-//! engines, so that it stays counted for as long as an engine lives, wherever that is.
+//! It is counted by [`Claim`]s that travel with the engines, so that it stays counted for as long as an engine lives,
+//! wherever that is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// Search threads over all sessions.
-#[derive(Debug)]
-pub(super) struct Slots {
-    total: usize,
-    used: usize,
-}
-
-impl Slots {
-    /// `total` slots, all free.
-    pub(super) fn new(total: usize) -> Self {
-        Self { total: total.max(1), used: 0 }
-    }
-
-    /// How many are taken; more than there are when searches run oversubscribed.
-    pub(super) fn used(&self) -> usize {
-        self.used
-    }
-
-    /// Whether `threads` more fit, once `freed` are given back.
-    pub(super) fn fit(&self, threads: usize, freed: usize) -> bool {
-        self.used.saturating_sub(freed) + threads <= self.total
-    }
-
-    /// Takes slots, whether they are free or not.
-    pub(super) fn take(&mut self, threads: usize) {
-        self.used += threads;
-    }
-
-    /// Gives slots back.
-    pub(super) fn give_back(&mut self, threads: usize) {
-        debug_assert!(threads <= self.used, "slots are given back once");
-        self.used = self.used.saturating_sub(threads);
-    }
-}
 
 /// The memory that transposition tables may take together.
 #[derive(Clone, Debug)]
@@ -106,19 +71,6 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slots_oversubscribe_and_recover() {
-        let mut slots = Slots::new(2);
-        assert!(slots.fit(2, 0) && !slots.fit(3, 0));
-        slots.take(2);
-        assert!(!slots.fit(1, 0) && slots.fit(1, 1));
-        slots.take(1);
-        assert_eq!(slots.used(), 3);
-        assert!(!slots.fit(1, 1), "one freed of three leaves two of two");
-        slots.give_back(3);
-        assert!(slots.fit(2, 0));
-    }
 
     #[test]
     fn memory_is_given_back_with_the_claim() {

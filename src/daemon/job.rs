@@ -10,6 +10,7 @@ use plyd_protocol as wire;
 use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
 
 use super::budget::{Claim, Memory};
+use super::schedule::Class;
 use super::state::{ConnId, WorkerId};
 use crate::engine::{AnyRoot, Candidates, Engine, Fault};
 use crate::options::Options;
@@ -24,9 +25,9 @@ const WATCHDOG_MARGIN_US: i64 = 500;
 pub(super) enum Phase {
     /// Its position is being read.
     Preparing,
-    /// It is valid and waits for its session or for a slot.
+    /// It is valid and waits for its session or for cores.
     Waiting,
-    /// It has its session and its slots and waits for the session's thread to come back from the last search.
+    /// It has its session and waits for its first turn, or for the session's thread to come back from the last search.
     Starting,
     /// A thread has it.
     Searching(WorkerId),
@@ -180,8 +181,6 @@ pub(super) struct Job {
     pub(super) published: bool,
     /// Why it is to end as soon as it has a move.
     pub(super) ending: Option<Reason>,
-    /// The search threads that it holds.
-    pub(super) threads: usize,
     /// The place of its timer.
     pub(super) timer_ns: Option<u64>,
     wants: Wants,
@@ -222,7 +221,6 @@ impl Job {
             best: None,
             published: false,
             ending: None,
-            threads: 0,
             timer_ns: None,
             wants: Wants::new(&go.info),
             best_pace: Pace::default(),
@@ -323,6 +321,18 @@ impl Job {
         !self.limit.is_empty()
     }
 
+    /// When it answers at the latest, by its clock, its limit or `hard_ms`.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        let Deadlines { clock, limit, watchdog, .. } = self.deadlines;
+        [clock, limit, watchdog].into_iter().flatten().min()
+    }
+
+    /// How it takes its turns.
+    pub(super) fn class(&self) -> Class {
+        let ends_by_itself = self.deadline().is_some() || self.is_limited();
+        if self.mode == Mode::Move && ends_by_itself { Class::Move } else { Class::Endless }
+    }
+
     /// Whether the clock was at its end when it began to run.
     pub(super) fn has_flagged(&self, now_ns: u64) -> bool {
         self.deadlines.clock.is_some_and(|at| at <= now_ns)
@@ -356,7 +366,7 @@ impl Job {
         .filter_map(|(at, reason)| Some((at?, reason)))
     }
 
-    /// Waits for its session or for a slot, with clocks that stand: what ran out before says nothing.
+    /// Waits for its session or for cores, with clocks that stand: what ran out before says nothing.
     pub(super) fn enqueue(&mut self) {
         self.phase = Phase::Waiting;
         self.ending = self.told_ending();

@@ -7,7 +7,7 @@ use plyd_protocol as wire;
 /// What the daemon allows at most.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Search threads that run at once; mode `move` may exceed it.
+    /// Search threads that run at once.
     pub cores: usize,
     /// Memory of all transposition tables.
     pub hash_bytes: u64,

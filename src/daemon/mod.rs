@@ -1,13 +1,13 @@
 //! The daemon: connections, sessions and searches behind one protocol.
 //!
-//! One lock decides. Everything that changes (connections, sessions, running searches, slots, timers) is one
+//! One lock decides. Everything that changes (connections, sessions, running searches, whose turn it is, timers) is one
 //! `State` under one mutex, held for microseconds: to accept, to decide, and to queue messages.
 //! What is slow happens outside of it: decoding and writing lines (`transport`), parsing positions and opening
 //! engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer came first" are
 //! never both true, and the order of messages is the order of decisions.
 //!
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
-//! messages), `budget` (slots and memory), `state`, `conn` (the life of a connection), `session` (what requests
+//! messages), `budget` (memory), `schedule` (who of them runs), `state`, `conn` (the life of a connection), `session` (what requests
 //! do), `searches` (the life of searches), `threads` (who searches), `prepare` and `describe` (the slow part of requests), `pool`,
 //! `worker` and `watchdog` (the threads), `transport`, `transcript`.
 //!
@@ -21,6 +21,7 @@ mod limits;
 mod outbox;
 mod pool;
 mod prepare;
+mod schedule;
 mod searches;
 mod session;
 mod state;
@@ -148,6 +149,9 @@ impl Shared {
     fn carry_out(self: &Arc<Self>, effects: Effects) {
         if effects.rearm {
             self.watchdog.notify_one();
+        }
+        for control in effects.wakes {
+            control.gate().wake();
         }
         for (id, orders) in effects.spawns {
             let shared = Arc::clone(self);

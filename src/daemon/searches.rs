@@ -1,4 +1,4 @@
-//! The life of searches: who may start, who has to yield, and how each ends in exactly one final message.
+//! The life of searches: who may start, whose turn it is, and how each ends in exactly one final message.
 //!
 //! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
 //! newer search, the end of the connection) takes the job out of the state and queues the final message in one
@@ -11,10 +11,11 @@ use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
 
 use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
+use super::schedule::{Admission, Changes, Claim, Class};
 use super::state::{ConnId, Refusal, State, Timer};
 use crate::search::End;
 
-/// When a client that found no free slot may try again.
+/// When a client whose analysis found no core may try again.
 const OVERLOADED_RETRY_MS: u64 = 1000;
 
 impl State {
@@ -34,7 +35,7 @@ impl State {
         if let Some(job) = self.jobs.get_mut(&id) {
             job.prepared = Some(prepared);
         }
-        match self.obstacle(id, threads) {
+        match self.obstacle(id, threads).or_else(|| self.shortage(id, threads, now_ns)) {
             None => self.start(id, threads, now_ns),
             Some(_) if queue => {
                 if let Some(job) = self.jobs.get_mut(&id) {
@@ -58,21 +59,68 @@ impl State {
         {
             return Some(Refusal::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"));
         }
-        let freed = current.map_or(0, |current| current.threads);
-        if job.mode != Mode::Move && !self.slots.fit(threads, freed) {
-            return Some(
-                Refusal::new(ErrorCode::Overloaded, "no search slot is free").retry(OVERLOADED_RETRY_MS),
-            );
+        let freed = self.current_id(job).map_or(0, |current| self.schedule.threads_of(current));
+        if job.mode != Mode::Move && !self.schedule.fits(threads, freed) {
+            return Some(Refusal::new(ErrorCode::Overloaded, "no core is free").retry(OVERLOADED_RETRY_MS));
         }
         None
     }
 
-    fn current_of(&self, job: &Job) -> Option<&Job> {
-        let session = self.conns.get(&job.conn)?.sessions.get(job.session.as_ref()?)?;
-        self.jobs.get(&session.current?)
+    fn current_id(&self, job: &Job) -> Option<JobId> {
+        self.conns.get(&job.conn)?.sessions.get(job.session.as_ref()?)?.current
     }
 
-    /// Starts a job: ends what it supersedes, takes its slots and gives it to its thread.
+    fn current_of(&self, job: &Job) -> Option<&Job> {
+        self.jobs.get(&self.current_id(job)?)
+    }
+
+    /// Why the cores cannot carry a search for a move beside those that are taken in. Searches of a connection that has
+    /// more leave for it, if they have not begun.
+    fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
+        match self.admission(id, threads, now_ns) {
+            Admission::Fits => None,
+            Admission::Displaces(displaced) => {
+                for id in displaced {
+                    self.displace(id, now_ns);
+                }
+                None
+            }
+            Admission::Refused => Some(self.overloaded(now_ns)),
+        }
+    }
+
+    fn admission(&self, id: JobId, threads: usize, now_ns: u64) -> Admission {
+        let Some(job) = self.jobs.get(&id) else { return Admission::Fits };
+        if job.is_only_move() || job.ending.is_some() || job.class() == Class::Endless {
+            return Admission::Fits;
+        }
+        self.schedule.admission(&claim(job, threads), now_ns)
+    }
+
+    /// Takes the place of a search that has not begun: it waits, if it may, or ends.
+    fn displace(&mut self, id: JobId, now_ns: u64) {
+        let refusal = self.overloaded(now_ns);
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if !job.queue {
+            return self.fail(id, refusal, now_ns);
+        }
+        job.enqueue();
+        let (conn, session) = (job.conn, job.session.clone());
+        self.schedule.leave(id, now_ns);
+        if let Some(session) = session.and_then(|name| self.session_mut(conn, &name)) {
+            session.current = None;
+        }
+        self.freed = true;
+        self.rearm_job(id);
+    }
+
+    fn overloaded(&self, now_ns: u64) -> Refusal {
+        let retry_ms = self.schedule.backlog_ns(now_ns).div_ceil(1_000_000).max(1);
+        let message = "the cores are taken by searches for moves that must answer soon";
+        Refusal::new(ErrorCode::Overloaded, message).retry(retry_ms)
+    }
+
+    /// Starts a job: ends what it supersedes, and lines it up for its first turn.
     fn start(&mut self, id: JobId, threads: usize, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.phase == Phase::Waiting {
@@ -95,21 +143,84 @@ impl State {
         if mode == Mode::Move {
             self.make_room(threads, conn, &name, now_ns);
         }
-        self.slots.take(threads);
-        if let Some(job) = self.jobs.get_mut(&id) {
-            job.threads = threads;
+        let first_move = self.limits.first_move.as_nanos() as u64;
+        let worker = session.as_deref().and_then(|name| self.session_mut(conn, name)?.worker);
+        let is_busy = worker.and_then(|id| self.workers.get(&id)).is_some_and(|worker| worker.busy.is_some());
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.ending.is_some() || job.has_flagged(now_ns) {
+            // There is no time to search in, but on a core that nobody else wants.
+            let reason = *job.ending.get_or_insert(Reason::Clock);
+            if is_busy || !self.schedule.has_idle(threads) {
+                return self.finish(id, reason, now_ns);
+            }
+            job.control.stop();
+            job.await_first_move(now_ns + first_move);
         }
-        let worker = match &session {
+        let is_endless = job.class() == Class::Endless;
+        self.schedule.enter(id, claim(job, threads), now_ns);
+        if let Some(session) = session.as_deref().and_then(|name| self.session_mut(conn, name)) {
+            session.current = Some(id);
+        }
+        if !is_busy {
+            self.schedule.ready(id);
+            if is_endless {
+                self.take_turns(now_ns);
+                self.announce(id, now_ns);
+            }
+        }
+        self.rearm_job(id);
+    }
+
+    /// Tells a search that must wait for its first turn, and may wait for long, as one that began with a legal move.
+    fn announce(&mut self, id: JobId, now_ns: u64) {
+        if self.jobs.get(&id).is_some_and(|job| job.phase == Phase::Starting && job.started_ns.is_none())
+            && self.search_began(id, now_ns)
+            && let Some(best) = self.jobs.get(&id).and_then(|job| job.best.clone())
+        {
+            self.publish(id, best, now_ns);
+        }
+    }
+
+    /// Lets those search whose turn it is, and the others pause.
+    pub(super) fn take_turns(&mut self, now_ns: u64) {
+        while self.schedule.is_due(now_ns) {
+            let Changes { begun, resumed, paused } = self.schedule.decide(now_ns);
+            for job in paused.iter().filter_map(|id| self.jobs.get(id)) {
+                job.control.gate().close();
+            }
+            for job in resumed.iter().filter_map(|id| self.jobs.get(id)) {
+                job.control.gate().open();
+                self.effects.wakes.push(Arc::clone(&job.control));
+            }
+            for id in begun {
+                self.launch(id, now_ns);
+            }
+            // Who waits for cores may find them now.
+            self.freed = true;
+        }
+        let next = self.schedule.next_ns();
+        let old = std::mem::replace(&mut self.turn_ns, next);
+        if old != next {
+            if let Some(at) = old {
+                self.clear_timer(at, Timer::Turn);
+            }
+            if let Some(at) = next {
+                self.set_timer(at, Timer::Turn);
+            }
+        }
+    }
+
+    /// Gives a search its first turn: a thread takes it.
+    fn launch(&mut self, id: JobId, now_ns: u64) {
+        let Some(job) = self.jobs.get(&id) else { return };
+        let (conn, session) = (job.conn, job.session.clone());
+        let worker = match session {
             None => self.hire(None),
-            Some(session_name) => {
-                let owner = Some((conn, session_name.clone()));
-                let kept = self.session_mut(conn, session_name).and_then(|session| {
-                    session.current = Some(id);
-                    session.worker
-                });
-                let worker = kept.filter(|worker| self.workers.contains_key(worker));
-                let worker = worker.unwrap_or_else(|| self.hire(owner));
-                if let Some(session) = self.session_mut(conn, session_name) {
+            Some(name) => {
+                let kept = self.session_mut(conn, &name).and_then(|session| session.worker);
+                let kept = kept.filter(|worker| self.workers.contains_key(worker));
+                let worker = kept.unwrap_or_else(|| self.hire(Some((conn, name.clone()))));
+                if let Some(session) = self.session_mut(conn, &name) {
                     session.worker = Some(worker);
                 }
                 worker
@@ -118,11 +229,12 @@ impl State {
         self.give(worker, id, now_ns);
     }
 
-    /// Ends analyses and ponders until `threads` slots are free, as far as there are any to end.
+    /// Ends analyses and ponders until `threads` cores are free, as far as there are any to end.
     fn make_room(&mut self, threads: usize, conn: ConnId, name: &str, now_ns: u64) {
-        while !self.slots.fit(threads, 0) {
+        while !self.schedule.fits(threads, 0) {
             // The own connection's yield first, then the ones that began last.
-            let yielding = self.jobs.iter().filter(|(_, job)| job.mode != Mode::Move && job.threads > 0);
+            let yielding =
+                self.jobs.iter().filter(|(id, job)| job.mode != Mode::Move && self.schedule.holds(**id));
             let Some((_, id)) = yielding.map(|(id, job)| (job.conn == conn, *id)).max() else { return };
             self.supersede(id, conn, name, now_ns);
         }
@@ -139,6 +251,9 @@ impl State {
         let Some(job) = self.jobs.get_mut(&id) else {
             return false;
         };
+        if job.started_ns.is_some() {
+            return true;
+        }
         job.began(now_ns, reminder);
         if job.wants(InfoEvent::Started) {
             self.tell(id, InfoEvent::Started, now_ns);
@@ -214,8 +329,7 @@ impl State {
             return self.finish(id, reason, now_ns);
         }
         job.phase = Phase::Open(end);
-        let threads = std::mem::take(&mut job.threads);
-        self.slots.give_back(threads);
+        self.schedule.leave(id, now_ns);
         self.freed = true;
         if changed && self.jobs.get(&id).is_some_and(|job| job.wants(InfoEvent::Best)) {
             self.tell(id, InfoEvent::Best, now_ns);
@@ -313,7 +427,7 @@ impl State {
         if let Some(at) = job.timer_ns {
             self.clear_timer(at, Timer::Job(id));
         }
-        self.slots.give_back(job.threads);
+        self.schedule.leave(id, now_ns);
         self.counters.nodes += job.control.stats().nodes;
         self.freed = true;
         if let Some(name) = &job.session
@@ -379,9 +493,10 @@ impl State {
         }
     }
 
-    /// Starts what waits for a session or a slot, in the order of arrival, as far as it can start now.
+    /// Starts what waits for a session or for cores, in the order of arrival, as far as it can start now.
     pub(super) fn start_waiting(&mut self, now_ns: u64) {
         while std::mem::take(&mut self.freed) {
+            let mut is_short = false;
             let waiting: Vec<(JobId, usize)> = self
                 .jobs
                 .iter()
@@ -389,10 +504,24 @@ impl State {
                 .filter_map(|(id, job)| Some((*id, job.prepared.as_ref()?.key.options.threads)))
                 .collect();
             for (id, threads) in waiting {
-                if self.jobs.contains_key(&id) && self.obstacle(id, threads).is_none() {
+                let Some(job) = self.jobs.get_mut(&id) else { continue };
+                // Its clock would begin now.
+                job.run_clock_from(now_ns);
+                if self.obstacle(id, threads).is_some() {
+                    continue;
+                }
+                if self.admission(id, threads, now_ns) == Admission::Fits {
                     self.start(id, threads, now_ns);
+                } else {
+                    is_short = true;
                 }
             }
+            self.schedule.await_minimums(is_short);
         }
     }
+}
+
+/// What a search asks of the cores.
+fn claim(job: &Job, threads: usize) -> Claim {
+    Claim { conn: job.conn, threads, class: job.class(), deadline_ns: job.deadline() }
 }

@@ -13,8 +13,18 @@ use super::state::{Conn, ConnId, Refusal, Session, Stage, State};
 use crate::settings;
 
 /// What the server can do beyond the protocol's core.
-pub(super) const FEATURES: [&str; 9] =
-    ["analyse", "anytime", "deterministic", "hard_ms", "log_lost", "multipv", "ponder", "queue", "websocket"];
+pub(super) const FEATURES: [&str; 10] = [
+    "analyse",
+    "anytime",
+    "deterministic",
+    "fair_share",
+    "hard_ms",
+    "log_lost",
+    "multipv",
+    "ponder",
+    "queue",
+    "websocket",
+];
 
 /// A request with where and when it came in.
 #[derive(Debug)]
@@ -236,9 +246,13 @@ impl State {
             Phase::Preparing => None,
             _ => job.is_only_move().then_some(Reason::OnlyMove),
         };
+        let (class, deadline_ns) = (job.class(), job.deadline());
         match over {
             Some(reason) => self.finish(id, reason, now_ns),
-            None => self.rearm_job(id),
+            None => {
+                self.schedule.change(id, class, deadline_ns, now_ns);
+                self.rearm_job(id);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Everything that the daemon's one lock guards: connections, sessions, searches, slots, timers.
+//! Everything that the daemon's one lock guards: connections, sessions, searches and whose turn it is, timers.
 //!
 //! No I/O, no threads, no clock: time comes in as a number, and what is to happen outside goes out as
 //! [`Effects`], which the caller carries out after it gave the lock back. Every method takes microseconds.
@@ -11,15 +11,17 @@ use std::sync::mpsc::{Receiver, Sender};
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
-use super::budget::{Memory, Slots};
+use super::budget::Memory;
 use super::job::Job;
 use super::limits::Limits;
 use super::outbox::{Item, JobId, Outbox};
 use super::prepare::{Lane, SessionView, Task};
+use super::schedule::Schedule;
 use super::transport::Signal;
 use super::worker::Order;
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::log;
+use crate::search::Control;
 
 /// A connection.
 pub(super) type ConnId = u64;
@@ -33,6 +35,8 @@ pub(super) struct Effects {
     pub(super) signals: Vec<Signal>,
     /// Requests to work on.
     pub(super) tasks: Vec<Task>,
+    /// Searches whose turn came, to be woken.
+    pub(super) wakes: Vec<Arc<Control>>,
     /// Search threads to start.
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
@@ -55,6 +59,8 @@ pub(super) enum Timer {
     Writer(ConnId),
     /// `hello` must have come.
     Handshake(ConnId),
+    /// A turn on the cores ends.
+    Turn,
 }
 
 /// A search thread.
@@ -187,8 +193,8 @@ pub(super) struct State {
     pub(super) workers: HashMap<WorkerId, Worker>,
     /// Threads without a session and without work.
     pub(super) idle: Vec<WorkerId>,
-    /// Search slots.
-    pub(super) slots: Slots,
+    /// Who of them runs.
+    pub(super) schedule: Schedule,
     /// Table memory.
     pub(super) memory: Memory,
     /// What happened so far.
@@ -197,10 +203,12 @@ pub(super) struct State {
     pub(super) began_ns: u64,
     /// Whether no new work is taken.
     pub(super) shutting_down: bool,
-    /// Whether a session or a slot became free, so that a waiting job may start.
+    /// Whether a session or cores became free, so that a waiting job may start.
     pub(super) freed: bool,
     /// What is to be done outside.
     pub(super) effects: Effects,
+    /// When the timer of turns is set to.
+    pub(super) turn_ns: Option<u64>,
     timers: BTreeSet<(u64, Timer)>,
     last_id: u64,
 }
@@ -215,7 +223,7 @@ impl State {
         now_ns: u64,
     ) -> Self {
         Self {
-            slots: Slots::new(limits.cores),
+            schedule: Schedule::new(limits.cores),
             memory,
             limits,
             games,
@@ -229,6 +237,7 @@ impl State {
             shutting_down: false,
             freed: false,
             effects: Effects::default(),
+            turn_ns: None,
             timers: BTreeSet::new(),
             last_id: 0,
         }
@@ -266,20 +275,25 @@ impl State {
             }
             match timer {
                 Timer::Job(job) => self.job_is_due(job, now_ns),
-                Timer::Worker(worker) => self.abandon(worker, now_ns),
+                Timer::Worker(worker) => self.abandon(worker),
                 Timer::Writer(conn) => self.writer_is_due(conn, now_ns),
                 Timer::Handshake(conn) => {
                     if self.conns.get(&conn).is_some_and(|conn| conn.needs_hello) {
                         self.drop_conn(conn, now_ns, true);
                     }
                 }
+                // The decision itself is [`State::settle`]'s.
+                Timer::Turn => self.turn_ns = None,
             }
         }
     }
 
     /// Lets start what can start, and gives out what is to be done outside.
     pub(super) fn settle(&mut self, now_ns: u64) -> Effects {
-        self.start_waiting(now_ns);
+        while self.freed || self.schedule.is_due(now_ns) {
+            self.start_waiting(now_ns);
+            self.take_turns(now_ns);
+        }
         self.effects.quiet = self.shutting_down && self.is_quiet();
         std::mem::take(&mut self.effects)
     }
@@ -405,7 +419,7 @@ impl State {
         wire::StatusResult {
             searches: self.jobs.len() as u64,
             sessions: self.conns.values().map(|conn| conn.sessions.len() as u64).sum(),
-            threads: self.slots.used() as u64,
+            threads: self.schedule.running() as u64,
             hash_bytes: self.memory.used(),
             uptime_ms: now_ns.saturating_sub(self.began_ns) / 1_000_000,
             counters: wire::Counters {

@@ -59,28 +59,21 @@ impl State {
         }
     }
 
-    /// Gives a started job to a thread, if that is free; otherwise it gets it when it comes back.
+    /// Gives a job whose turn it is to a thread, if that is free.
     pub(super) fn give(&mut self, worker_id: WorkerId, id: JobId, now_ns: u64) {
         let Some(worker) = self.workers.get_mut(&worker_id) else {
             return;
         };
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if worker.busy.is_some() {
-            if let Some(reason) = job.ending {
-                return self.finish(id, reason, now_ns);
-            }
-            return self.rearm_job(id);
+            debug_assert!(false, "a search is ready once its thread is free");
+            return;
         }
         let Some(prepared) = job.prepared.take() else {
             return;
         };
         let Prepared { root, candidates, multipv, key, seat, .. } = *prepared;
         job.phase = Phase::Searching(worker_id);
-        if job.ending.is_some() || job.has_flagged(now_ns) {
-            job.ending.get_or_insert(Reason::Clock);
-            job.control.stop();
-            job.await_first_move(now_ns + self.limits.first_move.as_nanos() as u64);
-        }
         let mut run = Run {
             job: id,
             root,
@@ -137,22 +130,22 @@ impl State {
         if let Some(next) = next
             && self.jobs.get(&next).is_some_and(|job| job.phase == Phase::Starting)
         {
-            self.give(worker_id, next, now_ns);
+            self.schedule.ready(next);
         }
     }
 
     /// Gives up on a thread that does not come back: its session gets another one.
-    pub(super) fn abandon(&mut self, worker_id: WorkerId, now_ns: u64) {
+    pub(super) fn abandon(&mut self, worker_id: WorkerId) {
         let Some(worker) = self.workers.remove(&worker_id) else {
             return;
         };
         self.counters.abandoned += 1;
         tracing::warn!(worker = worker_id, "abandoned a search thread that does not yield");
-        self.replace(worker_id, worker.owner, now_ns);
+        self.replace(worker_id, worker.owner);
     }
 
-    /// Gives the search that waits for a thread that is gone to another one.
-    fn replace(&mut self, worker_id: WorkerId, owner: Option<(ConnId, String)>, now_ns: u64) {
+    /// Lets the search that waits for a thread that is gone have another one.
+    fn replace(&mut self, worker_id: WorkerId, owner: Option<(ConnId, String)>) {
         let Some((conn, name)) = owner else { return };
         let Some(session) = self.session_mut(conn, &name) else {
             return;
@@ -164,11 +157,7 @@ impl State {
         session.view.engine = None;
         let Some(next) = session.current else { return };
         if self.jobs.get(&next).is_some_and(|job| job.phase == Phase::Starting) {
-            let fresh = self.hire(Some((conn, name.clone())));
-            if let Some(session) = self.session_mut(conn, &name) {
-                session.worker = Some(fresh);
-            }
-            self.give(fresh, next, now_ns);
+            self.schedule.ready(next);
         }
     }
 
@@ -180,6 +169,6 @@ impl State {
         if let Some(job) = worker.busy {
             self.end(job, Reason::Failed, None, Some("thread".to_owned()), now_ns);
         }
-        self.replace(worker_id, worker.owner, now_ns);
+        self.replace(worker_id, worker.owner);
     }
 }

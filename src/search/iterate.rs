@@ -4,16 +4,17 @@
 //! publishes each better one at once. With more than one thread, companions search the same iteration with the shared
 //! table (lazy SMP), the root's moves in another order; the answer is the first thread's alone.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
 use crate::game::{Evaluator, Game, Root};
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::alpha_beta::{Place, Search};
+use crate::search::gate::Gate;
 use crate::search::ordering::{MAX_PLY, Memory};
 use crate::search::pace::Pace;
 use crate::search::table::Table;
-use crate::search::thread::{Pulse, RaiseOnDrop, Reached, Stint, is_lost, is_settled};
+use crate::search::thread::{EndOnDrop, Pulse, Reached, Stint, is_lost, is_settled};
 use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
@@ -192,7 +193,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         publish: &mut dyn FnMut(&Found<G::Move>),
     ) -> Option<Reached> {
         let control = stint.control;
-        self.table.grow(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+        self.table.grow(|| control.is_over());
         let mut pulse = Pulse::first(stint);
         pulse.depth = roots.depth;
         pulse.hash_ppm = self.table.used_ppm();
@@ -241,7 +242,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         let companions = &mut companions[..beside];
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
-        let halt = AtomicBool::new(false);
+        let halt = Gate::default();
         std::thread::scope(|scope| {
             let others = roots.len().max(2) - 1;
             for (i, memory) in companions.iter_mut().enumerate() {
@@ -264,7 +265,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             let mut search =
                 Search { game, evaluator: &*evaluator, table: &*table, memory, pulse, root: side };
             // The scope joins the companions also when this thread panics, so they must be told on every way out.
-            let _halt = RaiseOnDrop(&halt);
+            let _halt = EndOnDrop(&halt);
             search.iteration(iteration, roots);
             search.pulse
         })

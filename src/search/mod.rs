@@ -9,6 +9,7 @@ pub mod alpha_beta;
 mod chance;
 pub mod clock;
 pub mod ensemble;
+pub mod gate;
 mod horizon;
 pub mod iterate;
 mod known;
@@ -24,10 +25,11 @@ pub mod table;
 pub mod thread;
 pub mod tree;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Root};
 use crate::score::{Score, Value};
+use crate::search::gate::Gate;
 use crate::search::pace::Deadlines;
 
 /// No limit: for every limit in [`Control`].
@@ -35,10 +37,10 @@ pub const UNLIMITED: u64 = u64::MAX;
 
 /// What reaches a running search from outside, and the counters that it shows.
 ///
-/// All fields are relaxed atomics: each is meaningful alone, and none guards other memory.
+/// All numbers are relaxed atomics: each is meaningful alone, and none guards other memory.
 #[derive(Debug)]
 pub struct Control {
-    stop: AtomicBool,
+    gate: Gate,
     // The four of `Deadlines`.
     armed_ns: AtomicU64,
     free_ns: AtomicU64,
@@ -56,7 +58,7 @@ pub struct Control {
 impl Default for Control {
     fn default() -> Self {
         Self {
-            stop: AtomicBool::new(false),
+            gate: Gate::default(),
             armed_ns: AtomicU64::new(0),
             free_ns: AtomicU64::new(0),
             soft_ns: AtomicU64::new(UNLIMITED),
@@ -75,19 +77,27 @@ impl Default for Control {
 impl Control {
     /// Asks the search to end as soon as it can; it cannot be taken back.
     pub fn stop(&self) {
-        self.stop.store(true, Relaxed);
+        self.gate.end();
     }
 
-    /// Whether [`Control::stop`] was called. Read at each node.
+    /// Whether [`Control::stop`] was called.
     #[inline]
     #[must_use]
     pub fn stopped(&self) -> bool {
-        self.stop.load(Relaxed)
+        self.gate.is_ended()
     }
 
-    /// The flag that [`Control::stop`] raises.
-    pub(super) fn stop_flag(&self) -> &AtomicBool {
-        &self.stop
+    /// The orders that the search's threads obey: to end, and to wait for their turn.
+    #[must_use]
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Waits for the search's turn, and gives whether the search is over then: stopped, or past its hard deadline.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.gate.wait();
+        self.stopped() || clock::now_ns() >= self.hard_ns()
     }
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).

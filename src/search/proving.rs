@@ -11,10 +11,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::game::{Evaluator, Game, Root, Turn};
 use crate::options::Options;
 use crate::score::Value;
+use crate::search::gate::Gate;
 use crate::search::iterate::{Iterate, Roots};
 use crate::search::known::Known;
 use crate::search::promise::Promise;
-use crate::search::thread::{Pulse, RaiseOnDrop, Stint, final_value};
+use crate::search::thread::{EndOnDrop, Pulse, Stint, final_value};
 use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
@@ -281,7 +282,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             return work.search(search, stint);
         }
         let until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
-        let (halt, news) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (halt, news) = (Gate::default(), AtomicBool::new(false));
         // What the prover decided and the search has not seen, and whether the prover is through.
         let told = Mutex::new((Vec::new(), false));
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
@@ -289,7 +290,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         let mut beside = Stint { threads: *threads - 1, wake: Some(&news), ..*stint };
         let end = std::thread::scope(|scope| {
             // The scope joins the prover also when this thread panics, so it must be told on every way out.
-            let _halt = RaiseOnDrop(&halt);
+            let _halt = EndOnDrop(&halt);
             let mut pulse = first.companion(&halt, until_ns);
             let (news, told) = (&news, &told);
             let lock = || told.lock().unwrap_or_else(PoisonError::into_inner);

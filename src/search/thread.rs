@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::game::{Game, Outcome, Side};
 use crate::score::{Score, Value};
+use crate::search::gate::Gate;
 use crate::search::{Control, End, Stats, UNLIMITED, clock};
 
 /// Nodes between two looks at the clock and at limits that an update may change.
@@ -70,8 +71,8 @@ pub struct Pulse<'a> {
     until_clocked: bool,
     /// The nodes of all companions so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
-    /// Raised when the thread must stop: the control's for the first thread, that thread's for its companions.
-    halt: &'a AtomicBool,
+    /// What the thread obeys at each node: the control's gate for the first thread, that thread's for its companions.
+    gate: &'a Gate,
     is_companion: bool,
     /// Nodes visited by this thread, in this iteration and before.
     pub nodes: u64,
@@ -125,7 +126,7 @@ impl<'a> Pulse<'a> {
             wake,
             until_clocked,
             shared,
-            halt: control.stop_flag(),
+            gate: control.gate(),
             is_companion: false,
             nodes,
             seldepth: shown.seldepth,
@@ -143,20 +144,20 @@ impl<'a> Pulse<'a> {
         self.control
     }
 
-    /// A companion of this thread, which stops when `halt` says so, or at some time.
+    /// A companion of this thread, which ends when `gate` says so, or at some time.
     #[must_use]
-    pub fn companion<'b>(&self, halt: &'b AtomicBool, until_ns: u64) -> Pulse<'b>
+    pub fn companion<'b>(&self, gate: &'b Gate, until_ns: u64) -> Pulse<'b>
     where
         'a: 'b,
     {
         let first = Pulse::first(&Stint { until_ns, ..Stint::whole(self.control, self.shared) });
-        Pulse { halt, is_companion: true, next_look: LOOK_EVERY, ..first }
+        Pulse { gate, is_companion: true, next_look: LOOK_EVERY, ..first }
     }
 
     /// Counts a node; true when the search must end, from then on at every node.
     #[inline]
     pub fn tick(&mut self) -> bool {
-        if self.nodes >= self.next_look || self.halt.load(Relaxed) {
+        if self.nodes >= self.next_look || self.gate.has_orders() {
             self.look();
         }
         self.nodes += u64::from(!self.over);
@@ -165,7 +166,13 @@ impl<'a> Pulse<'a> {
 
     #[cold]
     fn look(&mut self) {
-        if self.halt.load(Relaxed) {
+        if self.control.gate().is_closed() {
+            if !self.is_companion {
+                self.show();
+            }
+            self.control.gate().wait();
+        }
+        if self.gate.is_ended() {
             self.over = true;
         } else if self.is_companion {
             self.shared.fetch_add(LOOK_EVERY, Relaxed);
@@ -238,12 +245,12 @@ impl<'a> Pulse<'a> {
     }
 }
 
-/// Raises a flag when it goes out of scope, on a panic too: a scope waits for the threads that listen to it.
-pub struct RaiseOnDrop<'a>(pub &'a AtomicBool);
+/// Orders the threads behind a gate to end when it goes out of scope, on a panic too: a scope waits for them.
+pub struct EndOnDrop<'a>(pub &'a Gate);
 
-impl Drop for RaiseOnDrop<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Relaxed);
+        self.0.end();
     }
 }
 

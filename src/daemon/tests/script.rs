@@ -4,7 +4,7 @@
 //! `> JSON` a request on the connection; `< JSON` the next message, of which these fields are looked at;
 //! `-` no message waits; `hold` / `prepare` requests that take time are left alone / worked on;
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes back
-//! (`limit`, `clock`, `proven`, `stopped`, `panic`); `wait MS` time passes; `eof`, `gone`, `shutdown`;
+//! (`limit`, `clock`, `proven`, `stopped`, `panic`); `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`, `gone`, `shutdown`;
 //! `lose ID` the thread that was to take the search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its
 //! first mention (`tcp` ones must shake hands).
 
@@ -239,6 +239,12 @@ impl Stage {
             "stopping" => {
                 if !self.control(rest).stopped() {
                     return Err("it was not told to stop".into());
+                }
+            }
+            "pausing" | "running" => {
+                let gate = self.control(rest).gate();
+                if gate.is_closed() != (word == "pausing") {
+                    return Err("the other way round".into());
                 }
             }
             "return" => self.return_from(self.names[words[0]], words[1]),

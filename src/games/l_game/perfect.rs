@@ -18,7 +18,7 @@ use super::{LGame, Move};
 use crate::game::{Game, Root, Turn};
 use crate::options::Options;
 use crate::score::{Score, Value};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, Stats, clock};
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, Stats};
 use crate::zobrist::{SplitMix64, mix};
 
 /// How many plies the line of a draw has, at most.
@@ -113,7 +113,7 @@ impl Searcher<LGame> for Perfect {
         publish(&found);
         let models = self.opponent_model && self.depth.is_none() && choices.len() > 1;
         if models && choices[0].value.score == Score::DRAW {
-            let mut is_over = || control.stopped() || clock::now_ns() >= control.hard_ns();
+            let mut is_over = || control.is_over();
             let opponent = Opponent::of(game.neutrals);
             if let Some(prospects) = opponent.prospects(game, root, game.plies_left(&root.pos), &mut is_over)
             {

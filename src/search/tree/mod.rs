@@ -7,7 +7,7 @@ mod growth;
 mod lines;
 mod store;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::thread::Scope;
 
 use self::growth::{Buffers, Growth};
@@ -15,8 +15,9 @@ use self::lines::{Lines, Told};
 use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
+use crate::search::gate::Gate;
 use crate::search::pace::Pace;
-use crate::search::thread::{Pulse, RaiseOnDrop, Stint};
+use crate::search::thread::{EndOnDrop, Pulse, Stint};
 use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
 
 /// The visits of a search before further threads join it: to start them costs as much time.
@@ -115,7 +116,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
                 break end;
             }
             // The search goes on to its end in the full tree where pruning takes longer than it may.
-            let pruned = store.pruned(|| control.stopped() || clock::now_ns() >= control.hard_ns());
+            let pruned = store.pruned(|| control.is_over());
             season.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
             store = pruned.unwrap_or(store);
         };
@@ -173,11 +174,11 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         let control = stint.control;
         let mut growth = self.growth(game, root, store, Pulse::first(stint), buffers);
         let mut lines = Lines::<G, E>::new(store, asked.multipv, season.told);
-        let halt = AtomicBool::new(false);
+        let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
         let end = std::thread::scope(|scope| {
             // The scope joins the companions also when this thread panics, so they must be told on every way out.
-            let _halt = RaiseOnDrop(&halt);
+            let _halt = EndOnDrop(&halt);
             loop {
                 if season.may_prune && store.is_full() {
                     return None;
@@ -229,7 +230,7 @@ fn join<'scope, 'env, G: Game, E: Evaluator<G>>(
     first: &Growth<'env, G, E>,
     others: &'env mut [Buffers<G>],
     root: &'env G::Position,
-    halt: &'env AtomicBool,
+    halt: &'env Gate,
 ) {
     for buffers in others {
         let Growth { game, evaluator, store, root: side, ref pulse, .. } = *first;

@@ -1,0 +1,465 @@
+//! Who searches: shares the cores out between all searches, so that never more search threads run than there are cores.
+//!
+//! Knows no thread, no clock and no job: instants come in as numbers, and what comes out is who begins, goes on and
+//! pauses. Searches are served in this order:
+//!
+//! 1. Searches for a move that have a deadline, until each has had its minimum: earliest deadline first.
+//! 2. Searches for a move that end by themselves: in turns, the connection that used least first.
+//! 3. What runs until somebody stops it: in longer turns, the connection that used least first.
+//!
+//! A search of several threads takes its cores together (gang scheduling). Whoever is not among the first to fit pauses at
+//! once, whatever is left of its turn. A search with a deadline is taken in only if every minimum still fits before its
+//! deadline: the test pays all that is owed, earliest deadline first, as the cores are going to, so that what is taken in
+//! is kept.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::outbox::JobId;
+use super::state::ConnId;
+
+/// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
+const MINIMUM_NS: u64 = 10_000_000;
+/// Below this a clock is too short to promise anything: its search takes its turn, and answers what it has.
+const SHORTEST_NS: u64 = 5_000_000;
+/// A turn of a search for a move that had its minimum.
+const MOVE_TURN_NS: u64 = 5_000_000;
+/// A turn of a search without an end.
+const ENDLESS_TURN_NS: u64 = 20_000_000;
+
+/// The part of the time that is promised; the rest is for starting, pausing and whatever else the process does.
+fn usable(ns: u64) -> u64 {
+    ns / 8 * 7
+}
+
+/// What kind of search it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Class {
+    /// For a move, by a clock or a limit: never waits for the others.
+    Move,
+    /// Analyses, ponders, and searches for a move that only a stop ends.
+    Endless,
+}
+
+/// What a search asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Claim {
+    /// Whose it is.
+    pub(super) conn: ConnId,
+    /// The cores that it takes at once, at most as many as there are.
+    pub(super) threads: usize,
+    /// What kind it is.
+    pub(super) class: Class,
+    /// When it must answer, if there is such an instant.
+    pub(super) deadline_ns: Option<u64>,
+}
+
+impl Claim {
+    /// The time on its cores that it is promised if it comes in now.
+    fn minimum(&self, now_ns: u64) -> u64 {
+        match (self.class, self.deadline_ns) {
+            (Class::Move, Some(deadline_ns)) => {
+                let left_ns = deadline_ns.saturating_sub(now_ns);
+                if left_ns < SHORTEST_NS { 0 } else { usable(left_ns).min(MINIMUM_NS) }
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Whether a search can be taken in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Admission {
+    /// All minimums fit.
+    Fits,
+    /// All fit once these leave, none of which has run: each belongs to a connection that has more than the newcomer's.
+    Displaces(Vec<JobId>),
+    /// They do not fit.
+    Refused,
+}
+
+/// What changes on the cores.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Changes {
+    /// Searches that run for the first time.
+    pub(super) begun: Vec<JobId>,
+    /// Searches that go on.
+    pub(super) resumed: Vec<JobId>,
+    /// Searches that pause.
+    pub(super) paused: Vec<JobId>,
+}
+
+/// A search that is to run.
+#[derive(Debug)]
+struct Search {
+    claim: Claim,
+    /// The time on its cores at which it has had what it was promised.
+    promised_ns: u64,
+    /// Whether it can run: its thread is free.
+    is_ready: bool,
+    has_begun: bool,
+    /// Its time on its cores.
+    used_ns: u64,
+    turn: Option<Turn>,
+}
+
+/// A search's time on its cores while it runs.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// Until when it is charged.
+    charged_ns: u64,
+    /// When others get their turn.
+    until_ns: u64,
+    /// Its place when the turn began, which it keeps while the turn lasts.
+    place: Place,
+}
+
+/// Who comes first: the smallest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Place {
+    rank: Rank,
+    /// The deadline, or what the connection used.
+    first: u64,
+    /// What the search itself used.
+    second: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Rank {
+    Promised,
+    Turns(Class),
+}
+
+impl Search {
+    fn rank(&self) -> Rank {
+        if self.used_ns < self.promised_ns { Rank::Promised } else { Rank::Turns(self.claim.class) }
+    }
+
+    /// What is left of its minimum at a time, and cannot be had later than its deadline.
+    fn owed(&self, now_ns: u64) -> u64 {
+        let running_ns = self.turn.map_or(0, |turn| now_ns.saturating_sub(turn.charged_ns));
+        let owed_ns = self.promised_ns.saturating_sub(self.used_ns + running_ns);
+        let left_ns = self.claim.deadline_ns.map_or(0, |deadline_ns| deadline_ns.saturating_sub(now_ns));
+        owed_ns.min(left_ns)
+    }
+}
+
+/// What a connection used, among those that search now.
+#[derive(Debug)]
+struct Account {
+    searches: usize,
+    used_ns: u64,
+}
+
+/// All searches, and who of them runs.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    cores: usize,
+    searches: BTreeMap<JobId, Search>,
+    accounts: HashMap<(Class, ConnId), Account>,
+    /// The searches that run.
+    running: Vec<JobId>,
+    /// The threads of all searches.
+    held: usize,
+    /// Whether something changed since the last decision.
+    is_stale: bool,
+    /// When the next decision is due, if nothing changes until then.
+    next_ns: Option<u64>,
+    /// Whether somebody outside waits for minimums to be had.
+    is_awaited: bool,
+}
+
+impl Schedule {
+    /// Nobody searches on so many cores.
+    pub(super) fn new(cores: usize) -> Self {
+        Self {
+            cores: cores.max(1),
+            searches: BTreeMap::new(),
+            accounts: HashMap::new(),
+            running: Vec::new(),
+            held: 0,
+            is_stale: false,
+            next_ns: None,
+            is_awaited: false,
+        }
+    }
+
+    /// Whether a search is taken in and has not left.
+    pub(super) fn holds(&self, id: JobId) -> bool {
+        self.searches.contains_key(&id)
+    }
+
+    /// The threads of a search, if it is taken in.
+    pub(super) fn threads_of(&self, id: JobId) -> usize {
+        self.searches.get(&id).map_or(0, |search| search.claim.threads)
+    }
+
+    /// The threads that run.
+    pub(super) fn running(&self) -> usize {
+        self.running.iter().map(|id| self.threads_of(*id)).sum()
+    }
+
+    /// Whether `threads` more get cores of their own, once `freed` leave.
+    pub(super) fn fits(&self, threads: usize, freed: usize) -> bool {
+        self.held.saturating_sub(freed) + threads <= self.cores
+    }
+
+    /// Whether so many threads could run now without anybody pausing.
+    pub(super) fn has_idle(&self, threads: usize) -> bool {
+        self.running() + threads <= self.cores
+    }
+
+    /// Asks for a decision whenever a minimum was had, or not.
+    pub(super) fn await_minimums(&mut self, is_awaited: bool) {
+        self.is_stale |= is_awaited && !self.is_awaited;
+        self.is_awaited = is_awaited;
+    }
+
+    /// Takes a search in. It is to run as soon as it is [`Schedule::ready`].
+    pub(super) fn enter(&mut self, id: JobId, claim: Claim, now_ns: u64) {
+        let claim = Claim { threads: claim.threads.clamp(1, self.cores), ..claim };
+        self.charge(now_ns);
+        self.open_account(claim);
+        self.held += claim.threads;
+        let promised_ns = claim.minimum(now_ns);
+        let search = Search { claim, promised_ns, is_ready: false, has_begun: false, used_ns: 0, turn: None };
+        let old = self.searches.insert(id, search);
+        debug_assert!(old.is_none(), "a search comes in once");
+    }
+
+    /// The search's thread is free.
+    pub(super) fn ready(&mut self, id: JobId) {
+        if let Some(search) = self.searches.get_mut(&id) {
+            search.is_ready = true;
+            self.is_stale = true;
+        }
+    }
+
+    /// The search is another kind of search from now on, or its deadline moved.
+    pub(super) fn change(&mut self, id: JobId, class: Class, deadline_ns: Option<u64>, now_ns: u64) {
+        self.charge(now_ns);
+        let Some(search) = self.searches.get_mut(&id) else { return };
+        let old = search.claim;
+        search.claim = Claim { class, deadline_ns, ..old };
+        search.promised_ns = search.used_ns + search.claim.minimum(now_ns);
+        let claim = search.claim;
+        self.close_account(old);
+        self.open_account(claim);
+        self.is_stale = true;
+    }
+
+    /// The search is over, or leaves its cores for good; gives whether it was here.
+    pub(super) fn leave(&mut self, id: JobId, now_ns: u64) -> bool {
+        self.charge(now_ns);
+        let Some(search) = self.searches.remove(&id) else { return false };
+        self.held -= search.claim.threads;
+        self.running.retain(|running| *running != id);
+        self.close_account(search.claim);
+        self.is_stale = true;
+        true
+    }
+
+    /// A connection that comes back to search begins level with the one that used least: nobody saves time up.
+    fn open_account(&mut self, claim: Claim) {
+        let of_class = self.accounts.iter().filter(|((class, _), _)| *class == claim.class);
+        let least_ns = of_class.map(|(_, account)| account.used_ns).min().unwrap_or(0);
+        let fresh = || Account { searches: 0, used_ns: least_ns };
+        self.accounts.entry((claim.class, claim.conn)).or_insert_with(fresh).searches += 1;
+    }
+
+    fn close_account(&mut self, claim: Claim) {
+        let key = (claim.class, claim.conn);
+        if let Some(account) = self.accounts.get_mut(&key) {
+            account.searches -= 1;
+            if account.searches == 0 {
+                self.accounts.remove(&key);
+            }
+        }
+    }
+
+    /// Charges those that run for their time since the last charge.
+    fn charge(&mut self, now_ns: u64) {
+        for id in &self.running {
+            let Some(search) = self.searches.get_mut(id) else { continue };
+            let Some(turn) = &mut search.turn else { continue };
+            let ns = now_ns.saturating_sub(turn.charged_ns);
+            turn.charged_ns = now_ns;
+            search.used_ns += ns;
+            if let Some(account) = self.accounts.get_mut(&(search.claim.class, search.claim.conn)) {
+                account.used_ns += ns * search.claim.threads as u64;
+            }
+        }
+    }
+
+    /// Whether a search can be taken in so that every minimum fits.
+    pub(super) fn admission(&self, claim: &Claim, now_ns: u64) -> Admission {
+        let owed_ns = claim.minimum(now_ns);
+        let Some(deadline_ns) = claim.deadline_ns.filter(|_| owed_ns > 0) else { return Admission::Fits };
+        let threads = claim.threads.clamp(1, self.cores);
+        let mut debts = self.debts(now_ns);
+        let at = debts.partition_point(|debt| debt.deadline_ns <= deadline_ns);
+        debts.insert(at, Debt { deadline_ns, threads, owed_ns, to: None });
+        let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
+        let promised = self.searches.values().filter(|search| search.promised_ns > 0);
+        promised.for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
+        let mut displaced = Vec::new();
+        while !self.is_feasible(&debts, deadline_ns, now_ns) {
+            // Whose connection has the most goes first, and of those the one that came last.
+            let unbegun = debts.iter().filter_map(|debt| {
+                let search = &self.searches[&debt.to?];
+                let count = counts[&search.claim.conn];
+                (!search.has_begun && count > counts[&claim.conn]).then_some((count, debt.to?))
+            });
+            let Some((_, id)) = unbegun.max() else { return Admission::Refused };
+            debts.retain(|debt| debt.to != Some(id));
+            *counts.entry(self.searches[&id].claim.conn).or_default() -= 1;
+            displaced.push(id);
+        }
+        if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) }
+    }
+
+    /// In how many nanoseconds all minimums are had.
+    pub(super) fn backlog_ns(&self, now_ns: u64) -> u64 {
+        self.ends(&self.debts(now_ns)).max().unwrap_or(0) / 7 * 8
+    }
+
+    /// What is owed, the earliest deadline first.
+    fn debts(&self, now_ns: u64) -> Vec<Debt> {
+        let owed = self.searches.iter().filter_map(|(&id, search)| {
+            let (deadline_ns, owed_ns) = (search.claim.deadline_ns?, search.owed(now_ns));
+            let debt = Debt { deadline_ns, threads: search.claim.threads, owed_ns, to: Some(id) };
+            (owed_ns > 0).then_some(debt)
+        });
+        let mut debts: Vec<Debt> = owed.collect();
+        debts.sort_by_key(|debt| debt.deadline_ns);
+        debts
+    }
+
+    /// Whether every debt from the deadline `from_ns` on is paid in time. Earlier ones are paid before.
+    fn is_feasible(&self, debts: &[Debt], from_ns: u64, now_ns: u64) -> bool {
+        debts.iter().zip(self.ends(debts)).all(|(debt, end_ns)| {
+            debt.deadline_ns < from_ns || end_ns <= usable(debt.deadline_ns.saturating_sub(now_ns))
+        })
+    }
+
+    /// When each debt is paid, from now, if nobody else comes.
+    fn ends(&self, debts: &[Debt]) -> impl Iterator<Item = u64> {
+        let mut busy = vec![0; self.cores];
+        debts.iter().map(move |debt| {
+            busy.sort_unstable();
+            let end_ns: u64 = busy[debt.threads - 1] + debt.owed_ns;
+            busy[..debt.threads].fill(end_ns);
+            end_ns
+        })
+    }
+
+    /// Whether there is something to decide.
+    pub(super) fn is_due(&self, now_ns: u64) -> bool {
+        self.is_stale || self.next_ns.is_some_and(|at| at <= now_ns)
+    }
+
+    /// When there is something to decide, if nothing else happens.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        self.next_ns
+    }
+
+    /// Decides who runs from now on.
+    pub(super) fn decide(&mut self, now_ns: u64) -> Changes {
+        self.charge(now_ns);
+        self.is_stale = false;
+        let mut changes = Changes::default();
+        let chosen = self.choose(now_ns);
+        let mut is_waited_for = self.is_awaited;
+        let mut next_ns = u64::MAX;
+        self.running.clear();
+        for (&id, search) in &mut self.searches {
+            let Some(place) = chosen.get(&id) else {
+                if search.turn.take().is_some() {
+                    changes.paused.push(id);
+                }
+                is_waited_for |= search.is_ready;
+                continue;
+            };
+            let goes_on = search.turn.filter(|turn| turn.until_ns > now_ns && turn.place.rank == place.rank);
+            let fresh = || Turn {
+                charged_ns: now_ns,
+                until_ns: now_ns
+                    + match place.rank {
+                        Rank::Promised => search.promised_ns - search.used_ns,
+                        Rank::Turns(Class::Move) => MOVE_TURN_NS,
+                        Rank::Turns(Class::Endless) => ENDLESS_TURN_NS,
+                    },
+                place: *place,
+            };
+            let turn = goes_on.unwrap_or_else(fresh);
+            next_ns = next_ns.min(turn.until_ns);
+            self.running.push(id);
+            match search.turn.replace(turn) {
+                Some(_) => {}
+                None if search.has_begun => changes.resumed.push(id),
+                None => changes.begun.push(id),
+            }
+            search.has_begun = true;
+        }
+        // Who runs without anybody waiting needs no turns.
+        self.next_ns = Some(next_ns).filter(|_| is_waited_for && next_ns != u64::MAX);
+        changes
+    }
+
+    /// Who runs, with its place: the first by place that fit, one after the other.
+    fn choose(&self, now_ns: u64) -> HashMap<JobId, Place> {
+        let mut waiting: Vec<(JobId, Place, &Claim)> = self
+            .searches
+            .iter()
+            .filter(|(_, search)| search.is_ready)
+            .map(|(&id, search)| (id, self.place(search, now_ns), &search.claim))
+            .collect();
+        let mut chosen: HashMap<JobId, Place> = HashMap::new();
+        let mut idle = self.cores;
+        while idle > 0 {
+            let fitting = waiting.iter().enumerate().filter(|(_, (_, _, claim))| claim.threads <= idle);
+            let Some((at, _)) = fitting.min_by_key(|(_, (id, place, _))| (*place, *id)) else { break };
+            let (id, place, claim) = waiting.swap_remove(at);
+            idle -= claim.threads;
+            // A connection that has a core comes later to the next, by what the turn is going to cost.
+            if let Rank::Turns(class) = place.rank {
+                let turn_ns = if class == Class::Move { MOVE_TURN_NS } else { ENDLESS_TURN_NS };
+                let cost_ns = turn_ns * claim.threads as u64;
+                let same = |other: &Claim, rank| other.conn == claim.conn && rank == place.rank;
+                let others = waiting.iter_mut().filter(|(_, place, other)| same(other, place.rank));
+                others.for_each(|(_, place, _)| place.first += cost_ns);
+            }
+            // What counts later is what was used, not who was chosen beside it.
+            chosen.insert(id, self.place(&self.searches[&id], now_ns));
+        }
+        chosen
+    }
+
+    fn place(&self, search: &Search, now_ns: u64) -> Place {
+        let rank = search.rank();
+        if let Some(turn) = search.turn
+            && turn.place.rank == rank
+            && turn.until_ns > now_ns
+        {
+            return turn.place;
+        }
+        match rank {
+            Rank::Promised => Place { rank, first: search.claim.deadline_ns.unwrap_or(u64::MAX), second: 0 },
+            Rank::Turns(class) => {
+                let account = self.accounts.get(&(class, search.claim.conn));
+                Place { rank, first: account.map_or(0, |account| account.used_ns), second: search.used_ns }
+            }
+        }
+    }
+}
+
+/// What is left of a search's minimum.
+struct Debt {
+    deadline_ns: u64,
+    threads: usize,
+    owed_ns: u64,
+    /// To whom; none: to the newcomer.
+    to: Option<JobId>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Cores that are shared out: moves with a clock before what is endless, a greedy client slows itself alone, and what the
+//! cores cannot carry is refused.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Server, endless, first_place, go, place, stop, with};
+use serde_json::{Value, json};
+
+/// A client's searches beside which others play: as many as a connection may have in flight.
+const GREEDY: usize = 250;
+
+fn small() -> Value {
+    json!({ "hash_mb": 1 })
+}
+
+fn per_move(ms: u64) -> Value {
+    json!({ "kind": "per_move", "ms": ms })
+}
+
+#[test]
+fn endless_searches_leave_moves_their_time() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut greedy = server.greet(json!({}));
+    for index in 0..GREEDY {
+        let options = json!({ "threads": 2, "hash_mb": 1 });
+        greedy.send(&go(&format!("e{index}"), json!({ "clock": endless(), "options": options })));
+    }
+    // Each has a legal move at once, and few of them can run.
+    for index in 0..GREEDY {
+        let best = greedy.info(&format!("e{index}"), "best");
+        assert!(best["move"].is_string(), "{best}");
+    }
+    let status = greedy.result(&json!({ "id": "t", "cmd": "status" }));
+    assert_eq!((&status["searches"], &status["threads"]), (&json!(GREEDY), &json!(2)), "{status}");
+    let mut honest = server.greet(json!({}));
+    for index in 0..5 {
+        let fields = json!({ "clock": per_move(300), "options": small() });
+        let best = honest.best(&go(&format!("m{index}"), fields));
+        assert_eq!(best["reason"], "clock", "{best}");
+        assert!(best["stats"]["nodes"].as_u64() > Some(0), "a search without a core: {best}");
+        assert!(best["stats"]["depth"].as_u64() >= Some(1), "no iteration is whole: {best}");
+    }
+    // A search that waits is stopped as soon as one that runs.
+    let told = greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    assert_eq!(told["targets"].as_array().unwrap().len(), GREEDY, "{told}");
+    greedy.wait("all best moves", |peer| peer.open() == 0);
+    assert!((0..GREEDY).all(|index| greedy.last(&format!("e{index}"))["reason"] == "stopped"));
+    let status = honest.result(&json!({ "id": "t", "cmd": "status" }));
+    let counts = [&status["searches"], &status["threads"], &status["counters"]["abandoned"]];
+    assert_eq!(counts, [&json!(0); 3], "{status}");
+}
+
+#[test]
+fn every_search_gets_its_turns() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    let searches = ["a", "b", "c", "d"];
+    for id in searches {
+        peer.send(&go(
+            id,
+            json!({ "clock": endless(), "options": small(), "info": { "events": ["progress"] } }),
+        ));
+    }
+    // Each goes on to some depth, though one alone can run.
+    for id in searches {
+        peer.wait("a depth of each", |peer| {
+            peer.log.iter().any(|line| line["id"] == id && line["stats"]["depth"].as_u64() >= Some(3))
+        });
+    }
+    for id in searches {
+        assert_eq!(peer.result(&stop(id))["effect"], "stopping");
+        let best = peer.last(id);
+        assert!(best["stats"]["nodes"].as_u64() > Some(0), "{best}");
+    }
+}
+
+#[test]
+fn a_paused_search_goes_on_and_gives_the_same_answer() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
+    for threads in [1, 2] {
+        let options = json!({ "hash_mb": 4, "threads": threads, "deterministic": threads == 1 });
+        let long = json!({ "limit": { "nodes": 100_000 }, "options": options });
+        let alone = peer.best(&go("alone", long.clone()));
+        peer.send(&go("long", long));
+        for index in 0..5 {
+            let options = json!({ "threads": 2, "hash_mb": 1 });
+            let short = json!({ "limit": { "nodes": 5000 }, "options": options });
+            peer.send(&go(&format!("short{index}"), short));
+        }
+        let beside = peer.last("long");
+        peer.wait("all best moves", |peer| peer.open() == 0);
+        for best in [&alone, &beside] {
+            assert_eq!(best["reason"], "limit", "{best}");
+        }
+        if threads == 1 {
+            assert_eq!(alone["stats"]["nodes"], beside["stats"]["nodes"]);
+            assert_eq!(alone["lines"], beside["lines"]);
+        }
+    }
+}
+
+#[test]
+fn beyond_the_cores_the_greedy_are_refused() {
+    let server = Server::tcp(&["--threads", "1"]);
+    let (mut greedy, mut honest) = (server.greet(json!({})), server.greet(json!({})));
+    let mover = |id: &str, ms: u64| {
+        go(id, json!({ "clock": per_move(ms), "options": small(), "info": { "events": [] } }))
+    };
+    // 250 minimums of 10 ms do not fit into the 1.7 s that a clock of 2 s carries of them.
+    for index in 0..GREEDY {
+        greedy.send(&mover(&format!("g{index}"), 2000));
+    }
+    greedy.wait("a refusal", |peer| peer.log.iter().any(|line| line["code"] == "overloaded"));
+    // Another connection's only search is not refused for them, and is searched.
+    let best = honest.best(&with(mover("h", 2000), &json!({ "info": { "events": ["started"] } })));
+    assert_eq!(best["reason"], "clock", "{best}");
+    assert!(first_place(&honest, "h") < place(&honest, "h"), "it never began: {best}");
+    greedy.wait("all answers", |peer| peer.open() == 0);
+    let (mut refused, mut answered) = (0, 0);
+    for index in 0..GREEDY {
+        let last = greedy.last(&format!("g{index}"));
+        if last["type"] == "error" {
+            assert_eq!((&last["code"], &last["fatal"]), (&json!("overloaded"), &json!(false)), "{last}");
+            assert!(last["retry_ms"].as_u64() >= Some(1), "{last}");
+            refused += 1;
+        } else {
+            assert_eq!(last["reason"], "clock", "{last}");
+            answered += 1;
+        }
+    }
+    assert!(refused > 0 && answered > 0, "{refused} refused, {answered} answered");
+}
+
+#[test]
+fn one_search_on_an_idle_server_is_never_refused() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    for (round, ms) in [-5, 0, 1, 2, 5, 8, 10, 11, 15, 20, 50].into_iter().enumerate() {
+        let best = peer.best(&go(&format!("g{round}"), json!({ "clock": { "kind": "per_move", "ms": ms } })));
+        assert!(best["move"].is_string(), "{ms} ms: {best}");
+    }
+}
+
+#[test]
+fn a_go_that_may_wait_is_not_refused() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    let ids: Vec<String> = (0..GREEDY).map(|index| format!("w{index}")).collect();
+    for id in &ids {
+        peer.send(&go(id, json!({ "clock": per_move(2000), "options": small(), "queue": true })));
+    }
+    // The first that end have had their clock's time; some of the others wait still.
+    assert_eq!(peer.last("w0")["reason"], "clock");
+    assert!(peer.is_open(&ids[GREEDY - 1]));
+    peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    peer.wait("all answers", |peer| peer.open() == 0);
+    for id in &ids[1..] {
+        let last = peer.last(id);
+        assert_eq!(last["type"], "bestmove", "{last}");
+    }
+}
