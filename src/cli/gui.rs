@@ -66,7 +66,7 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.open || (has_display() && !args.no_open) {
         open(address);
     }
-    let config = Config { page: Some(listener), ..args.means.config() };
+    let config = Config { page: Some(listener), ..args.means.config(true) };
     daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
 }
 

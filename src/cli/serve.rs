@@ -56,6 +56,10 @@ pub(super) struct Means {
     /// Search threads that run at once; the number of cores when absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Run search threads at this nice value above that of the threads that read and write; 1 when absent, and 0 where only
+    /// standard input and output are served
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
+    search_nice: Option<u8>,
     /// Memory of all hash tables in MiB
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     hash_mb: Option<u32>,
@@ -75,8 +79,8 @@ impl Args {
 }
 
 impl Means {
-    /// A daemon that serves nothing yet.
-    pub(super) fn config(self) -> Config {
+    /// A daemon that serves nothing yet; `listens` if it is to serve sockets.
+    pub(super) fn config(self, listens: bool) -> Config {
         let mut limits = Limits::default();
         if let Some(threads) = self.threads {
             limits.cores = threads.into();
@@ -84,7 +88,8 @@ impl Means {
         if let Some(mb) = self.hash_mb {
             limits.hash_bytes = u64::from(mb) << 20;
         }
-        Config { transcript: self.transcript, limits, ..Config::default() }
+        let search_nice = self.search_nice.unwrap_or(listens.into());
+        Config { transcript: self.transcript, search_nice, limits, ..Config::default() }
     }
 
     /// What is logged.
@@ -99,13 +104,14 @@ impl Means {
 }
 
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let stdio = args.stdio || (args.tcp.is_empty() && args.ws.is_empty() && args.unix.is_none());
+    let listens = !args.tcp.is_empty() || !args.ws.is_empty() || args.unix.is_some();
+    let stdio = args.stdio || !listens;
     if stdio && io::stdin().is_terminal() {
         let _nobody_reads = io::stderr().write_all(HINT.as_bytes());
     }
     let token = args.token_file.as_deref().map(read_token).transpose()?;
     let Args { tcp, ws, ws_origin: ws_origins, unix, means, .. } = args;
-    let config = Config { stdio, tcp, ws, ws_origins, unix, token, ..means.config() };
+    let config = Config { stdio, tcp, ws, ws_origins, unix, token, ..means.config(listens) };
     daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
 }
 

@@ -9,7 +9,7 @@
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
 //! messages), `budget` (memory), `schedule` (who of them runs), `state`, `conn` (the life of a connection), `session` (what requests
 //! do), `searches` (the life of searches), `threads` (who searches), `prepare` and `describe` (the slow part of requests), `pool`,
-//! `worker` and `watchdog` (the threads), `transport`, `transcript`.
+//! `worker` and `watchdog` (the threads), `priority` (whose), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -21,6 +21,7 @@ mod limits;
 mod outbox;
 mod pool;
 mod prepare;
+mod priority;
 mod schedule;
 mod searches;
 mod session;
@@ -55,6 +56,7 @@ use crate::signals::Signals;
 use budget::Memory;
 use pool::Pool;
 use prepare::Bench;
+use priority::Priority;
 use state::{Effects, State};
 use transcript::Transcript;
 use transport::web::Site;
@@ -85,6 +87,8 @@ pub struct Config {
     pub token: Option<String>,
     /// A file for a record of every line.
     pub transcript: Option<PathBuf>,
+    /// By how much the nice value of threads that compute exceeds that of the others.
+    pub search_nice: u8,
     /// The numbers.
     pub limits: Limits,
 }
@@ -121,6 +125,8 @@ struct Shared {
     pool: Pool,
     bench: Bench,
     memory: Memory,
+    /// Of the threads that search and those that work on requests.
+    priority: Priority,
     transcript: Option<Transcript>,
     /// Tells that a shutdown has nothing more to wait for.
     quiet: Notify,
@@ -218,6 +224,7 @@ impl Daemon {
             pool: Pool::default(),
             bench: Bench { games, memory: memory.clone(), caps },
             memory,
+            priority: Priority::below_this(config.search_nice),
             transcript: transcript.transpose()?,
             quiet: Notify::new(),
             over: AtomicBool::new(false),

@@ -62,6 +62,7 @@ impl Pool {
     fn hire(&self, shared: &Arc<Shared>) {
         let worker = Arc::clone(shared);
         let started = std::thread::Builder::new().name("request".to_owned()).spawn(move || {
+            worker.priority.apply();
             while let Some(task) = worker.pool.next() {
                 run(&worker, task);
             }

@@ -48,6 +48,7 @@ pub(super) struct Run {
 
 /// Searches until there are no more orders.
 pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>) {
+    shared.priority.apply();
     let mut seat: Option<Seat> = None;
     while let Ok(order) = orders.recv() {
         match order {
