@@ -13,7 +13,11 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use serde_json::{Value, json};
 
+use plyd::client::{Process, Reaper};
 use plyd::columns::{Columns, grouped};
+
+/// Longer than any match here.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Measure what the arena's referee costs.
 #[derive(Debug, Parser)]
@@ -125,17 +129,20 @@ fn play(what: &'static str, games: usize, arguments: &[&str]) -> Result<Played, 
     let games = games.max(2) / 2 * 2;
     let records =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-bench-{}.jsonl", std::process::id()));
-    let mut arena = Command::new(env!("CARGO_BIN_EXE_plyd"));
+    let plyd = env!("CARGO_BIN_EXE_plyd");
+    let mut arena = Command::new(plyd);
     arena
         .arg("arena")
         .args(arguments)
         .args(["--games", &games.to_string(), "--json", "--record"])
         .arg(&records);
     let began = Instant::now();
-    let output = arena.stderr(Stdio::null()).output()?;
+    let mut launch = Reaper::start(plyd)?.launch(&arena)?;
+    launch.command.stdout(Stdio::null()).stderr(Stdio::null());
+    let ended = Process::spawn(launch)?.wait_exit(began + LONGEST)?;
     let wall = began.elapsed();
-    if !output.status.success() {
-        return Err(format!("{arguments:?} ended, {}", output.status).into());
+    if !ended.is_some_and(|status| status.success()) {
+        return Err(format!("{arguments:?} ended, {ended:?}").into());
     }
     let text = fs::read_to_string(&records)?;
     fs::remove_file(&records)?;

@@ -8,12 +8,12 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::process::{Child, Command as Process, ExitCode, Stdio};
+use std::process::{Command as Program, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use plyd::client::{Answer, Client};
+use plyd::client::{Answer, Client, Process, Reaper};
 use plyd::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
@@ -82,9 +82,9 @@ fn main() -> Result<ExitCode, Box<dyn Error + Send + Sync>> {
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The daemon as a child process that listens on a free port.
+/// The daemon as a child process that listens on a free port; it ends with this one.
 struct Daemon {
-    child: Child,
+    process: Process,
     address: SocketAddr,
 }
 
@@ -92,11 +92,12 @@ impl Daemon {
     fn start() -> Outcome<Self> {
         // The port is free again when the daemon binds it, unless another process is quicker.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let child = Process::new(env!("CARGO_BIN_EXE_plyd"))
-            .args(["serve", "--tcp", &address.to_string()])
-            .stdin(Stdio::null())
-            .spawn()?;
-        let daemon = Self { child, address };
+        let plyd = env!("CARGO_BIN_EXE_plyd");
+        let mut serve = Program::new(plyd);
+        serve.args(["serve", "--tcp", &address.to_string()]);
+        let mut launch = Reaper::start(plyd)?.launch(&serve)?;
+        launch.command.stdin(Stdio::null());
+        let daemon = Self { process: Process::spawn(launch)?, address };
         let deadline = Instant::now() + PATIENCE;
         while let Err(error) = Client::connect(address) {
             if Instant::now() > deadline {
@@ -134,17 +135,10 @@ impl Daemon {
         loop {
             let status = peer.status()?;
             if (status.searches == 0 && status.sessions == 0) || Instant::now() > deadline {
-                return Level::read(self.child.id(), status);
+                return Level::read(self.process.id(), status);
             }
             thread::sleep(Duration::from_millis(10));
         }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped_already = self.child.wait();
     }
 }
 

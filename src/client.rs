@@ -1,25 +1,26 @@
 //! The protocol from the other end: a small blocking client for a child process or a TCP address.
 //!
 //! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the wire
-//! types and nothing of games; it never waits longer than it is told.
+//! types and nothing of games; it never waits longer than it is told. What it starts ends with it: `process` and `reaper`.
 
 mod address;
-mod keeper;
 mod lines;
 mod peer;
+mod process;
+mod reaper;
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
 use std::os::fd::BorrowedFd;
-use std::process::{Command, ExitStatus};
-use std::sync::Arc;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{self as wire, Envelope, Message, Request};
 
 pub use address::{Address, Program};
-pub use keeper::{Keeper, keep};
 pub use lines::{LineError, Lines, ReceivedLine};
+pub use process::{Launch, Process};
+pub use reaper::{Reaper, Starter, join, reap};
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -72,16 +73,8 @@ impl Client {
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
-    pub fn spawn(command: Command) -> Result<Self, ClientError> {
-        Self::spawn_kept(command, None)
-    }
-
-    /// The same, and the keeper, if there is one, kills the group if this process is killed.
-    ///
-    /// # Errors
-    /// [`LineError::Start`] if there is no such program.
-    pub fn spawn_kept(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, ClientError> {
-        Ok(Self::new(Lines::spawn_kept(command, keeper)?))
+    pub fn spawn(launch: impl Into<Launch>) -> Result<Self, ClientError> {
+        Ok(Self::new(Lines::spawn(launch)?))
     }
 
     /// Connects to a server over TCP.
@@ -239,6 +232,7 @@ pub fn message_id(message: &Message) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(20)

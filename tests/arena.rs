@@ -7,7 +7,7 @@ mod common;
 #[path = "arena/matches.rs"]
 mod matches;
 
-use common::Server;
+use common::{Server, process};
 use matches::{FAST, arena, command, directory, records, records_in, report, timeless};
 use plyd::games::REGISTRY;
 use plyd::settings;
@@ -217,7 +217,7 @@ fn published_matches_are_played_again() {
     let directory = directory();
     let given = ["--preset", "l-game", "--games", "2", "--json", "--record", "games"];
     let play = || {
-        let output = command(&directory, &given).output().unwrap();
+        let output = process::output(command(&directory, &given));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
@@ -269,7 +269,7 @@ fn a_page_never_replaces_the_record() {
     let directory = directory();
     let given = ["l-game", "--player", FAST, "--player", "random", "--games", "2", "--record", "games"];
     for page in ["games", "./games"] {
-        let output = command(&directory, &[&given[..], &["--html", page]].concat()).output().unwrap();
+        let output = process::output(command(&directory, &[&given[..], &["--html", page]].concat()));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains("would replace the record"), "{text}");

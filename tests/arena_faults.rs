@@ -6,6 +6,7 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
 #[path = "arena/matches.rs"]
 mod matches;
 #[path = "arena/stub.rs"]
@@ -21,6 +22,7 @@ use std::{env, fs, thread};
 
 use serde_json::{Value, json};
 
+use common::process;
 use matches::{FAST, command, directory, records_in};
 use stub::{ASKED, PROCESSES, Stub};
 
@@ -189,7 +191,7 @@ fn players_that_do_not_begin_end_the_command() {
         (&format!("tcp={nobody}"), "cannot connect"),
     ] {
         let players = ["--player", FAST, "--player", player];
-        let output = command(&place.0, &[&ONE_MOVE[..], &PATIENCE, &players].concat()).output().unwrap();
+        let output = process::output(command(&place.0, &[&ONE_MOVE[..], &PATIENCE, &players].concat()));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{player}: {text}");
         assert!(text.contains(word), "{player} without `{word}`: {text}");
@@ -254,10 +256,10 @@ fn no_process_outlives_a_referee_that_is_killed() {
     let players =
         ["--player", "cmd=./stub forks and hangs,time=1000s", "--player", "cmd=./stub forks and hangs"];
     let mut referee = command(&place.0, &[&ONE_MOVE[..], &players].concat());
-    let mut referee = referee.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    referee.command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut referee = process::spawn(referee);
     wait("the question", || place.0.join(ASKED).exists());
     assert_eq!(place.alive().len(), 4);
-    referee.kill().unwrap();
-    referee.wait().unwrap();
+    referee.end().unwrap();
     wait("the players end", || place.alive().is_empty());
 }

@@ -3,11 +3,12 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::thread;
+mod common;
 
+use std::path::Path;
+use std::process::Output;
+
+use common::process;
 use plyd_protocol::{Envelope, Message};
 use serde_json::Value;
 
@@ -15,20 +16,7 @@ const GAME: &str = "l-game";
 
 /// Runs the command with some input.
 fn plyd_with(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    // Written from a thread, so that a full pipe cannot block both sides. A command that reads nothing closes it.
-    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
+    process::output_of(process::plyd(arguments), input)
 }
 
 fn plyd(arguments: &[&str]) -> Output {

@@ -7,14 +7,14 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
 #[path = "conform/mutant.rs"]
 mod mutant;
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Output, Stdio};
+use std::process::{ExitCode, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,10 +22,9 @@ use std::{env, fs, thread};
 
 use serde_json::Value;
 
+use common::Server;
+use common::process::{self, PLYD};
 use mutant::Mutant;
-
-/// The command and the daemon.
-const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
 
 /// How many mutants are tried at once.
 const WORKERS: usize = 4;
@@ -63,7 +62,7 @@ fn main() -> ExitCode {
 }
 
 fn conform(arguments: &[&str]) -> Output {
-    Command::new(PLYD).arg("conform").args(arguments).stdin(Stdio::null()).output().unwrap()
+    process::output(process::plyd([&["conform"], arguments].concat()))
 }
 
 fn report(output: &Output) -> Value {
@@ -107,41 +106,9 @@ fn our_daemon_passes_on_standard_streams() {
     assert!(output.status.success());
 }
 
-/// Our daemon on a free port.
-struct Listening {
-    daemon: Child,
-    address: SocketAddr,
-}
-
-impl Listening {
-    fn new() -> Self {
-        let mut daemon = Command::new(PLYD)
-            .args(["serve", "-v", "--threads", "2", "--tcp", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(daemon.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let listening = log.find(|line| line.contains("listening")).unwrap();
-        let at = listening.find("127.0.0.1:").unwrap();
-        let address: String =
-            listening[at..].chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
-        // Read on, so that the log's pipe never fills up.
-        thread::spawn(move || log.for_each(drop));
-        Self { daemon, address: address.parse().unwrap() }
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ended_already = self.daemon.kill();
-        let _ended_already = self.daemon.wait();
-    }
-}
-
 fn our_daemon_passes_over_tcp() {
-    let server = Listening::new();
-    let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address)]);
+    let server = Server::tcp(&["--threads", "2"]);
+    let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address())]);
     passes(&report(&output), &["ends/eof-default", "ends/interrupt", "ends/terminate", "handshake/optional"]);
     assert!(output.status.success());
 }
@@ -227,8 +194,8 @@ fn try_mutant(mutant: &Path, row: &Row, listed: &[String]) -> Result<(), String>
     arguments.extend(only.iter().flat_map(|only| ["--only", only]));
     let output = match row.lines.strip_prefix("tcp") {
         Some(lines) => {
-            let server = Listening::new();
-            let address = Mutant::read(lines, &row.change).listen(server.address);
+            let server = Server::tcp(&["--threads", "2"]);
+            let address = Mutant::read(lines, &row.change).listen(server.address());
             conform(&[&arguments[..], &[&format!("tcp={address}")]].concat())
         }
         None => {
@@ -284,12 +251,10 @@ fn no_server_outlives_a_suite_that_is_killed() {
     // Each server says its number and then neither reads nor ends; each check starts one.
     let file = env::temp_dir().join(format!("plyd-conform-{}.pids", std::process::id()));
     let script = format!("echo $$ >> '{}'; exec sleep 1000", file.display());
-    let mut suite = Command::new(PLYD)
-        .args(["conform", "--timeout", "60s", "--only", "ids", "--", "sh", "-c", &script])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut launch =
+        process::plyd(["conform", "--timeout", "60s", "--only", "ids", "--", "sh", "-c", &script]);
+    launch.command.stdout(Stdio::null());
+    let mut suite = process::spawn(launch);
     let until = |what: &str, is_so: &dyn Fn() -> bool| {
         let since = Instant::now();
         while !is_so() {
@@ -307,8 +272,7 @@ fn no_server_outlives_a_suite_that_is_killed() {
         stat.contains("(sleep)") && !stat.contains(") Z ")
     };
     until("a check began", &|| begun().iter().any(runs));
-    suite.kill().unwrap();
-    suite.wait().unwrap();
+    suite.end().unwrap();
     until("no server runs", &|| !begun().iter().any(runs));
     fs::remove_file(&file).unwrap();
 }

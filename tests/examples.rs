@@ -1,8 +1,13 @@
 //! The tests of `examples/`, which are written in the languages of the examples: `examples/run-tests`.
 
+mod common;
+
 use std::process::Command;
 
+use common::process;
+
 /// Whether a command can be run here.
+#[allow(clippy::disallowed_methods, reason = "it ends at once")]
 fn runs(program: &str, argument: &str) -> bool {
     Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
 }
@@ -16,10 +21,7 @@ fn the_examples_pass_their_tests() {
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/run-tests");
-    let output = Command::new(script)
-        .env("PLYD_BIN", env!("CARGO_BIN_EXE_plyd"))
-        .output()
-        .expect("the script is executable");
+    let output = process::output(process::launch(Command::new(script).env("PLYD_BIN", process::PLYD)));
     assert!(
         output.status.success(),
         "{}{}",

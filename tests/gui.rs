@@ -8,37 +8,32 @@ mod common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{ChildStdout, Output, Stdio};
 
 use common::websocket::open;
-use common::{PATIENCE, Peer, Server};
-use rustix::process::{Pid, Signal, kill_process};
+use common::{PATIENCE, Peer, Server, process};
+use plyd::client::Process;
+use rustix::process::Signal;
 use serde_json::json;
-
-const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
 
 /// A running `plyd gui`, killed when dropped.
 struct Gui {
-    child: Child,
+    process: Process,
     address: SocketAddr,
     _stdout: BufReader<ChildStdout>,
 }
 
 impl Gui {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(PLYD)
-            .args(["gui", "--no-open"])
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut launch = process::plyd([&["gui", "--no-open"], arguments].concat());
+        launch.command.stdout(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let mut stdout = BufReader::new(process.take_stdout().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let address = line.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/\n"));
         let address = address.unwrap_or_else(|| panic!("no address: {line}")).parse().unwrap();
-        Self { child, address, _stdout: stdout }
+        Self { process, address, _stdout: stdout }
     }
 
     fn socket(&self) -> TcpStream {
@@ -60,15 +55,8 @@ impl Gui {
     }
 }
 
-impl Drop for Gui {
-    fn drop(&mut self) {
-        let _ended_before = self.child.kill();
-        let _ended_before = self.child.wait();
-    }
-}
-
 fn run(arguments: &[&str]) -> Output {
-    Command::new(PLYD).args(arguments).stdin(Stdio::null()).output().unwrap()
+    process::output(process::plyd(arguments))
 }
 
 #[test]
@@ -104,10 +92,10 @@ fn a_signal_lets_searches_answer_and_ends_it() {
         "rules": { "preset": "11x9" }, "info": { "events": ["started"] } }),
     );
     peer.info("g", "started");
-    kill_process(Pid::from_child(&gui.child), Signal::INT).unwrap();
+    process::signal(&gui.process, Signal::INT);
     peer.notice("going_away");
     assert_eq!(peer.last("g")["reason"], "shutdown");
-    assert_eq!(gui.child.wait().unwrap().code(), Some(0));
+    assert_eq!(process::exit(&mut gui.process).code(), Some(0));
 }
 
 #[test]

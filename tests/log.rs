@@ -7,12 +7,13 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use common::{PATIENCE, Peer, go};
-use rustix::process::{Pid, Signal, kill_process};
+use common::{PATIENCE, Peer, go, process};
+use plyd::client::Process;
+use rustix::process::Signal;
 use serde_json::json;
 
 /// More searches than what the log's queue and the pipe hold at -vvv.
@@ -20,24 +21,19 @@ const SEARCHES: u64 = 2500;
 
 /// A daemon whose stderr the shell redirects as told; killed when dropped.
 struct Logging {
-    child: Child,
+    process: Process,
     stderr: Option<ChildStderr>,
 }
 
 impl Logging {
     fn start(arguments: &str, redirection: &str) -> (Self, Peer) {
-        let mut child = Command::new("sh")
-            .arg("-c")
-            .arg(format!("exec \"$0\" serve --stdio {arguments} {redirection}"))
-            .arg(env!("CARGO_BIN_EXE_plyd"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let peer = Peer::new(Box::new(child.stdin.take().unwrap()), child.stdout.take().unwrap());
-        let stderr = child.stderr.take();
-        (Self { child, stderr }, peer)
+        let script = format!("exec \"$0\" serve --stdio {arguments} {redirection}");
+        let mut launch = process::launch(Command::new("sh").args(["-c", &script, process::PLYD]));
+        launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let peer = Peer::new(Box::new(process.take_stdin().unwrap()), process.take_stdout().unwrap());
+        let stderr = process.take_stderr();
+        (Self { process, stderr }, peer)
     }
 
     /// Ends the input and waits for a good end.
@@ -45,14 +41,7 @@ impl Logging {
         peer.end_input();
         peer.closed();
         assert_eq!(peer.open(), 0, "{row}: requests without a final message");
-        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{row}");
-    }
-}
-
-impl Drop for Logging {
-    fn drop(&mut self) {
-        let _ended_before = self.child.kill();
-        let _ended_before = self.child.wait();
+        assert_eq!(process::exit(&mut self.process).code(), Some(0), "{row}");
     }
 }
 
@@ -118,7 +107,7 @@ fn a_daemon_whose_log_broke_goes_on_accepting() {
         peer.hello(json!({}));
     }
     wait_until_lost(&mut peer);
-    kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap();
+    process::signal(&server.process, Signal::TERM);
     server.end(&mut peer, "closed log");
 }
 

@@ -3,15 +3,16 @@
 // A test that cannot start the command has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
 #[path = "play/terminal.rs"]
 mod terminal;
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::Arc;
 
+use common::{Server, process};
 use plyd::engine::AnyRoot;
 use plyd::games::REGISTRY;
 use plyd::settings;
@@ -33,20 +34,7 @@ const GAMES: [(&str, &str); 5] = [
 
 /// Runs `plyd play` with lines from a pipe.
 fn pipe(arguments: &[&str], lines: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .arg("play")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let lines = lines.to_owned();
-    let writer = std::thread::spawn(move || drop(stdin.write_all(lines.as_bytes())));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
+    process::output_of(process::plyd([&["play"], arguments].concat()), lines)
 }
 
 /// What the lines lead to; the command must succeed.
@@ -400,27 +388,10 @@ fn an_engine_that_is_gone_is_called_again_and_the_game_goes_on() {
 
 #[test]
 fn a_server_elsewhere_is_asked_as_well() {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .args(["serve", "--tcp", "127.0.0.1:0", "-v"])
-        .stderr(Stdio::piped())
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut log = std::io::BufReader::new(server.stderr.take().unwrap());
-    let address = loop {
-        let mut line = String::new();
-        assert!(std::io::BufRead::read_line(&mut log, &mut line).unwrap() > 0, "the log tells no address");
-        if let Some(at) = line.find("127.0.0.1:") {
-            break line[at..]
-                .chars()
-                .take_while(|c| c.is_ascii_digit() || ".:".contains(*c))
-                .collect::<String>();
-        }
-    };
+    let server = Server::tcp(&[]);
+    let address = server.address();
     let connect = format!("tcp={address}");
     let text = told(&["l-game", "--connect", &connect, "--level", "1", "--seed", "1"], "4 1 W\n");
-    server.kill().unwrap();
-    server.wait().unwrap();
     in_order(&text, &["p1 (me) plays 4 1 W", "p2 (default,level=1) plays "]);
 }
 
@@ -454,7 +425,7 @@ fn games_are_saved_loaded_and_replayed() {
     };
     assert_eq!(chance(&saved), chance(&again));
 
-    let shown = Command::new(env!("CARGO_BIN_EXE_plyd")).args(["show", path]).output().unwrap();
+    let shown = process::output(process::plyd(["show", path]));
     let shown = String::from_utf8(shown.stdout).unwrap();
     in_order(&shown, &["p1: me", "p2: greedy", "ply", "chance", "ply 8 of 8"]);
 
@@ -654,14 +625,7 @@ fn hostile_lines_are_answered_and_nothing_breaks() {
     );
     assert!(!text.contains('\x1b') && !text.contains('\u{202e}'));
     // Bytes that are no text.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .args(["play", "isolation"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(b"\xff\xfe\n").unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = process::output_of(process::plyd(["play", "isolation"]), b"\xff\xfe\n");
     assert!(String::from_utf8_lossy(&output.stdout).contains("or no text"));
 }
 

@@ -10,12 +10,12 @@ mod matches;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::PATIENCE;
+use common::{PATIENCE, process};
 use matches::{FAST, arena, command, directory, read, records, report, timeless};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const SMALL: [&str; 3] = ["isolation", "--rules", "width=5,height=5"];
@@ -76,16 +76,16 @@ fn long_match(file: &Path) -> Vec<String> {
 
 /// Starts a match, waits until some games are recorded, and sends it a signal.
 fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
-    let mut child =
-        command(Path::new("."), arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut launch = command(Path::new("."), arguments);
+    launch.command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut process = process::spawn(launch);
     let deadline = Instant::now() + PATIENCE;
     while std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() < 5) || !file.exists() {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none());
+        assert!(Instant::now() < deadline && process::runs(&mut process));
         std::thread::sleep(Duration::from_millis(1));
     }
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
-    child.wait().unwrap();
+    process::signal(&process, signal);
+    process::exit(&mut process);
 }
 
 #[test]
@@ -186,17 +186,7 @@ fn openings_come_from_a_file() {
 
 /// Runs `plyd show` with some input and gives its output and what it says on stderr.
 fn show(arguments: &[&str], input: &str) -> (String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .arg("show")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that does not read its input closes it.
-    let _closed = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = process::output_of(process::plyd([&["show"], arguments].concat()), input);
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 

@@ -3,6 +3,7 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
 #[path = "common/trials.rs"]
 mod trials;
 
@@ -11,7 +12,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use common::process;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use trials::Trials;
 
@@ -74,12 +76,12 @@ fn a_training_that_is_killed_or_interrupted_goes_on() {
     let arguments = [&TINY[..], &["--state", "state.json", "--out", "out.bin"]].concat();
     let path = directory.join("state.json");
     for (signal, at_least) in [(Signal::KILL, 8), (Signal::INT, 24)] {
-        let mut child = directory.command(&arguments).spawn().unwrap();
+        let mut training = process::spawn(directory.command(&arguments));
         while games(&path).is_none_or(|games| games < at_least) {
             thread::sleep(Duration::from_millis(2));
         }
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        let is_done = child.wait().unwrap().success();
+        process::signal(&training, signal);
+        let is_done = process::exit(&mut training).success();
         assert!(!is_done, "who waits for the file is told that it is not written");
         assert!(read(&directory, "out.bin").is_empty());
     }

@@ -3,20 +3,18 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
+use common::process::{self, PLYD};
 
 /// Replays a transcript against a daemon whose limits do not depend on the machine.
 fn replay(file: &Path) -> Output {
-    Command::new(PLYD)
-        .arg("replay")
-        .arg(file)
-        .args(["--", PLYD, "serve", "--threads", "2"])
-        .output()
-        .expect("plyd was built for this test")
+    let file = file.to_str().expect("a path in UTF-8");
+    process::output(process::plyd(["replay", file, "--", PLYD, "serve", "--threads", "2"]))
 }
 
 fn transcripts() -> Vec<PathBuf> {
@@ -63,12 +61,8 @@ fn an_answer_that_never_comes_ends_the_wait() {
     let pong = r#"{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"result","id":"never"}}"#;
     fs::write(&file, format!("{pong}\n")).unwrap();
     // `cat` answers nothing and stays until its input ends.
-    let output = Command::new(PLYD)
-        .arg("replay")
-        .arg(&file)
-        .args(["--timeout", "10ms", "--", "cat"])
-        .output()
-        .unwrap();
+    let arguments = ["replay", file.to_str().unwrap(), "--timeout", "10ms", "--", "cat"];
+    let output = process::output(process::plyd(arguments));
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("`never`: no answer within 10ms"), "{text}");

@@ -3,16 +3,18 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
 #[path = "common/trials.rs"]
 mod trials;
 
 use std::fs;
 use std::path::Path;
-use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use common::process;
+use plyd::client::Process;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use trials::Trials;
 
@@ -56,8 +58,8 @@ fn wait_for_lines(path: &Path, lines: usize) {
     }
 }
 
-fn ends(mut child: Child) -> bool {
-    child.wait().unwrap().success()
+fn ends(mut tuning: Process) -> bool {
+    process::exit(&mut tuning).success()
 }
 
 #[test]
@@ -98,10 +100,10 @@ fn a_tuning_that_is_killed_or_interrupted_goes_on() {
     let arguments = [&TINY[..], &["--state", "state.jsonl", "--out", "out.txt"]].concat();
     let path = directory.join("state.jsonl");
     for (signal, lines) in [(Signal::KILL, 3), (Signal::INT, 6)] {
-        let child = directory.command(&arguments).spawn().unwrap();
+        let tuning = process::spawn(directory.command(&arguments));
         wait_for_lines(&path, lines);
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        assert!(!ends(child), "who waits for the file is told that it is not written");
+        process::signal(&tuning, signal);
+        assert!(!ends(tuning), "who waits for the file is told that it is not written");
         assert_eq!(read(&directory, "out.txt"), "");
     }
     directory.run(&arguments);

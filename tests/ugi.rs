@@ -3,46 +3,37 @@
 // A test that cannot start the command has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// How long a line is waited for before the test fails; far above what a loaded machine needs.
-const PATIENCE: Duration = Duration::from_secs(40);
+use common::{PATIENCE, process};
+use plyd::client::Process;
 
 /// A position of Isolation 11x9 that no search decides.
 const WIDE: &[&str] = &["isolation", "--rules", "preset=11x9"];
 
 /// An engine, killed when dropped.
 struct Engine {
-    child: Child,
+    process: Process,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
 }
 
-impl Drop for Engine {
-    fn drop(&mut self) {
-        let _gone_already = self.child.kill();
-        let _gone = self.child.wait();
-    }
-}
-
 impl Engine {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-            .arg("ugi")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut launch = process::plyd([&["ugi"], arguments].concat());
+        launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let input = process.take_stdin();
+        let output = BufReader::new(process.take_stdout().unwrap());
         let (tell, lines) = channel();
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-        Self { child, input, lines }
+        Self { process, input, lines }
     }
 
     fn say(&mut self, line: &str) {
@@ -111,7 +102,7 @@ impl Engine {
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => lines.push(line),
-                Err(RecvTimeoutError::Disconnected) => return (lines, self.child.wait().unwrap()),
+                Err(RecvTimeoutError::Disconnected) => return (lines, process::exit(&mut self.process)),
                 Err(error) => panic!("{error} before the end: {lines:?}"),
             }
         }
@@ -469,21 +460,14 @@ fn quit_ends_the_process_whatever_it_does() {
 
 #[test]
 fn a_reader_that_is_gone_ends_the_process() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .arg("ugi")
-        .args(WIDE)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let mut input = child.stdin.take().unwrap();
+    let mut launch = process::plyd([&["ugi"], WIDE].concat());
+    launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = process::spawn(launch);
+    drop(process.take_stdout());
+    let mut input = process.take_stdin().unwrap();
     input.write_all(b"go infinite\n").unwrap();
-    let deadline = Instant::now() + PATIENCE;
-    while child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < deadline, "it searches on for nobody");
-        thread::yield_now();
-    }
+    // It does not search on for nobody.
+    process::exit(&mut process);
 }
 
 #[test]
@@ -495,8 +479,7 @@ fn games_that_ugi_cannot_play_are_refused_with_a_reason() {
         (&["ugi", "isolation", "--position", "nonsense"], "--position"),
         (&["ugi"], "GAME"),
     ] {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_plyd")).args(arguments).stdin(Stdio::null()).output().unwrap();
+        let output = process::output(process::plyd(arguments));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
         assert!(text.contains(word), "{arguments:?} without `{word}`: {text}");

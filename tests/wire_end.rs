@@ -7,7 +7,7 @@ mod common;
 
 use std::time::Instant;
 
-use common::{Peer, Server};
+use common::{Peer, Server, process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -285,8 +285,7 @@ fn a_transcript_keeps_what_earlier_runs_wrote() {
         std::io::Write::write_all(&mut file, b"{\"dir\":\"in\",\"t_us\":1,\"co").unwrap();
     }
     let text = std::fs::read_to_string(&path).unwrap();
-    let replay =
-        std::process::Command::new(env!("CARGO_BIN_EXE_plyd")).arg("replay").arg(&path).output().unwrap();
+    let replay = process::output(process::plyd(["replay", path.to_str().unwrap()]));
     std::fs::remove_file(&path).unwrap();
     assert!(text.contains("\"first\"") && text.contains("\"second\""), "{text}");
     let told = String::from_utf8_lossy(&replay.stdout);

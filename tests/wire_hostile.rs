@@ -7,9 +7,10 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::process::Stdio;
 use std::time::Instant;
 
-use common::{PATIENCE, Random, Server};
+use common::{PATIENCE, Random, Server, process};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -366,16 +367,13 @@ fn large_answer(input: &mut impl std::io::BufRead) -> Value {
 
 #[test]
 fn an_answer_beyond_the_unsent_bytes_is_delivered() {
-    use std::process::{Command, Stdio};
-    let mut process = Command::new(env!("CARGO_BIN_EXE_plyd"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut launch = process::plyd([""; 0]);
+    launch.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = process::spawn(launch);
     let ask = json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
         "want": ["moves"] });
-    let mut input = process.stdin.take().unwrap();
-    let mut output = std::io::BufReader::new(process.stdout.take().unwrap());
+    let mut input = process.take_stdin().unwrap();
+    let mut output = std::io::BufReader::new(process.take_stdout().unwrap());
     input.write_all(format!("{ask}\n").as_bytes()).unwrap();
     let answer = large_answer(&mut output);
     assert_eq!(answer["moves"].as_array().unwrap().len(), 25 * 25 * 25);
@@ -385,7 +383,7 @@ fn an_answer_beyond_the_unsent_bytes_is_delivered() {
     std::io::BufRead::read_line(&mut output, &mut line).unwrap();
     assert!(line.contains("\"p\""), "{line}");
     drop(input);
-    assert!(process.wait().unwrap().success());
+    assert!(process::exit(&mut process).success());
 }
 
 #[test]

@@ -88,7 +88,7 @@ class RefereeTest(unittest.TestCase):
         self.assert_nothing_left()
 
     def left(self):
-        """The engines and keepers that serve below this test's directory."""
+        """The engines and reapers that serve below this test's directory."""
         command = ["ps", "-A", "-o", "pid=,args="]
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return [line for line in listed.splitlines() if f"{self.home}/t/plyd-" in line]

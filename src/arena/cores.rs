@@ -95,6 +95,7 @@ mod tests {
     use std::thread;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "it ends at once")]
     fn processes_run_where_their_game_does() {
         // In a thread of its own: the one that runs this test runs others.
         thread::spawn(|| {

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{AnyRoot, Entry};
 
-pub use crate::client::{Keeper, keep};
+pub use crate::client::Reaper;
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
 pub use opening::{NoOpening, openings, outcome, settle};
@@ -62,7 +62,7 @@ pub struct Match {
     /// The cores of games that are played at once; none: the system decides.
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
-    pub keeper: Option<Arc<Keeper>>,
+    pub reaper: Option<Arc<Reaper>>,
     /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None: it is not.
     pub stalls: Option<Stalls>,
 }

@@ -175,10 +175,10 @@ impl<'m> Seat<'m> {
     /// Starts the process, or connects and says `hello`.
     fn arrive(&mut self) -> Result<(), Fault> {
         let crash = |error: ClientError| Fault::new(FaultKind::Crash, error.to_string());
-        let Match { strictness, cores, keeper, .. } = self.contest;
+        let Match { strictness, cores, reaper, .. } = self.contest;
         let client = match &self.player.address {
             Address::Program(program) => {
-                let start = || Client::spawn_kept(program.command(), keeper.clone());
+                let start = || Client::spawn(program.launch(reaper.as_ref())?);
                 let client = match cores {
                     Some(cores) => cores.start(self.place, start),
                     None => start(),

@@ -1,7 +1,6 @@
 //! `plyd conform`: checks any server of the protocol against the specification.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -11,7 +10,7 @@ use crate::columns::Columns;
 use crate::conform::{self, Plan, Row, Verdict};
 
 use super::failure::Failure;
-use super::{keeper, parse, styled, write_json};
+use super::{parse, reaper, styled, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -67,11 +66,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     wanted(args)?;
     let address = server(args)?;
-    let keeper = match address {
-        Address::Program(_) => Some(Arc::new(keeper::start()?)),
+    let reaper = match address {
+        Address::Program(_) => Some(reaper::start()?),
         Address::Tcp(_) => None,
     };
-    let plan = Plan { address, timeout: args.timeout, only: args.only.clone(), log: args.log, keeper };
+    let plan = Plan { address, timeout: args.timeout, only: args.only.clone(), log: args.log, reaper };
     let rows = conform::run(&plan).map_err(|error| Failure::Failed(error.to_string()))?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let report = Report {

@@ -102,6 +102,7 @@ fn has_display() -> bool {
 }
 
 /// Opens an address in the user's browser, from a thread, since that may take long and nobody waits for it.
+#[allow(clippy::disallowed_methods, reason = "the browser is the user's and stays")]
 fn open(address: String) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let work = move || {

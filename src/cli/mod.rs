@@ -14,7 +14,6 @@ mod failure;
 mod go;
 mod gui;
 mod interrupt;
-mod keeper;
 mod output;
 mod parse;
 mod perft;
@@ -22,6 +21,7 @@ mod picture;
 mod play;
 mod position;
 mod progress;
+mod reaper;
 mod records;
 mod replay;
 mod serve;
@@ -98,9 +98,9 @@ enum Command {
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
     Conform(conform::Args),
-    /// End the players or servers of a command that was killed; started by `plyd arena` and `plyd conform`
+    /// End the processes that a command started, if it is killed; started by `plyd arena`, `conform` and `replay`
     #[command(hide = true)]
-    Keeper(keeper::Args),
+    Reaper(reaper::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -159,7 +159,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Ugi(args) => ugi::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
-        Command::Keeper(_) => keeper::run(),
+        Command::Reaper(args) => reaper::run(&args),
         Command::Completions(args) => completions::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.

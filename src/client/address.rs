@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::process::Command;
+use std::sync::Arc;
 
-use super::{LineError, Lines};
+use super::{Launch, LineError, Reaper};
 
 /// Where somebody is found that speaks the protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,25 +24,18 @@ pub struct Program {
     pub arguments: Vec<OsString>,
 }
 
-impl Address {
-    /// Starts the program, or connects.
+impl Program {
+    /// What starts it, and has the reaper end it if this process is killed; without one it sees the end of its input.
     ///
     /// # Errors
-    /// [`LineError::Start`] if there is no such program, [`LineError::Connect`] if nobody listens there.
-    pub fn lines(&self) -> Result<Lines, LineError> {
-        match self {
-            Self::Program(program) => Lines::spawn(program.command()),
-            Self::Tcp(address) => Lines::connect(address),
-        }
-    }
-}
-
-impl Program {
-    /// What starts it.
-    #[must_use]
-    pub fn command(&self) -> Command {
+    /// [`LineError::Start`] if there is no such program.
+    pub fn launch(&self, reaper: Option<&Arc<Reaper>>) -> Result<Launch, LineError> {
         let mut command = Command::new(&self.path);
         command.args(&self.arguments);
-        command
+        let Some(reaper) = reaper else {
+            return Ok(command.into());
+        };
+        let program = self.path.display().to_string();
+        reaper.launch(&command).map_err(|error| LineError::Start { program, error })
     }
 }

@@ -9,16 +9,15 @@ use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
-use std::process::{Command, ExitStatus};
-use std::sync::Arc;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::keeper::Keeper;
 use super::peer::Peer;
+use super::process::Launch;
 use crate::framing::{Event, Framing};
 
 /// What one read takes at most.
@@ -87,17 +86,10 @@ impl Lines {
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
-    pub fn spawn(command: Command) -> Result<Self, LineError> {
-        Self::spawn_kept(command, None)
-    }
-
-    /// The same, and the keeper, if there is one, kills the group if this process is killed.
-    ///
-    /// # Errors
-    /// [`LineError::Start`] if there is no such program.
-    pub fn spawn_kept(command: Command, keeper: Option<Arc<Keeper>>) -> Result<Self, LineError> {
-        let program = command.get_program().display().to_string();
-        let peer = Peer::spawn(command, keeper).map_err(|error| LineError::Start { program, error })?;
+    pub fn spawn(launch: impl Into<Launch>) -> Result<Self, LineError> {
+        let launch = launch.into();
+        let program = launch.program.display().to_string();
+        let peer = Peer::spawn(launch).map_err(|error| LineError::Start { program, error })?;
         Ok(Self::new(peer))
     }
 
@@ -283,6 +275,7 @@ fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Resu
 mod tests {
     use super::*;
     use std::fs;
+    use std::process::Command;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(20)

@@ -15,7 +15,7 @@ use super::talk::Talk;
 use super::verdict::{Checked, Stop, Verdict, like};
 use super::witness::{Findings, Witness};
 use super::{ends, framing, handshake, ids, liveness, numbers, races, refusals, rules, search, time};
-use crate::client::{Address, Keeper, LineError, Lines};
+use crate::client::{Address, LineError, Lines, Reaper};
 
 /// How many checks talk to servers of their own at once.
 const WORKERS: usize = 4;
@@ -88,7 +88,7 @@ pub struct Plan {
     /// Whether the log of a server that is started goes to our stderr; else it is dropped.
     pub log: bool,
     /// What ends the servers that are started if this process is killed; none: they see the end of their input.
-    pub keeper: Option<Arc<Keeper>>,
+    pub reaper: Option<Arc<Reaper>>,
 }
 
 /// What came of a check.
@@ -162,11 +162,11 @@ pub(super) fn hello() -> Value {
 fn lines(plan: &Plan) -> Result<Lines, LineError> {
     match &plan.address {
         Address::Program(program) => {
-            let mut command = program.command();
+            let mut launch = program.launch(plan.reaper.as_ref())?;
             if !plan.log {
-                command.stderr(Stdio::null());
+                launch.command.stderr(Stdio::null());
             }
-            Lines::spawn_kept(command, plan.keeper.clone())
+            Lines::spawn(launch)
         }
         Address::Tcp(address) => Lines::connect(address),
     }

@@ -5,10 +5,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use plyd::client::Launch;
 use serde_json::Value;
+
+use crate::common::process;
 
 /// A player that is quick and plays the same again.
 pub(crate) const FAST: &str = "default,nodes=500";
@@ -24,15 +27,15 @@ pub(crate) fn directory() -> PathBuf {
 }
 
 /// `plyd arena` with these arguments, to be run in a directory.
-pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
-    command.arg("arena").args(arguments).current_dir(directory);
-    command
+pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Launch {
+    let mut launch = process::plyd([&["arena"], arguments].concat());
+    launch.command.current_dir(directory);
+    launch
 }
 
 /// Runs `plyd arena`.
 pub(crate) fn arena(arguments: &[&str]) -> Output {
-    command(Path::new(env!("CARGO_TARGET_TMPDIR")), arguments).output().unwrap()
+    process::output(command(Path::new(env!("CARGO_TARGET_TMPDIR")), arguments))
 }
 
 /// The report of a match.
@@ -58,7 +61,7 @@ pub(crate) fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
 /// The same for a match that runs in this directory.
 pub(crate) fn records_in(directory: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
     let arguments = [arguments, &["--json", "--record", "games.jsonl"]].concat();
-    let report = told(&arguments, &command(directory, &arguments).output().unwrap());
+    let report = told(&arguments, &process::output(command(directory, &arguments)));
     (read(&directory.join("games.jsonl")), report)
 }
 

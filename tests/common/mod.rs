@@ -1,23 +1,26 @@
 //! The real binary from outside: processes, connections of raw bytes, and the rules that every message obeys.
 //!
-//! Knows the protocol's text only; nothing of the crate is linked. Waiting is for a condition, up to [`PATIENCE`].
+//! Knows the protocol's text only; of the crate nothing is linked but what starts processes. Waiting is for a condition,
+//! up to [`PATIENCE`].
 
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code, unused_imports)]
 
 mod ledger;
 mod peer;
+pub(crate) mod process;
 mod random;
 mod requests;
 pub(crate) mod websocket;
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use plyd::client::Process;
+use rustix::process::Signal;
 use serde_json::Value;
 
 pub(crate) use peer::Peer;
@@ -27,9 +30,9 @@ pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A process of the daemon, killed when dropped.
+/// A process of the daemon, killed when dropped, and with the test program.
 pub(crate) struct Server {
-    child: Child,
+    process: Process,
     address: Option<SocketAddr>,
     /// Whether the address is one for WebSocket.
     is_websocket: bool,
@@ -40,8 +43,8 @@ impl Server {
     /// A daemon on standard input and output.
     pub(crate) fn stdio(arguments: &[&str]) -> (Self, Peer) {
         let mut server = Self::spawn(&[&["--stdio"], arguments].concat());
-        let stdin = server.child.stdin.take().expect("stdin is piped");
-        let stdout = server.child.stdout.take().expect("stdout is piped");
+        let stdin = server.process.take_stdin().expect("stdin is piped");
+        let stdout = server.process.take_stdout().expect("stdout is piped");
         (server, Peer::new(Box::new(stdin), stdout))
     }
 
@@ -71,15 +74,10 @@ impl Server {
     }
 
     fn spawn(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_plyd"))
-            .args(["serve", "-v"])
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
-        let stderr = child.stderr.take().expect("stderr is piped");
+        let mut launch = process::plyd([&["serve", "-v"], arguments].concat());
+        launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let stderr = process.take_stderr().expect("stderr is piped");
         let (tell, log) = channel();
         // Reads on after the address, so that the log's pipe never fills up.
         std::thread::spawn(move || {
@@ -89,12 +87,17 @@ impl Server {
                 }
             }
         });
-        Self { child, address: None, is_websocket: false, _log: log }
+        Self { process, address: None, is_websocket: false, _log: log }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address.expect("a server on a socket")
     }
 
     /// A connection that has said nothing and reads nothing by itself.
     pub(crate) fn socket(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address.expect("a TCP server")).expect("the server listens");
+        let stream = TcpStream::connect(self.address()).expect("the server listens");
         stream.set_nodelay(true).expect("a TCP option");
         stream
     }
@@ -119,42 +122,24 @@ impl Server {
 
     /// Sends the process a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(self.pid(), signal).expect("the process runs");
+        process::signal(&self.process, signal);
     }
 
     /// Whether the process runs.
     pub(crate) fn runs(&mut self) -> bool {
-        self.child.try_wait().expect("a child can be waited for").is_none()
+        process::runs(&mut self.process)
     }
 
     /// Waits until the process ends.
     pub(crate) fn exit(&mut self) -> ExitStatus {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
-                return status;
-            }
-            assert!(Instant::now() < end, "the process does not end");
-            std::thread::yield_now();
-        }
+        process::exit(&mut self.process)
     }
 
     /// Resident memory in KiB.
     pub(crate) fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line of /proc");
         line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ended_before = self.child.kill();
-        let _ended_before = self.child.wait();
     }
 }
 

@@ -3,8 +3,12 @@
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use plyd::client::Launch;
+
+use crate::common::process;
 
 /// An empty directory in which a command runs; it goes with its contents.
 pub(crate) struct Trials {
@@ -21,23 +25,22 @@ impl Trials {
         Self { verb, path }
     }
 
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_plyd"));
-        command.arg(self.verb).args(arguments).current_dir(&self.path);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+    pub(crate) fn command(&self, arguments: &[&str]) -> Launch {
+        let mut launch = process::plyd([&[self.verb], arguments].concat());
+        launch.command.current_dir(&self.path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        launch
     }
 
     /// What it says, having done what it should.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        let output = self.command(arguments).output().unwrap();
+        let output = process::output(self.command(arguments));
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output
     }
 
     /// What it says of a mistake in its arguments.
     pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().unwrap();
+        let output = process::output(self.command(arguments));
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         String::from_utf8(output.stderr).unwrap()
     }

@@ -109,6 +109,7 @@ impl Mutant {
     }
 
     /// Serves on standard input and output.
+    #[allow(clippy::disallowed_methods, reason = "the daemon is of the mutant's group, which the suite ends")]
     pub(crate) fn serve(self, daemon: &str) -> ExitCode {
         let mut child = Command::new(daemon)
             .args(["serve", "--threads", "2"])

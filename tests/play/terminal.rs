@@ -3,22 +3,25 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plyd::client::Process;
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::common::process;
 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program in a terminal of its own, killed when dropped.
 pub(crate) struct Terminal {
-    child: Child,
+    process: Process,
     keyboard: Option<File>,
     /// The program's end, kept to see how it leaves the terminal.
     line: OwnedFd,
@@ -52,17 +55,11 @@ impl Terminal {
         tcsetwinsize(&master, size(rows, cols)).unwrap();
         let end = || Stdio::from(line.try_clone().unwrap());
         // A session of its own, so that the terminal's signals reach it and nothing else.
-        let child = Command::new("setsid")
-            .args(["--ctty", env!("CARGO_BIN_EXE_plyd")])
-            .args(arguments)
-            .env("TERM", "xterm-256color")
-            .env_remove("NO_COLOR")
-            .envs(variables.iter().copied())
-            .stdin(end())
-            .stdout(end())
-            .stderr(end())
-            .spawn()
-            .unwrap();
+        let mut launch =
+            process::launch(Command::new("setsid").args(["--ctty", process::PLYD]).args(arguments));
+        launch.command.env("TERM", "xterm-256color").env_remove("NO_COLOR").envs(variables.iter().copied());
+        launch.command.stdin(end()).stdout(end()).stderr(end());
+        let process = process::spawn(launch.without_group());
         let mut screen = File::from(master.try_clone().unwrap());
         let (sender, written) = channel();
         thread::spawn(move || {
@@ -75,7 +72,7 @@ impl Terminal {
         });
         let keyboard = Some(File::from(master));
         let window = Window::new(rows, cols);
-        Self { child, keyboard, line, written, transcript: String::new(), seen: 0, window }
+        Self { process, keyboard, line, written, transcript: String::new(), seen: 0, window }
     }
 
     /// Types.
@@ -154,7 +151,7 @@ impl Terminal {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        process::signal(&self.process, signal);
     }
 
     /// Takes the terminal away, as closing its window does.
@@ -163,14 +160,14 @@ impl Terminal {
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// Waits for the program's end, and takes all that it has written.
     pub(crate) fn end(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.process.wait_exit(Instant::now()).unwrap() {
                 break status;
             }
             self.take(Instant::now() + Duration::from_millis(20));
@@ -178,13 +175,6 @@ impl Terminal {
         };
         while self.take(Instant::now() + Duration::from_millis(200)) {}
         status
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped_already = self.child.wait();
     }
 }
 

@@ -96,20 +96,20 @@ class Link:
 
     Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
     A process that was forked makes a connection of its own when it asks for its first move. plyd ends
-    with the program that started it, however that ends, `kill -9` included: its keeper is a shell
+    with the program that started it, however that ends, `kill -9` included: its reaper is a shell
     that waits for the end of a pipe, whose other end is here only.
 
     Nothing here raises: without an engine there are no moves, and a warning on stderr.
     """
 
-    KEEPER = """
+    REAPER = """
         "$0" serve --unix "$1" >/dev/null 2>&1 &
         read -r _
         kill -9 $! 2>/dev/null
         rm -f "$1"
         rmdir "${1%/*}"
     """
-    keeper, path, listened, warned = None, None, False, False
+    reaper, path, listened, warned = None, None, False, False
     failures, patience = 0, 4  # in a row; past them there is no engine
     pid, parent = os.getpid(), None  # the parent of a forked process, as long as that lives
 
@@ -253,18 +253,18 @@ class Link:
         if program is None:
             raise OSError("no plyd on the PATH, and PLYD_BIN names none")
         cls.path, cls.listened = os.path.join(tempfile.mkdtemp(prefix="plyd-"), "socket"), False
-        cls.keeper = subprocess.Popen(
-            ["/bin/sh", "-c", cls.KEEPER, program, cls.path],
+        cls.reaper = subprocess.Popen(
+            ["/bin/sh", "-c", cls.REAPER, program, cls.path],
             stdin=subprocess.PIPE, start_new_session=True,
         )
 
     @classmethod
     def stop(cls):
         """Ends plyd, where this process started it; in a forked process, only forgets it."""
-        if cls.keeper is not None:
-            cls.keeper.stdin.close()
-            cls.keeper.wait()
-        cls.keeper = cls.path = None
+        if cls.reaper is not None:
+            cls.reaper.stdin.close()
+            cls.reaper.wait()
+        cls.reaper = cls.path = None
 
     @classmethod
     def orphaned(cls):
@@ -275,9 +275,9 @@ class Link:
     def leave(cls):
         """In a forked process: lets go of the pipe, so that plyd ends with the one that started it."""
         cls.parent, cls.pid = cls.pid, os.getpid()  # the parent may be gone by now
-        if cls.keeper is not None:
-            cls.keeper.stdin.close()
-            cls.keeper = None
+        if cls.reaper is not None:
+            cls.reaper.stdin.close()
+            cls.reaper = None
 
 
 os.register_at_fork(after_in_child=Link.leave)

@@ -29,7 +29,7 @@ use super::failure::Failure;
 use super::interrupt::Halt;
 use super::position::PositionArgs;
 use super::progress::Progress;
-use super::{keeper, output, parse, write_json};
+use super::{output, parse, reaper, write_json};
 use html::Gallery;
 use report::Report;
 
@@ -170,7 +170,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 fn play(contest: &mut Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
     let mut archive = record.map(|path| archive(path, contest, totals)).transpose()?;
     if !totals.is_complete() {
-        contest.keeper = Some(Arc::new(keeper::start()?));
+        contest.reaper = Some(reaper::start()?);
         contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
         let mut progress = Progress::new(contest.schedule.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
@@ -295,7 +295,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         seed: args.seed,
         concurrency: args.concurrency.into(),
         cores,
-        keeper: None,
+        reaper: None,
         stalls: args.forgive_stalls.then(Stalls::watch),
     })
 }

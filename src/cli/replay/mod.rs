@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::client::{LineError, Lines};
 
 use super::failure::Failure;
-use super::parse;
+use super::{parse, reaper};
 use connection::Connection;
 use transcript::Event;
 
@@ -91,7 +91,9 @@ fn open(args: &Args) -> Result<Lines, Failure> {
             command
         }
     };
-    Lines::spawn(command).map_err(failed)
+    let program = command.get_program().display().to_string();
+    let launch = reaper::start()?.launch(&command);
+    Lines::spawn(launch.map_err(|error| failed(LineError::Start { program, error }))?).map_err(failed)
 }
 
 fn report(connections: BTreeMap<u64, Connection>, out: &mut impl Write) -> Result<(), Failure> {

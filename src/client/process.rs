@@ -1,0 +1,142 @@
+//! A child process in a group of its own, which ends with all that it started, as far as that stayed in its group.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::reaper::Reaper;
+
+/// How often the exit of a child is looked for.
+const EXIT_POLL: Duration = Duration::from_millis(2);
+
+/// A program to be started, by itself or once a [`Reaper`] knows of it.
+#[derive(Debug)]
+pub struct Launch {
+    /// What was asked for.
+    pub(super) program: OsString,
+    /// What is started: streams, arguments and environment may be set.
+    pub command: Command,
+    pub(super) leads_group: bool,
+    /// What ends the group if this process is killed.
+    pub(super) reaper: Option<Arc<Reaper>>,
+}
+
+impl Launch {
+    /// The process stays in our group until it makes one of its own number, as `setsid` does.
+    #[must_use]
+    pub fn without_group(mut self) -> Self {
+        self.leads_group = false;
+        self
+    }
+}
+
+impl From<Command> for Launch {
+    /// A program that outlives this process if that is killed.
+    fn from(command: Command) -> Self {
+        Self { program: command.get_program().to_owned(), command, leads_group: true, reaper: None }
+    }
+}
+
+/// A child process, which is killed with its group when this is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    status: Option<ExitStatus>,
+    reaper: Option<Arc<Reaper>>,
+}
+
+impl Process {
+    /// Starts a child process.
+    ///
+    /// # Errors
+    /// There is no such program, or the system gives no process.
+    #[allow(clippy::disallowed_methods, reason = "this is what ends it")]
+    pub fn spawn(launch: impl Into<Launch>) -> io::Result<Self> {
+        let Launch { mut command, leads_group, reaper, .. } = launch.into();
+        if leads_group {
+            command.process_group(0);
+        }
+        let child = command.spawn()?;
+        if let Some(reaper) = &reaper {
+            reaper.watch(child.id());
+        }
+        Ok(Self { child, status: None, reaper })
+    }
+
+    /// The process's id, which is also that of its group.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The other end of its standard input, if that is a pipe; once.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    /// The other end of its standard output, if that is a pipe; once.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// The other end of its standard error, if that is a pipe; once.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits until the process ends, and then ends what it leaves behind; none at the deadline.
+    ///
+    /// # Errors
+    /// The system cannot say.
+    pub fn wait_exit(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+        while self.status.is_none() && !self.has_exited()? {
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            thread::sleep(EXIT_POLL);
+        }
+        self.end().map(Some)
+    }
+
+    /// Whether the process ended. It stays to be waited for, which keeps its number from being given again.
+    fn has_exited(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.group()), options)?.is_some())
+    }
+
+    /// Kills the whole group, waits for the process, and says how it ended.
+    ///
+    /// # Errors
+    /// The system cannot say.
+    pub fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let _nobody_is_left = kill_process_group(self.group(), Signal::KILL);
+        // A process may have left its group, and would then be waited for until it ends by itself.
+        let _ended_already = self.child.kill();
+        if let Some(reaper) = &self.reaper {
+            // First, since the number may be given again as soon as the process was waited for.
+            reaper.release(self.child.id());
+        }
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    fn group(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _reaped_already = self.end();
+    }
+}

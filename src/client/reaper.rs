@@ -1,0 +1,277 @@
+//! What outlives who starts processes: a process that kills their groups when the starter itself was killed.
+//!
+//! A group is known to the reaper before anything runs in it. The reaper reads a line for each group that begins and
+//! ends from a pipe, which ends with the starter, however that ended. A child is started as `plyd reaper --join`, which
+//! writes its own group into that pipe and then becomes the command, with the same process id. If the starter dies
+//! before that, the pipe cannot be opened any more, and nothing is started; if it dies behind that, the reaper knows.
+//!
+//! The reaper runs in a group of its own, so that what is sent to the starter's group does not reach it. A process that
+//! leaves its group on purpose escapes, unless it is the one that was started.
+
+use std::collections::HashSet;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, ChildStdin, Command, Stdio};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{Access, OFlags, access, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
+
+use super::process::Launch;
+
+/// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere the
+/// starter tells the reaper of a child that it has just started.
+const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
+
+/// The starter's end of a reaper.
+#[derive(Debug)]
+pub struct Reaper {
+    process: Child,
+    /// None only while it is dropped.
+    input: Mutex<Option<ChildStdin>>,
+    /// What starts `plyd`.
+    plyd: OsString,
+}
+
+impl Reaper {
+    /// Starts a reaper; `plyd` is the executable, whose command `reaper` is both the reaper and what joins it.
+    ///
+    /// # Errors
+    /// It does not start.
+    #[allow(clippy::disallowed_methods, reason = "a reaper ends with its input")]
+    pub fn start(plyd: impl Into<OsString>) -> io::Result<Arc<Self>> {
+        let plyd = plyd.into();
+        let mut command = Command::new(&plyd);
+        command.arg0("plyd").arg("reaper").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut process = command.process_group(0).spawn()?;
+        let input = Mutex::new(process.stdin.take());
+        Ok(Arc::new(Self { process, input, plyd }))
+    }
+
+    /// What starts the command's program with its arguments, environment and directory, once the reaper knows of it.
+    ///
+    /// # Errors
+    /// There is no such program.
+    pub fn launch(self: &Arc<Self>, command: &Command) -> io::Result<Launch> {
+        let reaper = Some(Arc::clone(self));
+        let program = command.get_program();
+        find(program, command)?;
+        let mut joining = Command::new(if CHILDREN_JOIN { &self.plyd } else { program });
+        if CHILDREN_JOIN {
+            let starter = Starter { process: process::id(), pipe: self.pipe() };
+            joining.arg0("plyd").args(["reaper", "--join", &starter.to_string(), "--"]).arg(program);
+        }
+        joining.args(command.get_args());
+        if let Some(directory) = command.get_current_dir() {
+            joining.current_dir(directory);
+        }
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => joining.env(name, value),
+                None => joining.env_remove(name),
+            };
+        }
+        Ok(Launch { program: program.to_owned(), command: joining, leads_group: true, reaper })
+    }
+
+    /// A child was started, which is to be killed with this process.
+    pub(super) fn watch(&self, group: u32) {
+        if !CHILDREN_JOIN {
+            self.say('+', group);
+        }
+    }
+
+    /// The group is about to end, and its number may be given again.
+    pub(super) fn release(&self, group: u32) {
+        self.say('-', group);
+    }
+
+    fn say(&self, sign: char, group: u32) {
+        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(input) = input.as_mut() {
+            // Without a reaper nothing is started any more, and what runs ends as it would without one.
+            let _reaper_gone = input.write_all(format!("{sign}{group}\n").as_bytes());
+        }
+    }
+
+    /// The number that the pipe has here.
+    fn pipe(&self) -> i32 {
+        let input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        input.as_ref().expect("it is there until this is dropped").as_raw_fd()
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        drop(self.input.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        let _ended_already = self.process.wait();
+    }
+}
+
+/// Who starts a child, and the pipe to the reaper by its number there; `PROCESS:PIPE` on a command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Starter {
+    process: u32,
+    pipe: i32,
+}
+
+impl std::fmt::Display for Starter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.process, self.pipe)
+    }
+}
+
+impl FromStr for Starter {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (process, pipe) = text.split_once(':').ok_or("give PROCESS:PIPE")?;
+        match (process.parse(), pipe.parse()) {
+            (Ok(process), Ok(pipe)) => Ok(Self { process, pipe }),
+            _ => Err("give two numbers"),
+        }
+    }
+}
+
+/// Makes the group of this process known to the starter's reaper, and then becomes the command.
+///
+/// # Errors
+/// The starter or the reaper is gone, or the command cannot be started.
+pub fn join(starter: Starter, command: &mut Command) -> io::Error {
+    match enter(starter) {
+        // The pipe closes in the same step in which this process becomes the command.
+        Ok(_pipe) => command.exec(),
+        Err(error) => error,
+    }
+}
+
+fn enter(starter: Starter) -> io::Result<File> {
+    let path = format!("/proc/{}/fd/{}", starter.process, starter.pipe);
+    // Without blocking, this fails where the reaper is gone.
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let mut pipe = File::options().write(true).custom_flags(flags).open(path)?;
+    // Had the starter ended, its number might be another process's by now.
+    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get().cast_unsigned() != starter.process) {
+        return Err(io::Error::other("who started this is gone"));
+    }
+    fcntl_setfl(&pipe, OFlags::empty())?;
+    pipe.write_all(format!("+{}\n", process::id()).as_bytes())?;
+    Ok(pipe)
+}
+
+/// Looks for a program as the system will, so that its absence is told where it is started.
+fn find(program: &OsStr, command: &Command) -> io::Result<()> {
+    let directory = command.get_current_dir().unwrap_or(Path::new(""));
+    let given =
+        command.get_envs().find(|(name, _)| *name == "PATH").map(|(_, value)| value.map(OsStr::to_owned));
+    let places: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
+        vec![PathBuf::new()]
+    } else {
+        let path = given.unwrap_or_else(|| env::var_os("PATH")).unwrap_or_else(|| "/bin:/usr/bin".into());
+        env::split_paths(&path).collect()
+    };
+    let mut error = Errno::NOENT;
+    for place in places {
+        let path = directory.join(place).join(program);
+        match access(&path, Access::EXEC_OK) {
+            Ok(()) if path.is_file() => return Ok(()),
+            Ok(()) | Err(Errno::ACCESS) => error = Errno::ACCESS,
+            Err(_) => {}
+        }
+    }
+    Err(error.into())
+}
+
+/// Reads which groups begin (`+123`) and end (`-123`) until the input ends, then kills those that are left.
+///
+/// # Errors
+/// The input cannot be read; what is left is killed then too.
+pub fn reap(input: impl BufRead) -> io::Result<()> {
+    let mut groups = HashSet::new();
+    let read = input.lines().try_for_each(|line| {
+        let line = line?;
+        let (sign, number) = line.split_at_checked(1).unwrap_or_default();
+        // Group 1 would mean every process.
+        if let Some(group) = number.parse().ok().filter(|group| *group > 1).and_then(Pid::from_raw) {
+            match sign {
+                "+" => drop(groups.insert(group)),
+                _ => drop(groups.remove(&group)),
+            }
+        }
+        Ok(())
+    });
+    for group in groups {
+        let _ended_already = kill_process_group(group, Signal::KILL);
+        // The group has the number of the process that leads it, which may have left it.
+        let _ended_already = kill_process(group, Signal::KILL);
+    }
+    read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::process::Process;
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn what_is_left_is_killed() {
+        let start = || {
+            let mut command = Command::new("sleep");
+            command.arg("1000");
+            Process::spawn(command).unwrap()
+        };
+        let (mut left, mut ended) = (start(), start());
+        let lines = format!("+{0}\n+{1}\nnonsense\n\n-{1}\n", left.id(), ended.id());
+        reap(lines.as_bytes()).unwrap();
+        let status = left.wait_exit(Instant::now() + Duration::from_secs(40)).unwrap();
+        assert_eq!(status.unwrap().signal(), Some(Signal::KILL.as_raw()));
+        assert!(ended.wait_exit(Instant::now()).unwrap().is_none(), "it was released");
+    }
+
+    #[test]
+    fn a_starter_is_read_as_it_is_written() {
+        let starter = Starter { process: 4711, pipe: 5 };
+        assert_eq!(starter.to_string().parse(), Ok(starter));
+        for text in ["", "1", "1:", ":1", "-1:5", "1:x"] {
+            assert!(text.parse::<Starter>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_joins_who_is_no_child() {
+        let (_reader, writer) = io::pipe().unwrap();
+        // This process is not its own parent.
+        let starter = Starter { process: process::id(), pipe: writer.as_raw_fd() };
+        assert_eq!(enter(starter).unwrap_err().to_string(), "who started this is gone");
+        assert!(enter(Starter { process: process::id(), pipe: 1_000_000 }).is_err());
+    }
+
+    #[test]
+    fn programs_are_found_as_the_system_finds_them() {
+        let mut command = Command::new("true");
+        assert!(find("sh".as_ref(), &command).is_ok());
+        assert!(find("/bin/sh".as_ref(), &command).is_ok());
+        for (program, kind) in [
+            ("no-such-program", io::ErrorKind::NotFound),
+            ("/nowhere", io::ErrorKind::NotFound),
+            ("./sh", io::ErrorKind::NotFound),
+            ("/etc/passwd", io::ErrorKind::PermissionDenied),
+            ("/bin", io::ErrorKind::PermissionDenied),
+        ] {
+            assert_eq!(find(program.as_ref(), &command).unwrap_err().kind(), kind, "{program}");
+        }
+        assert!(find("./sh".as_ref(), command.current_dir("/bin")).is_ok());
+        assert!(find("sh".as_ref(), command.env("PATH", "/nowhere")).is_err());
+    }
+}

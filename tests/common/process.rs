@@ -1,0 +1,85 @@
+//! Processes of the tests: each is ended by the test that started it, and by a reaper if the test program is killed.
+
+use std::io::{Read, Write};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Instant;
+
+use plyd::client::{Launch, Process, Reaper};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::PATIENCE;
+
+/// The executable that is tested.
+pub(crate) const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
+
+/// What starts `plyd`, with nothing on its standard input.
+pub(crate) fn plyd<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Launch {
+    launch(Command::new(PLYD).args(arguments))
+}
+
+/// What starts a command, with nothing on its standard input; its streams may be set again.
+pub(crate) fn launch(command: &Command) -> Launch {
+    static REAPER: OnceLock<Arc<Reaper>> = OnceLock::new();
+    let reaper = REAPER.get_or_init(|| Reaper::start(PLYD).expect("the reaper starts"));
+    let mut launch = reaper.launch(command).expect("there is such a program");
+    launch.command.stdin(Stdio::null());
+    launch
+}
+
+/// Starts it.
+pub(crate) fn spawn(launch: Launch) -> Process {
+    Process::spawn(launch).expect("it starts")
+}
+
+/// Starts it and waits for its end and for what it writes.
+pub(crate) fn output(mut launch: Launch) -> Output {
+    launch.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    outcome(spawn(launch))
+}
+
+/// Starts it, writes some input, and waits for its end and for what it writes.
+pub(crate) fn output_of(mut launch: Launch, input: impl Into<Vec<u8>>) -> Output {
+    launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = spawn(launch);
+    let mut stdin = process.take_stdin().expect("stdin is piped");
+    let input = input.into();
+    // Written from a thread, so that a full pipe cannot block both sides. A command that reads nothing closes it.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = outcome(process);
+    writer.join().expect("no panic");
+    output
+}
+
+/// Sends the process a signal.
+pub(crate) fn signal(process: &Process, signal: Signal) {
+    let process = Pid::from_raw(process.id().cast_signed()).expect("no process has the number 0");
+    kill_process(process, signal).expect("it was not waited for");
+}
+
+/// Whether the process runs.
+pub(crate) fn runs(process: &mut Process) -> bool {
+    process.wait_exit(Instant::now()).expect("a child can be waited for").is_none()
+}
+
+/// Waits for the end of a process and for what it writes to its pipes, if they are not taken.
+pub(crate) fn outcome(mut process: Process) -> Output {
+    let stdout = process.take_stdout().map(|pipe| thread::spawn(|| rest(pipe)));
+    let stderr = process.take_stderr().map(|pipe| thread::spawn(|| rest(pipe)));
+    let read = |pipe: Option<thread::JoinHandle<Vec<u8>>>| pipe.map(|pipe| pipe.join().expect("no panic"));
+    let (stdout, stderr) = (read(stdout).unwrap_or_default(), read(stderr).unwrap_or_default());
+    Output { status: exit(&mut process), stdout, stderr }
+}
+
+/// Waits until the process ends.
+pub(crate) fn exit(process: &mut Process) -> ExitStatus {
+    let ended = process.wait_exit(Instant::now() + PATIENCE).expect("a child can be waited for");
+    ended.expect("the process ends")
+}
+
+fn rest(mut pipe: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+    bytes
+}

@@ -1,0 +1,158 @@
+//! Whoever starts processes leaves none behind, even if it is killed (`kill -9`) at any instant.
+//!
+//! `PLYD_KILLS=500 cargo test --test kills` kills more often than the default. This executable is also a test program that
+//! is killed: called with `starter`, it starts daemons until then.
+
+// A test that cannot start the command has nothing better to do than to panic.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use common::process::{PLYD, launch, spawn};
+use common::{PATIENCE, Random, Server};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
+const KILLS: u64 = 12;
+
+/// The variable of the environment by which processes are found, however they were started and wherever they went.
+const MARK: &str = "PLYD_KILLS_MARK";
+
+/// A server that neither reads nor ends, and says that it began.
+const DEAF: &str = "echo >> begun\nexec sleep 1000\n";
+
+/// Who starts processes.
+#[derive(Clone, Copy, Debug)]
+enum Starter {
+    Conform,
+    Arena,
+    Test,
+}
+
+/// The instant of a kill.
+#[derive(Clone, Copy, Debug)]
+enum Instants {
+    /// Within the first 200 us.
+    AtOnce,
+    /// Until some processes run.
+    Soon,
+    /// Within 2 ms of the beginning of a process that the starter started.
+    ServerBegins,
+}
+
+fn main() -> ExitCode {
+    if env::args().nth(1).is_some_and(|argument| argument == "starter") {
+        start_daemons();
+    }
+    // As the usual harness takes it: a part of the test's name.
+    let filter = env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let name = "no_process_outlives_a_starter_that_is_killed";
+    let is_ok = !name.contains(&*filter) || thread::spawn(no_process_outlives_a_starter).join().is_ok();
+    let _nobody_reads = writeln!(io::stderr(), "test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
+    if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What the test program that is killed does.
+fn start_daemons() -> ! {
+    let mut servers = Vec::new();
+    loop {
+        let (server, mut peer) = Server::stdio(&[]);
+        peer.ping();
+        // Those that are dropped end in the usual way.
+        servers.truncate(2);
+        servers.insert(0, (server, peer));
+        fs::write("begun", "").unwrap();
+    }
+}
+
+fn no_process_outlives_a_starter() {
+    let kills: u64 = env::var("PLYD_KILLS").map_or(KILLS, |kills| kills.parse().expect("PLYD_KILLS=NUMBER"));
+    let seed = u64::from(std::process::id());
+    let mut random = Random::new(seed);
+    for number in 0..kills {
+        for starter in [Starter::Conform, Starter::Arena, Starter::Test] {
+            let instants = match random.below(4) {
+                0 => Instants::AtOnce,
+                1 => Instants::Soon,
+                _ => Instants::ServerBegins,
+            };
+            let row = format!("{starter:?} {instants:?}, kill {number} of seed {seed}");
+            kill(starter, instants, &mut random, &format!("{seed}-{number}-{starter:?}"), &row);
+        }
+    }
+}
+
+fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, row: &str) {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kills-{mark}"));
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("deaf"), DEAF).unwrap();
+    let mut command = Command::new(if matches!(starter, Starter::Test) {
+        env::current_exe().unwrap()
+    } else {
+        PLYD.into()
+    });
+    match starter {
+        Starter::Conform => command.args(["conform", "--only", "ids", "--", "sh", "deaf"]),
+        Starter::Arena => {
+            command.args(["arena", "l-game", "--player", "cmd=sh deaf", "--player", "cmd=sh deaf"])
+        }
+        Starter::Test => command.arg("starter"),
+    };
+    command.current_dir(&place).env(MARK, mark);
+    let mut launch = launch(&command);
+    launch.command.stdout(Stdio::null()).stderr(Stdio::null());
+    let begun = Instant::now();
+    let mut process = spawn(launch);
+    let delay: usize = match instants {
+        Instants::AtOnce => random.below(200),
+        Instants::Soon => random.below(60_000),
+        Instants::ServerBegins => {
+            let end = begun + PATIENCE;
+            while !place.join("begun").exists() {
+                assert!(Instant::now() < end, "{row}: no process begins");
+                thread::yield_now();
+            }
+            begun.elapsed().as_micros() as usize + random.below(2000)
+        }
+    };
+    // A sleep would be too long for the first microseconds.
+    while begun.elapsed() < Duration::from_micros(delay as u64) {
+        std::hint::spin_loop();
+    }
+    process.end().unwrap();
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let left = marked(mark);
+        if left.is_empty() {
+            break;
+        }
+        if Instant::now() > end {
+            for (process, _) in &left {
+                let _ended_already = kill_process(*process, Signal::KILL);
+            }
+            panic!("{row}: {left:?} are left");
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    fs::remove_dir_all(&place).unwrap();
+}
+
+/// The processes with the mark in their environment, with their commands. Those that are dead have none.
+fn marked(mark: &str) -> Vec<(Pid, String)> {
+    let mark = format!("{MARK}={mark}\0").into_bytes();
+    let processes = fs::read_dir("/proc").unwrap().map_while(Result::ok).map(|entry| entry.path());
+    let found = processes.filter_map(|path| {
+        let environment = fs::read(path.join("environ")).ok()?;
+        environment.windows(mark.len()).find(|part| *part == mark)?;
+        let command = fs::read(path.join("cmdline")).unwrap_or_default();
+        let process = path.file_name()?.to_str()?.parse().ok().and_then(Pid::from_raw)?;
+        Some((process, String::from_utf8_lossy(&command).replace('\0', " ")))
+    });
+    found.collect()
+}
