@@ -127,7 +127,7 @@ export class Analysis extends EventTarget {
 			for (let ply = game.moves.length; ply >= 0 && sweep === this.#sweep; ply -= 1) {
 				const node = await table.inspect(ply);
 				if (!node.outcome && node.to_move !== 'chance') {
-					const best = await table.connection.request('go', {
+					const best = await table.connection.go({
 						session: 'analysis', position: positionOf(game, ply), clock: { kind: 'per_move', ms }, queue: true,
 					});
 					// Another game, or a shorter one, may be on the table by now.

@@ -27,9 +27,25 @@ const PING_EVERY_MS = 15_000;
 const PATIENCE_MS = 10_000;
 const SILENT = 'the server does not answer';
 
+/** When to ask an overloaded server again, where it does not say. */
+const USUAL_RETRY_MS = 100;
+
+/** The time that the clock of a `go` leaves for the move, in ms; without end where it has none. */
+function allowedMs({ clock, elapsed_ms: elapsed = 0 }) {
+	switch (clock?.kind) {
+		case 'per_move': return clock.ms - elapsed;
+		case 'increment': return clock.me_ms - elapsed;
+		case 'delay': return clock.me_ms + clock.delay_ms - elapsed;
+		case 'bank': return clock.turn_ms + clock.bank_ms - elapsed;
+		default: return Infinity;
+	}
+}
+
 export class Connection extends EventTarget {
 	/** @type {Map<string, {resolve: Function, reject: Function, onInfo?: Function}>} */
 	#pending = new Map();
+	/** The searches that wait to be sent again. */
+	#retrying = new Set();
 	#socket = null;
 	#count = 0;
 	#retryMs = FIRST_RETRY_MS;
@@ -64,8 +80,34 @@ export class Connection extends EventTarget {
 	 * @param {(info: object) => void} [onInfo]  for the `info` of a `go`
 	 */
 	request(cmd, fields = {}, onInfo) {
+		if (cmd === 'stop') this.#retrying.delete(fields.target);
 		this.#count += 1;
-		const id = `q${this.#count}`;
+		return this.#send(`q${this.#count}`, cmd, fields, onInfo);
+	}
+
+	/**
+	 * Sends a `go`, and sends it again, within the same clock, while the server is overloaded, unless it is stopped meanwhile.
+	 * The answer keeps the `id` of the first.
+	 */
+	go(fields, onInfo) {
+		const began = performance.now();
+		const spent = () => performance.now() - began;
+		const first = this.request('go', fields, onInfo);
+		const { id } = first;
+		const retry = async (error) => {
+			const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
+			const isMove = (fields.mode ?? 'move') === 'move';
+			if (error.code !== 'overloaded' || !isMove || spent() + pause >= allowedMs(fields)) throw error;
+			this.#retrying.add(id);
+			await new Promise((resolve) => { setTimeout(resolve, pause); });
+			if (!this.#retrying.delete(id)) throw error;
+			const elapsed_ms = (fields.elapsed_ms ?? 0) + Math.ceil(spent());
+			return this.#send(id, 'go', { ...fields, elapsed_ms }, onInfo).catch(retry);
+		};
+		return Object.assign(first.catch(retry), { id });
+	}
+
+	#send(id, cmd, fields, onInfo) {
 		const answer = new Promise((resolve, reject) => {
 			if (!this.isOpen && cmd !== 'hello') {
 				reject(new ConnectionLost('not connected'));

@@ -213,7 +213,7 @@ export class Table extends EventTarget {
 			if (turn !== this.#turn) return;
 			this.clock.start(player, performance.now());
 			const { cursor } = this.game;
-			const request = this.connection.request('go', {
+			const request = this.connection.go({
 				session: player,
 				position: this.position,
 				...this.clock.goFields(player, performance.now()),
@@ -357,7 +357,7 @@ export class Table extends EventTarget {
 		this.#emit('change');
 		try {
 			await this.ensureSession('hint', {});
-			const best = await this.connection.request('go', {
+			const best = await this.connection.go({
 				session: 'hint', position: this.position, clock: { kind: 'per_move', ms: HINT_MS }, queue: true,
 			});
 			if (turn !== this.#turn) return;

@@ -8,6 +8,7 @@ mod lines;
 mod peer;
 mod process;
 mod reaper;
+mod retry;
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
@@ -21,6 +22,7 @@ pub use address::{Address, Program};
 pub use lines::{LineError, Lines, ReceivedLine};
 pub use process::{Launch, Process};
 pub use reaper::{Reaper, Starter, join, reap};
+pub use retry::Retry;
 
 /// A connection to a server.
 #[derive(Debug)]

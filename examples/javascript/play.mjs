@@ -14,7 +14,7 @@ for (;;) {
   }
   let better = 0;
   const clock = { kind: "per_move", ms: 50 };
-  const best = await engine.request("go", { session, position: { moves }, clock }, () => better++);
+  const best = await engine.go({ session, position: { moves }, clock }, () => better++);
   moves.push(best.move);
   console.log(`${moves.length}. ${best.move} (${best.reason}, improved ${better} times)`);
 }

@@ -9,6 +9,21 @@ export class ServerError extends Error {
     super(`${message.code}: ${message.message}`);
     this.code = message.code;
     this.pointer = message.pointer;
+    this.retryMs = message.retry_ms;
+  }
+}
+
+/** When to ask an overloaded server again, where it does not say. */
+const USUAL_RETRY_MS = 100;
+
+/** The time that the clock of a `go` leaves for the move, in ms; without end where it has none. */
+function allowedMs({ clock, elapsed_ms = 0 }) {
+  switch (clock?.kind) {
+    case "per_move": return clock.ms - elapsed_ms;
+    case "increment": return clock.me_ms - elapsed_ms;
+    case "delay": return clock.me_ms + clock.delay_ms - elapsed_ms;
+    case "bank": return clock.turn_ms + clock.bank_ms - elapsed_ms;
+    default: return Infinity;
   }
 }
 
@@ -39,6 +54,23 @@ export class Engine {
       this.#waiting.set(id, { resolve, reject, news });
       this.#process.stdin.write(`${JSON.stringify({ id, cmd, ...fields })}\n`);
     });
+  }
+
+  /** Searches: a `go` that is sent again, within the same clock, while the server is overloaded. */
+  async go(fields, news = () => {}) {
+    const began = performance.now();
+    for (let again = fields; ;) {
+      try {
+        return await this.request("go", again, news);
+      } catch (error) {
+        const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
+        const isMove = (fields.mode ?? "move") === "move";
+        const spent = () => performance.now() - began;
+        if (error.code !== "overloaded" || !isMove || spent() + pause >= allowedMs(fields)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        again = { ...fields, elapsed_ms: (fields.elapsed_ms ?? 0) + Math.ceil(spent()) };
+      }
+    }
   }
 
   /** Ends the server and resolves when it has ended. */

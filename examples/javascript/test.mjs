@@ -1,6 +1,9 @@
 // Tests of the client, by Node's own runner: `node --test examples/javascript/`.
 
 import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Engine, ServerError } from "./plyd.mjs";
 
@@ -20,6 +23,35 @@ test("a refused request rejects with the server's code", async () => {
     return error instanceof ServerError && error.code === "illegal_move" && error.pointer === "/position/moves/0";
   });
   await engine.close();
+});
+
+/** A program that speaks the protocol and answers `refusals` searches by `overloaded`, then the time that is spent. */
+function busy(refusals) {
+  const directory = mkdtempSync(join(tmpdir(), "plyd-test-"));
+  const program = join(directory, "server");
+  writeFileSync(program, `#!/usr/bin/env node
+    let left = ${refusals};
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, elapsed_ms } = JSON.parse(line);
+      const error = { type: "error", id, code: "overloaded", message: "busy", retry_ms: 20, fatal: false };
+      const answer = left-- > 0 ? error : { type: "bestmove", id, move: String(elapsed_ms) };
+      console.log(JSON.stringify({ seq: 1, t_us: 1, ...answer }));
+    });
+  `);
+  chmodSync(program, 0o755);
+  return { program, remove: () => rmSync(directory, { recursive: true }) };
+}
+
+test("an overloaded server is asked again within the clock", async () => {
+  for (const [refusals, ms, refused] of [[2, 5000, false], [Infinity, 100, true], [1, 10, true]]) {
+    const { program, remove } = busy(refusals);
+    const engine = new Engine(program);
+    const answer = engine.go({ game: "isolation", position: {}, clock: { kind: "per_move", ms } });
+    if (refused) await assert.rejects(answer, (error) => error.code === "overloaded" && error.retryMs === 20);
+    else assert.ok(Number((await answer).move) >= 40);
+    await engine.close();
+    remove();
+  }
 });
 
 test("a server that ends rejects what waits and what comes later", async () => {

@@ -71,10 +71,10 @@ class Failures(RefereeTest):
 class Life(unittest.TestCase):
     """The link in a process of its own, as its methods are for one program."""
 
-    def run_program(self, body):
+    def run_program(self, body, opens=True):
         home = tempfile.mkdtemp(prefix="link-")
         self.addCleanup(shutil.rmtree, home, ignore_errors=True)
-        program = f"import sys; sys.path.insert(0, {str(EXAMPLES / 'referees')!r})\n{PRELUDE}\n{body}"
+        program = f"import sys; sys.path.insert(0, {str(EXAMPLES / 'referees')!r})\n{PRELUDE}\n{OPENING if opens else ''}\n{body}"
         environment = {**os.environ, "PLYD_BIN": engine(), "TMPDIR": home}
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
@@ -119,12 +119,46 @@ class Life(unittest.TestCase):
         )
         self.assertEqual(out.split(), ["True"] * 4)
 
+    def test_asks_an_overloaded_engine_again_with_the_time_that_is_left(self):
+        program = tempfile.NamedTemporaryFile("w", suffix="-engine", delete=False)
+        self.addCleanup(os.remove, program.name)
+        with program:
+            program.write(f"#!{sys.executable}\n{BUSY}")
+        os.chmod(program.name, 0o755)
+        out = self.run_program(
+            f"os.environ['PLYD_BIN'] = {program.name!r}\n"
+            "link = Link('l-game')\n"
+            "moves = list(link.moves({}, str, time.monotonic() + 10, 0.01))\n"
+            "print(len(moves), 9000 < int(moves[0]) <= 9960)\n",
+            opens=False,
+        )
+        self.assertEqual(out.split(), ["1", "True"])
+
+
+# An engine that is overloaded twice, and then answers as its move the time that it is given.
+BUSY = """
+import json, os, socket, sys
+left = 2
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[-1])
+listener.listen()
+peer = listener.accept()[0]
+for line in peer.makefile():
+    request = json.loads(line)
+    answer = {"type": "result", "id": request["id"]}
+    if request["cmd"] == "go" and left:
+        left -= 1
+        answer = {"type": "error", "id": request["id"], "code": "overloaded", "message": "busy", "retry_ms": 20}
+    elif request["cmd"] == "go":
+        answer = {"type": "bestmove", "id": request["id"], "move": str(request["clock"]["ms"])}
+    peer.sendall(json.dumps(answer).encode() + b"\\n")
+"""
+
+OPENING = "link = Link('isolation', {'preset': '11x9'})"
 
 PRELUDE = """
 import os, signal, subprocess, tempfile, time
 from link import Link
-
-link = Link("isolation", {"preset": "11x9"})
 
 def ask(link):
     return list(link.moves({}, str, time.monotonic() + 10, 0.01, limit={"nodes": 500}))

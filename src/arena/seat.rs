@@ -8,13 +8,13 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use plyd_protocol::{
-    self as wire, BestMove, Clock, Command, ErrorMessage, GameRef, Go, Hello, InfoRequest, Message, NewGame,
-    Position, Quit, ResultBody, Seed, Versions,
+    self as wire, BestMove, Clock, Command, ErrorCode, ErrorMessage, GameRef, Go, Hello, InfoRequest,
+    Message, NewGame, Position, Quit, ResultBody, Seed, Versions,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{Address, Match, Player};
-use crate::client::{Client, ClientError, LineError, Received, is_final, message_id};
+use crate::client::{Client, ClientError, LineError, Received, Retry, is_final, message_id};
 
 /// The one session that a player's process holds.
 const SESSION: &str = "match";
@@ -126,7 +126,8 @@ impl<'m> Seat<'m> {
         }
     }
 
-    /// Asks for a move in a position, under a clock that leaves so much time.
+    /// Asks for a move in a position, under a clock that leaves so much time; a server that is overloaded is asked again while
+    /// that lasts.
     ///
     /// # Errors
     /// How the player failed; its process is killed.
@@ -140,13 +141,37 @@ impl<'m> Seat<'m> {
         go.clock = clock;
         go.limit = self.player.limit;
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let (sent, answer) = self.ask(Command::Go(Box::new(go)), allowed)?;
-        match answer.envelope.message {
-            Message::BestMove(best) => {
-                Ok(Reply { best, time: answer.at.saturating_duration_since(sent), at: answer.at })
+        let mut first = None;
+        loop {
+            let spent = first.map_or(Duration::ZERO, |(sent, _): (Instant, Retry)| sent.elapsed());
+            let command = Command::Go(Box::new(go.clone()));
+            let (sent, answer) = self.ask(command, allowed.saturating_sub(spent))?;
+            let (began, retry) = *first.get_or_insert_with(|| (sent, Retry::new(&go, sent)));
+            let error = match answer.envelope.message {
+                Message::BestMove(best) => {
+                    return Ok(Reply {
+                        best,
+                        time: answer.at.saturating_duration_since(began),
+                        at: answer.at,
+                    });
+                }
+                Message::Error(error) => error,
+                _ => {
+                    let message = "the answer to `go` is no `bestmove`";
+                    return Err(self.dismiss(Fault::new(FaultKind::Protocol, message)));
+                }
+            };
+            let is_patient = go.clock.is_some() || began.elapsed() < self.contest.strictness.patience;
+            if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| is_patient) {
+                std::thread::sleep(pause);
+                retry.renew(&mut go, Instant::now());
+            } else if error.code == ErrorCode::Overloaded {
+                let kind = if go.clock.is_some() { FaultKind::Late } else { FaultKind::Silence };
+                let message = format!("overloaded for {:?}: {}", began.elapsed(), error.message);
+                return Err(self.dismiss(Fault::new(kind, message)));
+            } else {
+                return Err(self.dismiss(Fault::refused("go", &error)));
             }
-            Message::Error(error) => Err(self.dismiss(Fault::refused("go", &error))),
-            _ => Err(self.dismiss(Fault::new(FaultKind::Protocol, "the answer to `go` is no `bestmove`"))),
         }
     }
 

@@ -81,7 +81,7 @@ mod tests {
             let mut go = Go::new(GameRef::Session { session: "s".into() }, Position::default());
             (go.clock, go.elapsed_ms) = (clock, elapsed_ms);
             let retry = Retry::new(&go, began);
-            let mut error = ErrorMessage::new(ErrorCode::Overloaded, "full");
+            let mut error = ErrorMessage::new(None, 1, ErrorCode::Overloaded, "full");
             error.retry_ms = retry_ms;
             assert_eq!(retry.pause(&go, &error, began + ms(at)), expected.map(ms), "{clock:?} at {at}");
             retry.renew(&mut go, began + ms(at) + Duration::from_micros(1));

@@ -16,11 +16,16 @@ pub(crate) const PROCESSES: &str = "processes";
 /// What a stub that hangs makes in that directory once it is asked for a move.
 pub(crate) const ASKED: &str = "asked";
 
+/// When a stub that is overloaded wants to be asked again.
+const RETRY_MS: u64 = 30;
+
 /// What a player does, by the words of its command line.
 pub(crate) struct Stub<O> {
     way: String,
     out: O,
     seq: u64,
+    /// How often it was asked while it was overloaded.
+    refused: u64,
 }
 
 /// Plays on the standard streams, as the whole of a process.
@@ -50,7 +55,7 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
 
 impl<O: Write> Stub<O> {
     pub(crate) fn new(way: &str, out: O) -> Self {
-        Self { way: way.to_owned(), out, seq: 0 }
+        Self { way: way.to_owned(), out, seq: 0, refused: 0 }
     }
 
     /// Answers until the input ends or it is told to quit.
@@ -62,7 +67,7 @@ impl<O: Write> Stub<O> {
                 Some("hello") => self.tell(hello(id))?,
                 Some("newgame") => self.begin(id)?,
                 Some("go") => {
-                    if !self.choose(id)? {
+                    if !self.choose(id, &request)? {
                         return Ok(());
                     }
                 }
@@ -83,7 +88,7 @@ impl<O: Write> Stub<O> {
     }
 
     /// Answers a `go`, or does what else it is to do; false: it leaves.
-    fn choose(&mut self, id: &str) -> io::Result<bool> {
+    fn choose(&mut self, id: &str, request: &Value) -> io::Result<bool> {
         let way = self.way.clone();
         match &*way {
             "silent" => {}
@@ -117,6 +122,18 @@ impl<O: Write> Stub<O> {
             "wrong type" => self.tell(new_game(id))?,
             "wrong id" => self.tell(best("other", "4 3 W"))?,
             "error" => self.tell(error(id, "no idea"))?,
+            // Twice; then a move, if the referee tells the time that it waited as it was told to.
+            "busy" | "full" => {
+                self.refused += 1;
+                let waited = request["elapsed_ms"].as_u64() >= Some(2 * RETRY_MS);
+                if !self.refused.is_multiple_of(3) || way == "full" {
+                    let mut message = error(id, "come back");
+                    (message["code"], message["retry_ms"]) = ("overloaded".into(), RETRY_MS.into());
+                    self.tell(message)?;
+                } else {
+                    self.tell(best(id, if waited { "4 3 W" } else { "too soon" }))?;
+                }
+            }
             "deaf" => {
                 let mut message = error(id, "what?");
                 message["id"] = Value::Null;

@@ -9,6 +9,8 @@ fields     answers a `bestmove` without its fields
 dies       answers half a line, and ends
 endless    sends news for ever, until it is told to stop
 deaf       goes on when its input ends
+busy       is overloaded twice, and then tells as its move the time that is spent
+full       is overloaded, always
 """
 
 import json
@@ -25,6 +27,7 @@ def say(**message):
 
 
 def main(mode):
+    refused = 0
     for line in sys.stdin:
         request = json.loads(line)
         name = {"id": request["id"], "of": request["cmd"]}
@@ -41,6 +44,15 @@ def main(mode):
         elif mode == "dies":
             print('{"type":"bestm', end="", flush=True)
             return
+        elif mode == "full" or (mode == "busy" and refused < 2):
+            refused += 1
+            error = {"code": "overloaded", "message": "busy", "line": 1, "retry_ms": 20}
+            say(type="error", id=request["id"], fatal=False, **error)
+        elif mode == "busy":
+            move = str(request.get("elapsed_ms"))
+            rest = {"reason": "clock", "hash": "1", "lines": [], "stats": STATS}
+            timing = {"received_us": 1, "started_us": 1, "decided_us": 1}
+            say(type="bestmove", id=request["id"], move=move, timing=timing, **rest)
         elif mode == "endless":
             say(**{**NEWS, "id": request["id"]})
     if mode == "deaf":

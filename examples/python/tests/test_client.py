@@ -190,6 +190,16 @@ class Hostile:
                 server.search("isolation", clock={"kind": "none"}, timeout=0.2).result()
             server.ping()
 
+    def test_asks_an_overloaded_server_again_within_the_clock(self):
+        with self.stub("busy") as server:
+            self.assertGreaterEqual(int(server.go("isolation", ms=5000).move), 40)
+        for options in ({"ms": 100}, {"ms": 200, "elapsed_ms": 150}, {"clock": {"kind": "per_move", "ms": 0}}):
+            with self.subTest(options=options), self.stub("full") as server:
+                with self.assertRaises(plyd.ServerError) as caught:
+                    server.go("isolation", **options)
+                self.assertEqual(caught.exception.code, "overloaded")
+                self.assertEqual(caught.exception.retry_ms, 20)
+
     def test_kills_a_server_that_does_not_end(self):
         with self.stub("deaf") as server:
             self.shorten(server, 0.2)

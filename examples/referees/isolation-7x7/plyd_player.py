@@ -127,6 +127,12 @@ class Link:
     def search(self, position, deadline, margin, fields):
         if self.owner != os.getpid() or self.socket is None:
             self.connect(deadline - margin)
+        retry = True
+        while retry:  # asks again, with the time that is left, where other players take all cores
+            retry = yield from self.try_search(position, deadline, margin, fields)
+
+    def try_search(self, position, deadline, margin, fields):
+        """The moves of one `go`; returns whether to ask again, because the server was overloaded."""
         self.searches += 1
         name = f"g{self.searches}"
         left = int((deadline - margin - time.monotonic()) * 1000)
@@ -139,18 +145,22 @@ class Link:
                 until = deadline - margin / 2
                 message = self.receive(min(until, time.monotonic() + 1))
                 if message is None and (time.monotonic() >= until or Link.orphaned()):
-                    return
+                    return False
                 if message is None or message.get("id") != name:
                     continue
                 ended = message["type"] != "info"
                 if message["type"] == "error":
+                    pause = max(message.get("retry_ms", 100), 1) / 1000
+                    if message["code"] == "overloaded" and time.monotonic() + pause < deadline - margin:
+                        time.sleep(pause)
+                        return True
                     self.warn(message["message"])
-                    return
+                    return False
                 if message.get("move") not in (None, last):
                     last = message["move"]
                     yield last
                 if ended:
-                    return
+                    return False
         finally:
             if not ended and self.socket is not None:
                 self.send({"id": f"{name}.stop", "cmd": "stop", "target": name, "discard": True})

@@ -1,8 +1,14 @@
 //! One connection to a server that this program starts, one request at a time. It knows no game.
 
-use plyd_protocol::{BestMove, Command, Envelope, ErrorMessage, Go, Info, Message, Request, ResultBody};
+use plyd_protocol::{
+    BestMove, Clock, Command, Envelope, ErrorCode, ErrorMessage, Go, Info, Message, Mode, Request, ResultBody,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+/// When to ask an overloaded server again, where it does not say.
+const USUAL_RETRY_MS: u64 = 100;
 
 /// A server and the pipes to it. Dropping it ends the server, which ends when its input does.
 pub(crate) struct Client {
@@ -54,12 +60,33 @@ impl Client {
         }
     }
 
-    /// Searches, and calls `news` with what comes before the answer.
+    /// Searches, and calls `news` with what comes before the answer. A server that is overloaded is asked again within
+    /// the same clock.
     ///
     /// # Errors
     /// See [`Error`].
-    pub(crate) fn search(&mut self, go: Go, mut news: impl FnMut(&Info)) -> Result<BestMove, Error> {
-        self.send(Command::Go(Box::new(go)))?;
+    pub(crate) fn search(&mut self, mut go: Go, mut news: impl FnMut(&Info)) -> Result<BestMove, Error> {
+        let (began, elapsed_ms, allowed_ms) = (Instant::now(), go.elapsed_ms, allowed_ms(&go));
+        loop {
+            match self.try_search(&go, &mut news) {
+                Err(Error::Refused(error))
+                    if error.code == ErrorCode::Overloaded && go.mode == Mode::Move =>
+                {
+                    let pause_ms = error.retry_ms.unwrap_or(USUAL_RETRY_MS).max(1);
+                    let spent_ms = || elapsed_ms + began.elapsed().as_millis() as u64 + 1;
+                    if spent_ms() + pause_ms >= allowed_ms {
+                        return Err(Error::Refused(error));
+                    }
+                    std::thread::sleep(Duration::from_millis(pause_ms));
+                    go.elapsed_ms = spent_ms();
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn try_search(&mut self, go: &Go, mut news: impl FnMut(&Info)) -> Result<BestMove, Error> {
+        self.send(Command::Go(Box::new(go.clone())))?;
         loop {
             match self.receive()? {
                 Message::Info(info) => news(&info),
@@ -92,6 +119,18 @@ impl Client {
                 message => return Ok(message),
             }
         }
+    }
+}
+
+/// The time that the clock of a `go` leaves for the move, in ms; without end where it has none.
+fn allowed_ms(go: &Go) -> u64 {
+    let positive = |ms: i64| u64::try_from(ms).unwrap_or(0);
+    match go.clock {
+        Some(Clock::PerMove { ms }) => positive(ms),
+        Some(Clock::Increment { me_ms, .. }) => positive(me_ms),
+        Some(Clock::Delay { me_ms, delay_ms, .. }) => positive(me_ms).saturating_add(delay_ms),
+        Some(Clock::Bank { turn_ms, bank_ms }) => positive(turn_ms).saturating_add(positive(bank_ms)),
+        Some(Clock::Anytime { .. } | Clock::None) | None => u64::MAX,
     }
 }
 

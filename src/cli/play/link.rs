@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::client::{Client, ClientError, LineError, is_final, message_id};
+use crate::client::{Client, ClientError, LineError, Retry, is_final, message_id};
 use plyd_protocol::{
     self as wire, BestMove, Board, Command, ErrorMessage, GameRef, Go, Grid, Hello, Info, Inspect,
     InspectResult, Message, NewGame, OnEof, Position, ResultBody, Settings, Stop, StopTarget, Versions, Want,
@@ -17,6 +17,8 @@ use plyd_protocol::{
 
 /// The longest wait for an answer that needs no search.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest wait before an overloaded server is asked again; past it the person decides.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest wait for a server's greeting, until which nothing is shown.
 const GREETING: Duration = Duration::from_secs(5);
@@ -42,6 +44,8 @@ pub(super) struct Link {
     sessions: BTreeMap<&'static str, NewGame>,
     /// The search whose answer is awaited.
     search: Option<String>,
+    /// What it was asked, and when.
+    asked: Option<(Go, Retry)>,
 }
 
 /// What the engine says about the search that is awaited.
@@ -100,7 +104,7 @@ impl From<ClientError> for Refusal {
 impl Link {
     /// A link that is made when it is first needed.
     pub(super) fn new(place: Place) -> Self {
-        Self { place, client: None, sessions: BTreeMap::new(), search: None }
+        Self { place, client: None, sessions: BTreeMap::new(), search: None, asked: None }
     }
 
     /// Where the engine is.
@@ -163,8 +167,9 @@ impl Link {
     /// There is no server.
     pub(super) fn search(&mut self, go: Go) -> Result<(), Refusal> {
         self.give_up();
-        let (id, _) = self.client()?.request(Command::Go(Box::new(go)))?;
+        let (id, sent) = self.client()?.request(Command::Go(Box::new(go.clone())))?;
         self.search = Some(id);
+        self.asked = Some((go.clone(), Retry::new(&go, sent)));
         Ok(())
     }
 
@@ -213,6 +218,7 @@ impl Link {
                     match message {
                         Message::Info(info) => return Some(Said::Better(info)),
                         Message::BestMove(best) => return Some(Said::Done(best)),
+                        Message::Error(error) if self.asked_again(&error) => (),
                         Message::Error(error) => return Some(Said::Refused(Refusal::Error(error))),
                         Message::Result(_) | Message::Notice(_) => (),
                     }
@@ -224,6 +230,18 @@ impl Link {
                 }
             }
         }
+    }
+
+    /// Asks a server that is overloaded again, if the clock allows that and the wait is no longer than a person bears.
+    fn asked_again(&mut self, error: &ErrorMessage) -> bool {
+        let Some((go, retry)) = &mut self.asked else { return false };
+        let pause = retry.pause(go, error, Instant::now()).filter(|pause| *pause <= LONGEST_PAUSE);
+        let (Some(pause), Some(client)) = (pause, &mut self.client) else { return false };
+        std::thread::sleep(pause);
+        retry.renew(go, Instant::now());
+        // A connection that is gone is found out when it is read.
+        self.search = client.request(Command::Go(Box::new(go.clone()))).ok().map(|(id, _)| id);
+        self.search.is_some()
     }
 
     /// Asks what needs no search. A connection that turns out to be gone is made again, once.

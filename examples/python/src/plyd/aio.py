@@ -71,11 +71,13 @@ class AsyncConnection:
             inbox.put_nowait(self.lost)
         self.input.close()
 
-    def send(self, name: str, line: bytes) -> asyncio.Queue[Message | PlydError]:
+    def send(
+        self, name: str, line: bytes, inbox: asyncio.Queue[Message | PlydError] | None = None
+    ) -> asyncio.Queue[Message | PlydError]:
         """Sends a request; what comes for it is in the queue that is returned."""
         if self.lost is not None:
             raise self.lost
-        inbox: asyncio.Queue[Message | PlydError] = asyncio.Queue()
+        inbox = asyncio.Queue() if inbox is None else inbox
         self.inboxes[name] = inbox
         self.input.write(line)
         return inbox
@@ -281,7 +283,8 @@ class AsyncSearch:
         self._answer: BestMove | None = None
         known = conversation.patience(fields, engine.timeout)
         seconds = known if timeout is None else timeout
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), False
+        self._deadline = None if seconds is None else self._retry.began + seconds
         self._inbox = connection.send(self.id, conversation.encode(self.id, "go", fields))
 
     async def __aiter__(self) -> AsyncIterator[Info]:
@@ -299,6 +302,7 @@ class AsyncSearch:
     async def stop(self) -> BestMove:
         """Ends the search and returns the best move so far."""
         if self._answer is None:
+            self._stopped = True
             await self._engine._exchange(self._connection, "stop", {"target": self.id})
             self._deadline = time.monotonic() + self._engine.timeout
         return await self.result()
@@ -321,6 +325,13 @@ class AsyncSearch:
             self._connection.send(name, conversation.encode(name, "stop", stop))
             self._connection.forget(name)
             raise
+        pause = self._retry.pause(message, time.monotonic())
+        if pause is not None and not self._stopped:
+            await asyncio.sleep(pause)
+            again = self._retry.again(time.monotonic())
+            line = conversation.encode(self.id, "go", again)
+            self._connection.send(self.id, line, self._inbox)
+            return None
         if message["type"] != "info":
             self._connection.forget(self.id)
             self._inbox.put_nowait(message)  # for whoever else waits for the same search

@@ -75,9 +75,11 @@ class Connection:
         if self.socket is not None:
             self.socket.close()
 
-    def send(self, name: str, line: bytes) -> queue.SimpleQueue[Message | PlydError]:
+    def send(
+        self, name: str, line: bytes, inbox: queue.SimpleQueue[Message | PlydError] | None = None
+    ) -> queue.SimpleQueue[Message | PlydError]:
         """Sends a request; what comes for it is in the queue that is returned."""
-        inbox: queue.SimpleQueue[Message | PlydError] = queue.SimpleQueue()
+        inbox = queue.SimpleQueue() if inbox is None else inbox
         with self.lock:
             if self.lost is not None:
                 raise self.lost
@@ -283,7 +285,8 @@ class Search:
         self._answer: BestMove | None = None
         known = conversation.patience(fields, engine.timeout)
         seconds = known if timeout is None else timeout
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), False
+        self._deadline = None if seconds is None else self._retry.began + seconds
         self._inbox = self._connection.send(self.id, conversation.encode(self.id, "go", fields))
 
     def __iter__(self) -> Iterator[Info]:
@@ -301,6 +304,7 @@ class Search:
     def stop(self) -> BestMove:
         """Ends the search and returns the best move so far."""
         if self._answer is None:
+            self._stopped = True
             self._engine._exchange(self._connection, "stop", {"target": self.id})
             self._deadline = time.monotonic() + self._engine.timeout
         return self.result()
@@ -321,6 +325,13 @@ class Search:
             self._connection.send(name, conversation.encode(name, "stop", stop))
             self._connection.forget(name)
             raise
+        pause = self._retry.pause(message, time.monotonic())
+        if pause is not None and not self._stopped:
+            time.sleep(pause)
+            again = self._retry.again(time.monotonic())
+            line = conversation.encode(self.id, "go", again)
+            self._connection.send(self.id, line, self._inbox)
+            return None
         if message["type"] != "info":
             self._connection.forget(self.id)
             self._inbox.put(message)  # for whoever else waits for the same search

@@ -6,6 +6,7 @@ Both engines, the blocking and the asyncio one, are this with a way to wait.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -90,6 +91,44 @@ def patience(fields: Message, timeout: float) -> float | None:
         known.append(clock["ms"])
     times = [ms for ms in known if ms is not None]
     return max(0, min(times)) / 1000 + timeout if times else None
+
+
+def allowed(fields: Message) -> float:
+    """The time that the clock of a `go` leaves for the move, in seconds; without end where it has none."""
+    clock = fields.get("clock") or {}
+    parts = {
+        "per_move": ("ms",),
+        "increment": ("me_ms",),
+        "delay": ("me_ms", "delay_ms"),
+        "bank": ("turn_ms", "bank_ms"),
+    }.get(clock.get("kind", ""))
+    if parts is None:
+        return math.inf
+    return (sum(clock[part] for part in parts) - (fields.get("elapsed_ms") or 0)) / 1000
+
+
+class Retry:
+    """A `go` that is sent again, within the same clock, where the server is overloaded."""
+
+    USUAL_MS = 100
+    """When to ask again, where the server does not say."""
+
+    def __init__(self, fields: Message, began: float) -> None:
+        self.fields, self.began = fields, began
+
+    def pause(self, message: Message, now: float) -> float | None:
+        """How long to wait before asking again, in seconds: None where the answer is one."""
+        overloaded = message["type"] == "error" and message.get("code") == "overloaded"
+        if not overloaded or self.fields.get("mode") not in (None, "move"):
+            return None
+        retry_ms = message.get("retry_ms", self.USUAL_MS)
+        seconds = max(retry_ms, 1) / 1000 if isinstance(retry_ms, int) else 1.0
+        return seconds if now - self.began + seconds < allowed(self.fields) else None
+
+    def again(self, now: float) -> Message:
+        """The `go` that tells how much time is spent."""
+        spent_ms = math.ceil((now - self.began) * 1000)
+        return {**self.fields, "elapsed_ms": (self.fields.get("elapsed_ms") or 0) + spent_ms}
 
 
 @dataclass(frozen=True)
