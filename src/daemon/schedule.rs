@@ -234,14 +234,20 @@ impl Schedule {
         }
     }
 
-    /// The search is another kind of search from now on, or its deadline moved.
+    /// The search is another kind of search from now on, or its deadline moved. It has a minimum from now on only if that
+    /// fits; it stays in any case.
     pub(super) fn change(&mut self, id: JobId, class: Class, deadline_ns: Option<u64>, now_ns: u64) {
         self.charge(now_ns);
         let Some(search) = self.searches.get_mut(&id) else { return };
         let old = search.claim;
-        search.claim = Claim { class, deadline_ns, ..old };
-        search.promised_ns = search.used_ns + search.claim.minimum(now_ns);
-        let claim = search.claim;
+        let claim = Claim { class, deadline_ns, ..old };
+        search.claim = claim;
+        search.promised_ns = search.used_ns;
+        if self.admission(&claim, now_ns) == Admission::Fits
+            && let Some(search) = self.searches.get_mut(&id)
+        {
+            search.promised_ns += claim.minimum(now_ns);
+        }
         self.close_account(old);
         self.open_account(claim);
         self.is_stale = true;
@@ -299,8 +305,12 @@ impl Schedule {
         let at = debts.partition_point(|debt| debt.deadline_ns <= deadline_ns);
         debts.insert(at, Debt { deadline_ns, threads, owed_ns, to: None });
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
-        let promised = self.searches.values().filter(|search| search.promised_ns > 0);
-        promised.for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
+        let timed =
+            |search: &&Search| search.claim.class == Class::Move && search.claim.deadline_ns.is_some();
+        self.searches
+            .values()
+            .filter(timed)
+            .for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
         let mut displaced = Vec::new();
         while !self.is_feasible(&debts, deadline_ns, now_ns) {
             // Whose connection has the most goes first, and of those the one that came last.

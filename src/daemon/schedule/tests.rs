@@ -241,6 +241,23 @@ fn a_search_changes_its_kind_and_waits_for_its_thread() {
     assert_eq!(machine.running, BTreeSet::from([2]));
 }
 
+#[test]
+fn an_update_takes_no_minimum_from_others() {
+    let mut machine = Machine::new(1);
+    (0..250).for_each(|id| machine.endless(id, 1, 1));
+    let claim = machine.claim(2, 1, Class::Move, Some(100));
+    assert_eq!(machine.asks(1000, claim), Admission::Fits);
+    let deadline_ns = Some(machine.now_ns + 90 * MS);
+    for id in 0..250 {
+        machine.schedule.change(id, Class::Move, deadline_ns, machine.now_ns);
+    }
+    machine.decide();
+    machine.run(100);
+    assert!(machine.ran_ms([1000]) >= 10, "{:?}", machine.ran_ns);
+    // Those that fit beside it had theirs.
+    assert_eq!((0..250).filter(|id| machine.ran_ms([*id]) >= 10).count(), 7);
+}
+
 /// What happens on a machine.
 #[derive(Clone, Debug)]
 enum Event {
