@@ -9,10 +9,7 @@ mod trials;
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
-use common::process;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use trials::Trials;
@@ -76,13 +73,17 @@ fn a_training_that_is_killed_or_interrupted_goes_on() {
     let arguments = [&TINY[..], &["--state", "state.json", "--out", "out.bin"]].concat();
     let path = directory.join("state.json");
     for (signal, at_least) in [(Signal::KILL, 8), (Signal::INT, 24)] {
-        let mut training = process::spawn(directory.command(&arguments));
-        while games(&path).is_none_or(|games| games < at_least) {
-            thread::sleep(Duration::from_millis(2));
-        }
-        process::signal(&training, signal);
-        let is_done = process::exit(&mut training).success();
-        assert!(!is_done, "who waits for the file is told that it is not written");
+        let before = fs::read(&path).ok();
+        let again = || {
+            match &before {
+                Some(before) => fs::write(&path, before).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            fs::remove_file(directory.join("out.bin")).unwrap();
+        };
+        // Who waits for the file is told that it is not written.
+        let holds = || games(&path).is_some_and(|games| games >= at_least);
+        directory.interrupt(&arguments, signal, holds, again);
         assert!(read(&directory, "out.bin").is_empty());
     }
     directory.run(&arguments);

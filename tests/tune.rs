@@ -9,11 +9,7 @@ mod trials;
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
-use common::process;
-use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use trials::Trials;
@@ -51,15 +47,9 @@ fn whole(directory: &Trials, more: &[&str]) -> (String, String) {
     (read(directory, "whole.jsonl"), read(directory, "whole.txt"))
 }
 
-/// Waits until a file has so many lines.
-fn wait_for_lines(path: &Path, lines: usize) {
-    while fs::read_to_string(path).unwrap_or_default().lines().count() < lines {
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn ends(mut tuning: Process) -> bool {
-    process::exit(&mut tuning).success()
+/// The number of lines of a file, if there is one.
+fn lines(path: &Path) -> usize {
+    fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
 #[test]
@@ -99,11 +89,14 @@ fn a_tuning_that_is_killed_or_interrupted_goes_on() {
     let directory = directory();
     let arguments = [&TINY[..], &["--state", "state.jsonl", "--out", "out.txt"]].concat();
     let path = directory.join("state.jsonl");
-    for (signal, lines) in [(Signal::KILL, 3), (Signal::INT, 6)] {
-        let tuning = process::spawn(directory.command(&arguments));
-        wait_for_lines(&path, lines);
-        process::signal(&tuning, signal);
-        assert!(!ends(tuning), "who waits for the file is told that it is not written");
+    for (signal, at_least) in [(Signal::KILL, 3), (Signal::INT, 6)] {
+        let before = fs::read(&path).unwrap_or_default();
+        let again = || {
+            fs::write(&path, &before).unwrap();
+            fs::remove_file(directory.join("out.txt")).unwrap();
+        };
+        // Who waits for the file is told that it is not written.
+        directory.interrupt(&arguments, signal, || lines(&path) >= at_least, again);
         assert_eq!(read(&directory, "out.txt"), "");
     }
     directory.run(&arguments);

@@ -5,10 +5,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use plyd::client::Launch;
+use rustix::process::Signal;
 
-use crate::common::process;
+use crate::common::{PATIENCE, process};
 
 /// An empty directory in which a command runs; it goes with its contents.
 pub(crate) struct Trials {
@@ -36,6 +39,34 @@ impl Trials {
         let output = process::output(self.command(arguments));
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output
+    }
+
+    /// Sends it a signal as soon as something holds. On a busy machine it may have ended before, which shows nothing: then
+    /// `again` makes it as it was, and it is run once more.
+    pub(crate) fn interrupt(
+        &self,
+        arguments: &[&str],
+        signal: Signal,
+        holds: impl Fn() -> bool,
+        again: impl Fn(),
+    ) {
+        for _ in 0..100 {
+            let mut process = process::spawn(self.command(arguments));
+            let end = Instant::now() + PATIENCE * 10;
+            while !holds() && process::runs(&mut process) {
+                assert!(Instant::now() < end, "{arguments:?} does not come so far");
+                thread::sleep(Duration::from_millis(1));
+            }
+            if process::runs(&mut process) {
+                process::signal(&process, signal);
+            }
+            let status = process::exit(&mut process);
+            if !status.success() {
+                return;
+            }
+            again();
+        }
+        panic!("{arguments:?} always ends before the signal");
     }
 
     /// What it says of a mistake in its arguments.

@@ -19,6 +19,9 @@ use crate::common::process;
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A byte that no program writes.
+const END: &str = "\x04";
+
 /// A program in a terminal of its own, killed when dropped.
 pub(crate) struct Terminal {
     process: Process,
@@ -131,7 +134,7 @@ impl Terminal {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 self.transcript += &text;
-                self.window.write(&text);
+                self.window.write(text.trim_end_matches(END));
                 true
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
@@ -173,7 +176,12 @@ impl Terminal {
             self.take(Instant::now() + Duration::from_millis(20));
             assert!(Instant::now() < deadline, "it does not end:\n{}", self.window.lines().join("\n"));
         };
-        while self.take(Instant::now() + Duration::from_millis(200)) {}
+        // What we write ourselves comes behind all that the program wrote, however late the reader is.
+        rustix::io::write(&self.line, END.as_bytes()).unwrap();
+        while !self.transcript.ends_with(END) {
+            assert!(self.take(deadline), "the terminal ends early: {:?}", self.transcript);
+        }
+        self.transcript.truncate(self.transcript.len() - END.len());
         status
     }
 }
