@@ -64,6 +64,8 @@ pub enum ErrorCode {
     AuthRequired,
     /// The token is wrong.
     AuthFailed,
+    /// All places for connections are taken.
+    TooManyConnections,
     /// Too many requests are in flight.
     TooManyRequests,
     /// Too many sessions are open.
@@ -100,7 +102,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the specification.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::BadUtf8,
         Self::BadJson,
         Self::LineTooLong,
@@ -120,6 +122,7 @@ impl ErrorCode {
         Self::FeatureUnsupported,
         Self::AuthRequired,
         Self::AuthFailed,
+        Self::TooManyConnections,
         Self::TooManyRequests,
         Self::TooManySessions,
         Self::Overloaded,
@@ -143,7 +146,7 @@ impl ErrorCode {
     pub fn class(self) -> ErrorClass {
         match self {
             code if code <= Self::UnknownCmd => ErrorClass::Line,
-            code if code <= Self::AuthFailed => ErrorClass::Connection,
+            code if code <= Self::TooManyConnections => ErrorClass::Connection,
             code if code <= Self::ShuttingDown => ErrorClass::Resources,
             code if code <= Self::SessionBusy => ErrorClass::Session,
             code if code <= Self::OptionInvalid => ErrorClass::Game,

@@ -22,6 +22,7 @@ mod result;
 mod schema;
 mod search;
 mod settings;
+mod size;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
 pub use decode::{Fault, decode};
@@ -45,6 +46,7 @@ pub use result::{
 pub use schema::schemas;
 pub use search::{Clock, Go, InfoEvent, InfoRequest, Limit, Mode, Stop, StopTarget, Update, UpdateMode};
 pub use settings::{Setting, Settings};
+pub use size::decoded_bound;
 
 /// The protocol version that this crate speaks.
 pub const VERSION: u32 = 1;

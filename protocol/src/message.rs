@@ -309,6 +309,17 @@ pub struct Notice {
     pub kind: NoticeKind,
     /// The same for people; its wording is no part of the protocol.
     pub message: String,
+    /// The field of `limits` for which the connection closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+}
+
+impl Notice {
+    /// A notice with nothing but its kind and a message.
+    #[must_use]
+    pub fn new(kind: NoticeKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), limit: None }
+    }
 }
 
 /// The kind of a [`Notice`].

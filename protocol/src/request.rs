@@ -67,6 +67,21 @@ impl Command {
         "quit",
     ];
 
+    /// Whether it is answered at once, so that it never waits for another request. (`setoption` is if it names no
+    /// session.)
+    #[must_use]
+    pub fn is_immediate(&self) -> bool {
+        matches!(
+            self,
+            Self::Hello(_)
+                | Self::Ping(_)
+                | Self::Update(_)
+                | Self::Stop(_)
+                | Self::Status(_)
+                | Self::Quit(_)
+        )
+    }
+
     /// The `cmd` of this command.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -183,6 +198,8 @@ pub enum DescribeWhat {
     Options,
     /// The JSON Schema of requests and messages.
     Schema,
+    /// The limits, as in the result of `hello`.
+    Limits,
 }
 
 /// Opens a session, or resets the open one of that name.

@@ -97,6 +97,39 @@ pub struct Limits {
     pub eof_ms: u64,
     /// Time that a shutdown takes at most.
     pub shutdown_ms: u64,
+    /// Bytes that the requests in flight on one connection may occupy, as decoded.
+    #[serde(default)]
+    pub request_bytes: u64,
+    /// The same of all connections.
+    #[serde(default)]
+    pub request_bytes_in_all: u64,
+    /// Bytes that the sessions of one connection may hold.
+    #[serde(default)]
+    pub session_bytes: u64,
+    /// The same of all connections.
+    #[serde(default)]
+    pub session_bytes_in_all: u64,
+    /// Unsent bytes of all connections past which large answers are refused.
+    #[serde(default)]
+    pub unsent_bytes_in_all: u64,
+    /// Greeted connections over sockets at once.
+    #[serde(default)]
+    pub connections: u32,
+    /// Connections over sockets at once that have not said `hello`.
+    #[serde(default)]
+    pub strangers: u32,
+    /// Connections of one address at once; 0: no limit.
+    #[serde(default)]
+    pub connections_per_address: u32,
+    /// Time in which `hello` must come over a socket.
+    #[serde(default)]
+    pub hello_ms: u64,
+    /// Bad lines before `hello` at which the connection closes.
+    #[serde(default)]
+    pub bad_lines: u32,
+    /// Time without a line and without a request in flight at which a greeted connection over a socket closes; 0: none.
+    #[serde(default)]
+    pub idle_ms: u64,
     /// Delays that the server keeps while search threads leave one core free.
     pub guarantees: Guarantees,
 }
@@ -118,6 +151,17 @@ impl Default for Limits {
             stalled_ms: 10_000,
             eof_ms: 10_000,
             shutdown_ms: 5_000,
+            request_bytes: 0,
+            request_bytes_in_all: 0,
+            session_bytes: 0,
+            session_bytes_in_all: 0,
+            unsent_bytes_in_all: 0,
+            connections: 0,
+            strangers: 0,
+            connections_per_address: 0,
+            hello_ms: 0,
+            bad_lines: 0,
+            idle_ms: 0,
             guarantees: Guarantees::default(),
         }
     }

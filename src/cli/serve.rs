@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::daemon::{self, Config, Limits};
 use tracing::level_filters::LevelFilter;
@@ -46,8 +47,75 @@ pub(super) struct Args {
     /// Ask clients (except on standard input) for the token in this file
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Listen on addresses that other machines reach though no token is asked for
+    #[arg(long)]
+    insecure: bool,
+    #[command(flatten)]
+    bounds: Bounds,
     #[command(flatten)]
     means: Means,
+}
+
+/// What peers may take; `hello` tells these numbers to each.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+struct Bounds {
+    /// Connections over sockets at once that have said hello [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    connections: Option<u32>,
+    /// The same that have not said hello yet; the oldest leaves for a new one [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    strangers: Option<u32>,
+    /// Connections of one address at once; many users may share one [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    per_address: Option<u32>,
+    /// Seconds in which hello must come over a socket [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    hello_within: Option<u32>,
+    /// Close connections over sockets that send nothing and ask nothing for so many seconds [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    idle: Option<u32>,
+    /// Seconds of silence after which the system asks a peer over TCP whether it is there; 0: never [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=32_767))]
+    keepalive: Option<u32>,
+    /// Memory in MiB of the requests of one connection that wait; it is read no further while they do [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    request_mb: Option<u32>,
+    /// The same of all connections [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    requests_mb: Option<u32>,
+    /// Memory in MiB of what the sessions of one connection remember [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    session_mb: Option<u32>,
+    /// The same of all connections [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sessions_mb: Option<u32>,
+    /// Unread answers in MiB of all connections past which large ones are refused [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    unsent_mb: Option<u32>,
+}
+
+impl Bounds {
+    /// Puts the numbers that are given in the place of the defaults.
+    fn apply(&self, limits: &mut Limits) {
+        let count = |field: &mut usize, given: Option<u32>| *field = given.map_or(*field, |n| n as usize);
+        let mib =
+            |field: &mut usize, given: Option<u32>| *field = given.map_or(*field, |n| (n as usize) << 20);
+        let seconds = |field: &mut Duration, given: Option<u32>| {
+            *field = given.map_or(*field, |n| Duration::from_secs(n.into()));
+        };
+        count(&mut limits.connections, self.connections);
+        count(&mut limits.strangers, self.strangers);
+        count(&mut limits.connections_per_address, self.per_address);
+        seconds(&mut limits.handshake, self.hello_within);
+        seconds(&mut limits.idle, self.idle);
+        seconds(&mut limits.keepalive, self.keepalive);
+        mib(&mut limits.request_bytes, self.request_mb);
+        mib(&mut limits.request_bytes_in_all, self.requests_mb);
+        mib(&mut limits.session_bytes, self.session_mb);
+        mib(&mut limits.session_bytes_in_all, self.sessions_mb);
+        mib(&mut limits.unsent_bytes_in_all, self.unsent_mb);
+    }
 }
 
 /// What any daemon may be given, whatever it serves.
@@ -110,8 +178,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         let _nobody_reads = io::stderr().write_all(HINT.as_bytes());
     }
     let token = args.token_file.as_deref().map(read_token).transpose()?;
-    let Args { tcp, ws, ws_origin: ws_origins, unix, means, .. } = args;
-    let config = Config { stdio, tcp, ws, ws_origins, unix, token, ..means.config(listens) };
+    let Args { tcp, ws, ws_origin: ws_origins, unix, insecure, bounds, means, .. } = args;
+    let mut config = Config { stdio, tcp, ws, ws_origins, unix, token, insecure, ..means.config(listens) };
+    bounds.apply(&mut config.limits);
     daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
 }
 

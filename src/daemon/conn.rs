@@ -1,12 +1,15 @@
 //! The life of a connection: opening, the writer's side, draining, closing.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, OnEof, QuitMode, Reason};
 
+use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
-use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
+use super::places::network;
+use super::state::{Conn, ConnId, Refusal, Session, Stage, State, Timer};
 use super::transport::Signal;
 
 /// When a client whose answer found too much unread may ask again.
@@ -17,8 +20,8 @@ const UNREAD_RETRY_MS: u64 = 200;
 pub(super) enum Origin {
     /// The process that started the daemon: `hello` is optional and no token is wanted.
     Stdio,
-    /// A socket.
-    Socket,
+    /// A socket, with the peer's address if it has one.
+    Socket(Option<IpAddr>),
 }
 
 /// What a writer finds in its connection's outbox.
@@ -38,16 +41,22 @@ impl State {
     pub(super) fn open_conn(
         &mut self,
         origin: Origin,
-        writer: Signal,
-        reader: Signal,
+        [writer, reader, resume]: [Signal; 3],
         now_ns: u64,
     ) -> ConnId {
         let id = self.fresh_id();
-        let remote = origin == Origin::Socket;
+        let (remote, address) = match origin {
+            Origin::Stdio => (false, None),
+            Origin::Socket(address) => (true, address),
+        };
         let conn = Conn {
             outbox: Outbox::default(),
             writer,
             reader,
+            resume,
+            held: Held::default(),
+            network: address.map(network),
+            active_ns: now_ns,
             needs_hello: remote,
             greeted: false,
             wants_token: remote && self.token.is_some(),
@@ -55,6 +64,7 @@ impl State {
             bad_lines: 0,
             on_eof: OnEof::default(),
             defaults: wire::Settings::new(),
+            defaults_bytes: 0,
             sessions: HashMap::new(),
             inflight: HashMap::new(),
             finished: VecDeque::new(),
@@ -67,12 +77,7 @@ impl State {
         self.counters.connections += 1;
         if remote {
             self.set_timer(now_ns + self.limits.handshake.as_nanos() as u64, Timer::Handshake(id));
-            let full = self.conns.values().filter(|conn| conn.remote).count() > self.limits.connections;
-            if full {
-                self.counters.connections_dropped += 1;
-                self.send_notice(id, wire::NoticeKind::Warning, "too many connections", now_ns);
-                self.end_conn(id, now_ns);
-            }
+            self.make_place(id, now_ns);
         }
         id
     }
@@ -201,7 +206,8 @@ impl State {
             return;
         };
         conn.stage = Stage::Draining(last);
-        self.effects.signals.push(conn.reader.clone());
+        self.effects.signals.extend([conn.reader.clone(), conn.resume.clone()]);
+        self.leave_queue(id);
         let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
         for job in self.jobs_of(id) {
             match mode {
@@ -247,8 +253,9 @@ impl State {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.stage = Stage::Flushing;
             conn.needs_hello = false;
-            self.effects.signals.push(conn.writer.clone());
+            self.effects.signals.extend([conn.writer.clone(), conn.resume.clone()]);
         }
+        self.leave_queue(id);
     }
 
     /// Cuts a connection off: the peer is gone, too slow, or all was written.
@@ -256,15 +263,18 @@ impl State {
         for job in self.jobs_of(id) {
             self.discard(job, now_ns);
         }
+        self.release_all(id);
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
         self.counters.connections_dropped += u64::from(count);
+        let of_session = |session: &Session| session.bytes + session.prefix_bytes;
+        self.session_bytes -= conn.sessions.values().map(of_session).sum::<usize>();
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
             self.dismiss(worker);
         }
         self.effects.leftovers.push(Box::new(conn.sessions));
-        self.effects.signals.extend([conn.writer, conn.reader]);
+        self.effects.signals.extend([conn.writer, conn.reader, conn.resume]);
         tracing::debug!(conn = id, "connection closed");
     }
 
@@ -299,9 +309,7 @@ impl State {
 
     /// Queues the final message of a request that is no `go`, and forgets the request.
     pub(super) fn answer(&mut self, id: ConnId, name: &str, item: Item, now_ns: u64) {
-        if let Some(conn) = self.conns.get_mut(&id) {
-            conn.inflight.remove(name);
-        }
+        self.release(id, name);
         self.send(id, item, now_ns);
         self.close_if_done(id, now_ns);
     }

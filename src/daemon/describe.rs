@@ -34,7 +34,7 @@ pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<V
         DescribeWhat::Game | DescribeWhat::Options => {
             asked.game.as_deref().map(|name| entry(games, name)).transpose()?
         }
-        DescribeWhat::Games | DescribeWhat::Schema => None,
+        DescribeWhat::Games | DescribeWhat::Schema | DescribeWhat::Limits => None,
     };
     match (asked.what, named) {
         (DescribeWhat::Games, _) => json(&games.iter().map(|entry| summary(entry)).collect::<Vec<_>>()),
@@ -42,6 +42,9 @@ pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<V
         (DescribeWhat::Game, None) => Err(Refusal::new(ErrorCode::MissingField, "which game?").at("/game")),
         (DescribeWhat::Options, Some(entry)) => json(&options(entry)),
         (DescribeWhat::Options, None) => json(&common_options(games)),
+        (DescribeWhat::Limits, _) => {
+            Err(Refusal::new(ErrorCode::Internal, "the daemon's state answers this"))
+        }
         (DescribeWhat::Schema, _) => {
             let schemas = wire::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema));
             Ok(schemas.collect::<Map<_, _>>().into())

@@ -11,12 +11,24 @@ pub struct Limits {
     pub cores: usize,
     /// Memory of all transposition tables.
     pub hash_bytes: u64,
-    /// Connections at once.
+    /// Connections over sockets at once that have said `hello`.
     pub connections: usize,
+    /// The same that have not.
+    pub strangers: usize,
+    /// Connections of one address at once; 0: no limit.
+    pub connections_per_address: usize,
     /// Sessions of one connection.
     pub sessions: usize,
     /// Requests in flight on one connection.
     pub requests: usize,
+    /// Memory of the requests of one connection that wait for their answers, as decoded.
+    pub request_bytes: usize,
+    /// The same of all connections.
+    pub request_bytes_in_all: usize,
+    /// Memory of what the sessions of one connection remember.
+    pub session_bytes: usize,
+    /// The same of all connections.
+    pub session_bytes_in_all: usize,
     /// Bad lines of a connection that has not shaken hands, after which it is closed.
     pub bad_lines: u32,
     /// Unsent bytes at which a connection is closed, large messages not counted.
@@ -28,7 +40,11 @@ pub struct Limits {
     /// Time in which `hello` must come where it is required.
     pub handshake: Duration,
     /// Time without a word after which a peer on a WebSocket is asked whether it is there, and again, until it is cut off.
+    pub silence: Duration,
+    /// Time without a line and without a request in flight after which a greeted connection is closed; zero: never.
     pub idle: Duration,
+    /// Time without a byte after which the system asks a peer over TCP whether it is there; zero: never.
+    pub keepalive: Duration,
     /// Time that searches have after the end of input.
     pub eof: Duration,
     /// Time that a shutdown takes at most.
@@ -49,14 +65,22 @@ impl Default for Limits {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             hash_bytes: 1 << 30,
             connections: 256,
+            strangers: 64,
+            connections_per_address: 0,
             sessions: 64,
             requests: 256,
+            request_bytes: 16 << 20,
+            request_bytes_in_all: 256 << 20,
+            session_bytes: 16 << 20,
+            session_bytes_in_all: 256 << 20,
             bad_lines: 16,
             unsent_bytes: wire::MAX_UNSENT,
             unsent_bytes_in_all: 256 << 20,
             stalled: Duration::from_secs(10),
             handshake: Duration::from_secs(30),
-            idle: Duration::from_secs(20),
+            silence: Duration::from_secs(20),
+            idle: Duration::ZERO,
+            keepalive: Duration::from_secs(60),
             eof: Duration::from_secs(10),
             shutdown: Duration::from_secs(5),
             abandon: Duration::from_secs(2),
@@ -81,6 +105,17 @@ impl Limits {
             stalled_ms: self.stalled.as_millis() as u64,
             eof_ms: self.eof.as_millis() as u64,
             shutdown_ms: self.shutdown.as_millis() as u64,
+            request_bytes: self.request_bytes as u64,
+            request_bytes_in_all: self.request_bytes_in_all as u64,
+            session_bytes: self.session_bytes as u64,
+            session_bytes_in_all: self.session_bytes_in_all as u64,
+            unsent_bytes_in_all: self.unsent_bytes_in_all as u64,
+            connections: self.connections as u32,
+            strangers: self.strangers as u32,
+            connections_per_address: self.connections_per_address as u32,
+            hello_ms: self.handshake.as_millis() as u64,
+            bad_lines: self.bad_lines,
+            idle_ms: self.idle.as_millis() as u64,
             ..wire::Limits::default()
         }
     }

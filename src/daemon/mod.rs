@@ -16,9 +16,11 @@
 mod budget;
 mod conn;
 mod describe;
+mod intake;
 mod job;
 mod limits;
 mod outbox;
+mod places;
 mod pool;
 mod prepare;
 mod priority;
@@ -68,6 +70,9 @@ pub use transport::local::Connection;
 /// The threads that decode long lines; with more of them peers that send nothing else would crowd out the searches.
 const BLOCKING_THREADS: usize = 2;
 
+/// The pause before a task that accepts connections is started again.
+const RESTART_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// What a daemon serves, and how.
 #[derive(Debug, Default)]
 pub struct Config {
@@ -85,6 +90,8 @@ pub struct Config {
     pub unix: Option<PathBuf>,
     /// A token that connections over sockets must show.
     pub token: Option<String>,
+    /// Whether other machines may connect without one.
+    pub insecure: bool,
     /// A file for a record of every line.
     pub transcript: Option<PathBuf>,
     /// By how much the nice value of threads that compute exceeds that of the others.
@@ -103,6 +110,15 @@ pub enum ServeError {
         at: String,
         /// What the system says.
         error: io::Error,
+    },
+    /// Other machines can reach an address, and nothing keeps their users out.
+    #[error(
+        "other machines can reach {at}, and no token is wanted of them: give --token-file FILE, or listen on 127.0.0.1, \
+         or let everybody in with --insecure"
+    )]
+    Exposed {
+        /// The address.
+        at: String,
     },
     /// The transcript cannot be written.
     #[error("cannot write the transcript {path}: {error}")]
@@ -130,6 +146,8 @@ struct Shared {
     transcript: Option<Transcript>,
     /// Tells that a shutdown has nothing more to wait for.
     quiet: Notify,
+    /// Held by each connection that lingers before it closes.
+    lingering: Arc<()>,
     over: AtomicBool,
     incidents: AtomicU64,
 }
@@ -227,6 +245,7 @@ impl Daemon {
             priority: Priority::below_this(config.search_nice),
             transcript: transcript.transpose()?,
             quiet: Notify::new(),
+            lingering: Arc::default(),
             over: AtomicBool::new(false),
             incidents: AtomicU64::new(0),
         });
@@ -256,7 +275,10 @@ impl Daemon {
     /// The address cannot be listened on.
     pub async fn serve_tcp(&self, at: &str) -> Result<SocketAddr, ServeError> {
         let (listener, address) = listen(at).await?;
-        tokio::spawn(transport::net::accept_tcp(Arc::clone(&self.shared), listener));
+        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
+        keep_accepting(address.to_string(), move || {
+            transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
+        });
         Ok(address)
     }
 
@@ -268,7 +290,7 @@ impl Daemon {
     pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
         let (listener, address) = listen(at).await?;
         let site = Site::new(address, origins, None);
-        tokio::spawn(transport::web::accept(Arc::clone(&self.shared), listener, site));
+        self.accept_web(address, listener, site);
         Ok(address)
     }
 
@@ -278,10 +300,17 @@ impl Daemon {
     /// The socket cannot be used.
     pub fn serve_page(&self, listener: std::net::TcpListener, page: &'static Page) -> Result<(), ServeError> {
         listener.set_nonblocking(true)?;
-        let site = Site::new(listener.local_addr()?, &[], Some(page));
-        let listener = TcpListener::from_std(listener)?;
-        tokio::spawn(transport::web::accept(Arc::clone(&self.shared), listener, site));
+        let address = listener.local_addr()?;
+        let site = Site::new(address, &[], Some(page));
+        self.accept_web(address, TcpListener::from_std(listener)?, site);
         Ok(())
+    }
+
+    fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Site) {
+        let (shared, listener, site) = (Arc::clone(&self.shared), Arc::new(listener), Arc::new(site));
+        keep_accepting(address.to_string(), move || {
+            transport::web::accept(Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&site))
+        });
     }
 
     /// Serves a Unix socket from tasks of the current runtime, for this user alone. A socket that a dead server
@@ -296,7 +325,10 @@ impl Daemon {
         let file = SocketFile(path.to_owned());
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         tracing::info!(path = %path.display(), "listening");
-        tokio::spawn(transport::net::accept_unix(Arc::clone(&self.shared), listener));
+        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
+        keep_accepting(path.display().to_string(), move || {
+            transport::net::accept_unix(Arc::clone(&shared), Arc::clone(&listener))
+        });
         Ok(file)
     }
 
@@ -348,6 +380,42 @@ impl Drop for Daemon {
             transcript.finish();
         }
     }
+}
+
+/// Runs a task that accepts connections for ever, and starts it again should it end, which only a panic makes it do:
+/// a port that listens and never answers is worse than one that is closed.
+fn keep_accepting<F>(at: String, mut start: impl FnMut() -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    tokio::spawn(async move {
+        loop {
+            match tokio::spawn(start()).await {
+                // The runtime ends.
+                Err(error) if error.is_cancelled() => return,
+                ended => {
+                    let error = ended.err().map_or_else(String::new, |error| error.to_string());
+                    tracing::error!(at, error, "accepting connections broke off and is started again");
+                }
+            }
+            tokio::time::sleep(RESTART_PAUSE).await;
+        }
+    });
+}
+
+/// Refuses addresses that other machines reach where nothing keeps strangers out.
+async fn check_reach(config: &Config) -> Result<(), ServeError> {
+    if config.token.is_some() || config.insecure {
+        return Ok(());
+    }
+    for at in config.tcp.iter().chain(&config.ws) {
+        let found = tokio::net::lookup_host(at).await;
+        let mut found = found.map_err(|error| ServeError::Listen { at: at.clone(), error })?;
+        if found.any(|address| !address.ip().to_canonical().is_loopback()) {
+            return Err(ServeError::Exposed { at: at.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Listens on a TCP address.
@@ -408,6 +476,7 @@ pub fn run(config: &Config) -> Result<(), ServeError> {
 
 async fn serve(config: &Config) -> Result<(), ServeError> {
     let mut signals = Signals::install()?;
+    check_reach(config).await?;
     let daemon = Daemon::start(config, REGISTRY)?;
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;

@@ -198,7 +198,7 @@ impl Bench {
             to_move: base.to_move(),
         };
         let view = SessionView { entry, rules, options: given, seed, base, prefix: None, engine: None };
-        let session = Session { view, current: None, worker: None, forget: false };
+        let session = Session { view, current: None, worker: None, forget: false, bytes: 0, prefix_bytes: 0 };
         Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
     }
 

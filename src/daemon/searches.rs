@@ -29,9 +29,10 @@ impl State {
         job.forced = prepared.candidates.forced;
         job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
         let (conn, queue) = (job.conn, job.queue);
-        let session = job.session.clone();
+        let (session, name) = (job.session.clone(), job.name.clone());
+        self.holds_search(conn, &name);
         let prefix = (prepared.start.clone(), Arc::clone(&prepared.root));
-        self.remember(conn, session.as_deref(), prefix);
+        self.remember(conn, session.as_deref(), &name, prefix);
         if let Some(job) = self.jobs.get_mut(&id) {
             job.prepared = Some(prepared);
         }
@@ -393,9 +394,7 @@ impl State {
         let Some(job) = self.take_job(id, now_ns) else {
             return;
         };
-        if let Some(conn) = self.conns.get_mut(&job.conn) {
-            conn.inflight.remove(&job.name);
-        }
+        self.release(job.conn, &job.name);
         self.send_error(job.conn, Some(&job.name), job.line, refusal, now_ns);
         self.close_if_done(job.conn, now_ns);
         self.effects.leftovers.push(Box::new(job));
@@ -413,9 +412,7 @@ impl State {
     pub(super) fn discard(&mut self, id: JobId, now_ns: u64) {
         if let Some(job) = self.take_job(id, now_ns) {
             self.counters.cancelled += 1;
-            if let Some(conn) = self.conns.get_mut(&job.conn) {
-                conn.inflight.remove(&job.name);
-            }
+            self.release(job.conn, &job.name);
             self.effects.leftovers.push(Box::new(job));
         }
     }

@@ -6,6 +6,7 @@
 use plyd_protocol as wire;
 use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTarget};
 
+use super::intake::Room;
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, Work};
@@ -13,9 +14,10 @@ use super::state::{Conn, ConnId, Refusal, Session, Stage, State};
 use crate::settings;
 
 /// What the server can do beyond the protocol's core.
-pub(super) const FEATURES: [&str; 10] = [
+pub(super) const FEATURES: [&str; 11] = [
     "analyse",
     "anytime",
+    "byte_limits",
     "deterministic",
     "fair_share",
     "hard_ms",
@@ -26,6 +28,12 @@ pub(super) const FEATURES: [&str; 10] = [
     "websocket",
 ];
 
+/// What a session of a large board holds before its first request.
+const SESSION_BYTES: usize = 16 << 10;
+
+/// When a client whose request found no room may ask again.
+const ROOM_RETRY_MS: u64 = 200;
+
 /// A request with where and when it came in.
 #[derive(Debug)]
 pub(super) struct Arrival {
@@ -35,12 +43,14 @@ pub(super) struct Arrival {
     pub(super) line: u64,
     /// When its last byte arrived.
     pub(super) received_ns: u64,
+    /// The bytes that its request occupies.
+    pub(super) bytes: usize,
 }
 
 impl State {
     /// Takes a line that is no request.
     pub(super) fn bad_line(&mut self, at: &Arrival, fault: wire::Fault, now_ns: u64) {
-        self.counters.lines += 1;
+        self.hear(at.conn, now_ns);
         let Some(conn) = self.listening(at.conn) else {
             return;
         };
@@ -74,9 +84,25 @@ impl State {
         }
     }
 
+    /// Whether a request must wait until others of its connection, or of all, are done.
+    pub(super) fn must_wait(&mut self, at: &Arrival, request: &wire::Request) -> bool {
+        let (max_requests, shutting_down) = (self.limits.requests, self.shutting_down);
+        let Some(conn) = self.listening(at.conn) else { return false };
+        let is_answered_at_once = match &request.command {
+            Command::SetOption(set) => set.session.is_none(),
+            command => command.is_immediate(),
+        };
+        let is_refused = conn.needs_hello
+            || conn.inflight.contains_key(&request.id)
+            || conn.inflight.len() >= max_requests
+            || shutting_down;
+        let bytes = at.bytes + conn.defaults_bytes;
+        !is_answered_at_once && !is_refused && self.room(at.conn, bytes) == Room::Later
+    }
+
     /// Takes a request.
     pub(super) fn request(&mut self, at: &Arrival, request: wire::Request, now_ns: u64) {
-        self.counters.lines += 1;
+        self.hear(at.conn, now_ns);
         let max_requests = self.limits.requests;
         let Some(conn) = self.listening(at.conn) else {
             return;
@@ -91,8 +117,9 @@ impl State {
             return self.send_error(at.conn, Some(&id), at.line, refusal, now_ns);
         }
         let immediate = match command {
-            Command::Hello(hello) => self.hello(at.conn, &hello),
+            Command::Hello(hello) => self.hello(at.conn, &hello, now_ns),
             Command::Ping(ping) => Ok(ResultBody::Ping(wire::PingResult { echo: ping.echo })),
+            Command::Describe(wire::Describe { what: wire::DescribeWhat::Limits, .. }) => self.limits_body(),
             Command::Status(_) => Ok(ResultBody::Status(self.status(now_ns))),
             Command::SetOption(request) if request.session.is_none() => {
                 self.set_defaults(at.conn, &request.options)
@@ -115,6 +142,14 @@ impl State {
         }
     }
 
+    /// Notes that a line came.
+    fn hear(&mut self, id: ConnId, now_ns: u64) {
+        self.counters.lines += 1;
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.active_ns = now_ns;
+        }
+    }
+
     /// The connection, if it still takes requests.
     fn listening(&mut self, id: ConnId) -> Option<&mut Conn> {
         self.conns.get_mut(&id).filter(|conn| conn.stage == Stage::Open)
@@ -132,7 +167,7 @@ impl State {
         }
     }
 
-    fn hello(&mut self, id: ConnId, hello: &wire::Hello) -> Result<ResultBody, Refusal> {
+    fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, Refusal> {
         let limits = self.limits.told();
         let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
         let token = self.token.clone();
@@ -162,9 +197,14 @@ impl State {
             let refusal = Refusal::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
             return Err(refusal.at(&format!("/require/{index}")));
         }
+        self.find_place(id)?;
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+        };
         conn.greeted = true;
         conn.needs_hello = false;
         conn.on_eof = hello.on_eof;
+        self.watch_idle(id, now_ns);
         Ok(ResultBody::Hello(wire::HelloResult {
             protocol: wire::VERSION,
             server: wire::Server {
@@ -177,12 +217,19 @@ impl State {
         }))
     }
 
+    fn limits_body(&self) -> Result<ResultBody, Refusal> {
+        let body = serde_json::to_value(self.limits.told())
+            .map_err(|error| Refusal::new(ErrorCode::Internal, error.to_string()))?;
+        Ok(ResultBody::Describe(wire::DescribeResult { body }))
+    }
+
     fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, Refusal> {
         settings::check_any_options(self.games, options)?;
         let Some(conn) = self.conns.get_mut(&id) else {
             return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
         };
         conn.defaults = settings::layered(&conn.defaults, options);
+        conn.defaults_bytes = conn.defaults.heap_bytes();
         let options = conn.defaults.clone();
         Ok(ResultBody::SetOption(wire::SetOptionResult { session: None, options }))
     }
@@ -262,6 +309,13 @@ impl State {
             wire::GameRef::Session { session } => Some(session.clone()),
             wire::GameRef::Game { .. } => None,
         };
+        let Some(conn) = self.conns.get(&at.conn) else { return };
+        let bytes = at.bytes + conn.defaults_bytes;
+        if self.room(at.conn, bytes) == Room::Never {
+            let message = "searches in flight take the room for requests: stop one, or ask again";
+            let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
+            return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
+        }
         let mut job = None;
         let (session, work) = match command {
             Command::Go(go) => {
@@ -288,6 +342,7 @@ impl State {
             | Command::Status(_)
             | Command::Quit(_) => return,
         };
+        self.hold(at.conn, &name, bytes);
         let Some(conn) = self.conns.get_mut(&at.conn) else {
             return;
         };
@@ -339,16 +394,14 @@ impl State {
         match (output, &task.work) {
             (Output::Refused(refusal), Work::Go(job, _)) => self.fail(*job, refusal, now_ns),
             (Output::Refused(refusal), _) => {
-                if let Some(conn) = self.conns.get_mut(&task.conn) {
-                    conn.inflight.remove(&task.name);
-                }
+                self.release(task.conn, &task.name);
                 self.send_error(task.conn, Some(&task.name), task.line, refusal, now_ns);
                 self.close_if_done(task.conn, now_ns);
             }
             (Output::Valid(prepared), Work::Go(job, _)) => self.admit(*job, prepared, now_ns),
             (Output::Opened(opened, body), _) => self.open_session(task, opened, body, now_ns),
             (Output::Looked(body, prefix), _) => {
-                self.remember(task.conn, task.session.as_deref(), prefix);
+                self.remember(task.conn, task.session.as_deref(), &task.name, prefix);
                 if let Some(refusal) = self.no_room_for_answer(task.conn, body.len()) {
                     return self.commit(task, Output::Refused(refusal), now_ns);
                 }
@@ -385,6 +438,13 @@ impl State {
             self.effects.leftovers.push(opened);
             return self.commit(task, Output::Refused(refusal), now_ns);
         }
+        opened.bytes = SESSION_BYTES + self.held_bytes(task.conn, &task.name);
+        if !self.fits_session(task.conn, opened.bytes) {
+            let message = "the sessions that are open hold as much memory as they may";
+            self.effects.leftovers.push(opened);
+            let refusal = Refusal::new(ErrorCode::TooManySessions, message);
+            return self.commit(task, Output::Refused(refusal), now_ns);
+        }
         self.close_jobs(task.conn, name, now_ns);
         let Some(conn) = self.conns.get_mut(&task.conn) else {
             return self.effects.leftovers.push(opened);
@@ -396,6 +456,8 @@ impl State {
             opened.view.engine = old.view.engine.take();
             opened.forget = opened.view.engine.is_some();
         }
+        self.session_bytes += opened.bytes;
+        self.session_bytes -= old.as_ref().map_or(0, |old| old.bytes + old.prefix_bytes);
         conn.sessions.insert(name.clone(), *opened);
         self.effects.leftovers.push(Box::new(old));
         self.answer(task.conn, &task.name, Item::Body(body), now_ns);
@@ -404,6 +466,7 @@ impl State {
     fn close_session(&mut self, id: ConnId, name: &str, now_ns: u64) {
         self.close_jobs(id, name, now_ns);
         let closed = self.conns.get_mut(&id).and_then(|conn| conn.sessions.remove(name));
+        self.session_bytes -= closed.as_ref().map_or(0, |old| old.bytes + old.prefix_bytes);
         if let Some(worker) = closed.as_ref().and_then(|session| session.worker) {
             self.dismiss(worker);
         }

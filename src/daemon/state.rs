@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -12,9 +13,11 @@ use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
 use super::budget::Memory;
+use super::intake::{Held, Intake};
 use super::job::Job;
 use super::limits::Limits;
 use super::outbox::{Item, JobId, Outbox};
+use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task};
 use super::schedule::Schedule;
 use super::transport::Signal;
@@ -61,6 +64,10 @@ pub(super) enum Timer {
     Handshake(ConnId),
     /// A turn on the cores ends.
     Turn,
+    /// A wrong token is answered.
+    Late(ConnId),
+    /// A greeted connection must not have been idle for long.
+    Idle(ConnId),
 }
 
 /// A search thread.
@@ -85,6 +92,10 @@ pub(super) struct Session {
     pub(super) worker: Option<WorkerId>,
     /// Whether the engine must forget before the next search.
     pub(super) forget: bool,
+    /// The bytes of its rules, options and initial position.
+    pub(super) bytes: usize,
+    /// The bytes of the position that it remembers.
+    pub(super) prefix_bytes: usize,
 }
 
 /// How a connection ends.
@@ -95,6 +106,8 @@ pub(super) enum Stage {
     /// It takes none; it closes when those in flight are done, behind this message: the answer to `quit`, or the
     /// fatal error that ends it.
     Draining(Option<String>),
+    /// It takes none, and waits for this answer to its wrong token.
+    Late(String),
     /// It closes when its outbox is empty.
     Flushing,
 }
@@ -107,6 +120,14 @@ pub(super) struct Conn {
     pub(super) writer: Signal,
     /// Tells its reader to end.
     pub(super) reader: Signal,
+    /// Lets its reader go on that waits for room.
+    pub(super) resume: Signal,
+    /// What its requests in flight occupy.
+    pub(super) held: Held,
+    /// Its peer's address, as limits count it.
+    pub(super) network: Option<IpAddr>,
+    /// When a line last came or a message was last queued.
+    pub(super) active_ns: u64,
     /// Whether `hello` must still come first.
     pub(super) needs_hello: bool,
     /// Whether `hello` came.
@@ -121,6 +142,8 @@ pub(super) struct Conn {
     pub(super) on_eof: wire::OnEof,
     /// Options of later sessions.
     pub(super) defaults: wire::Settings,
+    /// The bytes of those.
+    pub(super) defaults_bytes: usize,
     /// Open sessions by name.
     pub(super) sessions: HashMap<String, Session>,
     /// Requests in flight, with their job if they have one.
@@ -195,8 +218,14 @@ pub(super) struct State {
     pub(super) idle: Vec<WorkerId>,
     /// Who of them runs.
     pub(super) schedule: Schedule,
+    /// What all sessions hold.
+    pub(super) session_bytes: usize,
+    /// Room for requests.
+    pub(super) intake: Intake,
     /// Table memory.
     pub(super) memory: Memory,
+    /// Wrong tokens.
+    pub(super) guesses: Guesses,
     /// What happened so far.
     pub(super) counters: wire::Counters,
     /// When the daemon began.
@@ -224,6 +253,8 @@ impl State {
     ) -> Self {
         Self {
             schedule: Schedule::new(limits.cores),
+            session_bytes: 0,
+            intake: Intake::new(&limits),
             memory,
             limits,
             games,
@@ -232,6 +263,7 @@ impl State {
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),
+            guesses: Guesses::default(),
             counters: wire::Counters::default(),
             began_ns: now_ns,
             shutting_down: false,
@@ -279,11 +311,13 @@ impl State {
                 Timer::Writer(conn) => self.writer_is_due(conn, now_ns),
                 Timer::Handshake(conn) => {
                     if self.conns.get(&conn).is_some_and(|conn| conn.needs_hello) {
-                        self.drop_conn(conn, now_ns, true);
+                        self.leave(conn, "hello_ms", "hello did not come in time", now_ns);
                     }
                 }
                 // The decision itself is [`State::settle`]'s.
                 Timer::Turn => self.turn_ns = None,
+                Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
+                Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
             }
         }
     }
@@ -316,6 +350,7 @@ impl State {
     /// Queues a message.
     pub(super) fn send(&mut self, conn: ConnId, item: Item, now_ns: u64) {
         if let Some(found) = self.conns.get_mut(&conn) {
+            found.active_ns = now_ns;
             found.outbox.push(item, now_ns);
             self.watch_writer(conn, now_ns);
         }
@@ -368,6 +403,7 @@ impl State {
         now_ns: u64,
     ) {
         self.counters.errors += 1;
+        let refusal_code = refusal.code;
         let message = wire::ErrorMessage {
             id: id.map(str::to_owned),
             line,
@@ -381,6 +417,9 @@ impl State {
         };
         let message = wire::Message::Error(Box::new(message));
         if fatal {
+            if refusal_code == ErrorCode::AuthFailed {
+                return self.answer_late(conn, message.to_body(), now_ns);
+            }
             // What is in flight is answered first.
             self.drain(conn, Some(message.to_body()), wire::OnEof::Stop, now_ns);
         } else {
@@ -390,7 +429,7 @@ impl State {
 
     /// Queues a `notice`.
     pub(super) fn send_notice(&mut self, conn: ConnId, kind: wire::NoticeKind, message: &str, now_ns: u64) {
-        let notice = wire::Notice { kind, message: message.to_owned() };
+        let notice = wire::Notice::new(kind, message);
         self.send_message(conn, &wire::Message::Notice(notice), now_ns);
     }
 
@@ -399,18 +438,37 @@ impl State {
         self.conns.get_mut(&conn)?.sessions.get_mut(name)
     }
 
-    /// Lets a session remember the last position that was searched or looked at.
+    /// Lets a session remember the position that this request searched or looked at, unless it is too large: it is
+    /// remembered for speed alone.
     pub(super) fn remember(
         &mut self,
         conn: ConnId,
         session: Option<&str>,
+        request: &str,
         prefix: (Option<String>, Arc<dyn AnyRoot>),
     ) {
+        let bytes = self.held_bytes(conn, request);
+        let old = session.and_then(|name| self.session_mut(conn, name)).map(|found| found.prefix_bytes);
+        let fits = old.is_some_and(|old| self.fits_session(conn, bytes.saturating_sub(old)));
         let leftover = match session.and_then(|name| self.session_mut(conn, name)) {
-            Some(session) => session.view.prefix.replace(prefix),
-            None => Some(prefix),
+            Some(session) if fits => {
+                let freed = std::mem::replace(&mut session.prefix_bytes, bytes);
+                let leftover = session.view.prefix.replace(prefix);
+                self.session_bytes = self.session_bytes - freed + bytes;
+                leftover
+            }
+            Some(_) | None => Some(prefix),
         };
         self.effects.leftovers.push(Box::new(leftover));
+    }
+
+    /// Whether a connection's sessions may hold so many bytes more.
+    pub(super) fn fits_session(&self, conn: ConnId, bytes: usize) -> bool {
+        let of_session = |session: &Session| session.bytes + session.prefix_bytes;
+        let held: usize =
+            self.conns.get(&conn).map_or(0, |conn| conn.sessions.values().map(of_session).sum());
+        held + bytes <= self.limits.session_bytes
+            && self.session_bytes + bytes <= self.limits.session_bytes_in_all
     }
 
     /// The load and the counters.

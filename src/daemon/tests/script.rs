@@ -71,8 +71,8 @@ impl Stage {
     fn conn(&mut self, name: &str) {
         let nobody = || Signal::Task(Arc::default());
         if !self.conns.contains_key(name) {
-            let origin = if name == "tcp" { Origin::Socket } else { Origin::Stdio };
-            let id = self.state.open_conn(origin, nobody(), nobody(), self.now_ns);
+            let origin = if name == "tcp" { Origin::Socket(None) } else { Origin::Stdio };
+            let id = self.state.open_conn(origin, [nobody(), nobody(), nobody()], self.now_ns);
             self.conns.insert(name.to_owned(), id);
         }
         self.conn = self.conns[name];
@@ -118,7 +118,7 @@ impl Stage {
     pub(super) fn request(&mut self, text: &str) {
         let number = self.lines.entry(self.conn).or_default();
         *number += 1;
-        let at = Arrival { conn: self.conn, line: *number, received_ns: self.now_ns };
+        let at = Arrival { conn: self.conn, line: *number, received_ns: self.now_ns, bytes: 0 };
         match wire::decode(text.as_bytes()) {
             Ok(request) => {
                 let name = request.id.clone();

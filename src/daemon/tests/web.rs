@@ -147,9 +147,9 @@ fn a_conversation_is_that_of_any_socket() {
     assert_eq!(finals.next().unwrap()["effect"], "stopping");
     assert_eq!(finals.next().unwrap()["reason"], "stopped");
     client.send("no JSON");
-    // The blank message counted as a line, and so did the line end within a message.
+    // The blank message counted as a line; the line end within a message is white space.
     let error = client.next();
-    assert_eq!((&error["code"], &error["line"]), (&json!("bad_json"), &json!(6)), "{error}");
+    assert_eq!((&error["code"], &error["line"]), (&json!("bad_json"), &json!(5)), "{error}");
     client.send(r#"{"id":"q","cmd":"quit"}"#);
     assert_eq!(client.next()["of"], "quit");
     assert_eq!(client.closed(), Some(CloseCode::Normal));
@@ -249,7 +249,8 @@ fn strangers_are_turned_away_like_on_any_socket() {
     site.served.wait_until("both are gone", |daemon| daemon.shared.lock().conns.is_empty());
     let _three: Vec<Client> = (0..3).map(|_| site.greet()).collect();
     let mut fourth = site.connect();
-    assert_eq!(fourth.next()["message"], "too many connections");
+    fourth.send(r#"{"id":"h","cmd":"hello","protocol":{"min":1,"max":1}}"#);
+    assert_eq!(fourth.next()["code"], "too_many_connections");
     fourth.closed();
 }
 
@@ -281,7 +282,7 @@ fn a_peer_that_vanishes_has_its_searches_cancelled() {
 
 #[test]
 fn a_peer_is_asked_whether_it_is_there() {
-    let site = Site::new(Limits { idle: Duration::from_millis(300), ..Limits::default() }, &[]);
+    let site = Site::new(Limits { silence: Duration::from_millis(300), ..Limits::default() }, &[]);
     let mut awake = site.greet();
     let asleep = site.greet();
     for _ in 0..5 {

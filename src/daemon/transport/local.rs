@@ -28,9 +28,10 @@ pub struct Connection {
 impl Connection {
     pub(in crate::daemon) fn open(shared: &Arc<Shared>) -> Self {
         let latch = Arc::new(Latch::default());
-        // Nobody reads here who would have to be woken.
-        let signals = (Signal::Thread(Arc::clone(&latch)), Signal::Thread(Arc::default()));
-        let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals.0, signals.1, now_ns()));
+        // Nobody reads here who would have to be woken; lines are taken whether there is room or not.
+        let nobody = || Signal::Thread(Arc::default());
+        let signals = [Signal::Thread(Arc::clone(&latch)), nobody(), nobody()];
+        let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
         tracing::info!(conn, "connection within the process");
         Self { shared: Arc::clone(shared), conn, latch, lines: AtomicU64::new(0) }
     }

@@ -126,7 +126,7 @@ struct Received {
 }
 
 enum Content {
-    Request(wire::Request),
+    Request(Box<wire::Request>),
     Fault(wire::Fault),
     /// Longer than this many bytes.
     TooLong(usize),
@@ -135,23 +135,42 @@ enum Content {
 impl Received {
     /// Decodes what a reader found: up to tens of milliseconds for a line of 1 MiB.
     fn decode(shared: &Shared, conn: ConnId, event: Event<'_>, received_ns: u64) -> Self {
+        let mut weight = 0;
         let (number, content) = match event {
             Event::Line { number, bytes } => {
                 if let Some(transcript) = &shared.transcript {
                     transcript.received(conn, number, received_ns / 1000, &bytes);
                 }
-                (number, wire::decode(&bytes).map_or_else(Content::Fault, Content::Request))
+                let content = match wire::decode(&bytes) {
+                    Ok(request) => {
+                        weight = request.heap_bytes();
+                        Content::Request(Box::new(request))
+                    }
+                    Err(fault) => Content::Fault(fault),
+                };
+                (number, content)
             }
             Event::TooLong { number, limit } => (number, Content::TooLong(limit)),
         };
-        Self { at: Arrival { conn, line: number, received_ns }, content }
+        Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
+    }
+
+    /// Gives the line to the state, unless it must wait for room.
+    fn apply_if_room(self, state: &mut State) -> Option<Self> {
+        if let Content::Request(request) = &self.content
+            && state.must_wait(&self.at, request)
+        {
+            return Some(self);
+        }
+        self.apply(state);
+        None
     }
 
     /// Gives the line to the state.
     fn apply(self, state: &mut State) {
         let now = now_ns();
         match self.content {
-            Content::Request(request) => state.request(&self.at, request, now),
+            Content::Request(request) => state.request(&self.at, *request, now),
             Content::Fault(fault) => state.bad_line(&self.at, fault, now),
             Content::TooLong(limit) => state.long_line(&self.at, limit, now),
         }

@@ -4,13 +4,15 @@
 //! the connection that sent them.
 
 use std::io;
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_protocol as wire;
+use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Notify;
 
 use super::{Form, Next, Received, Signal, foreign, next_messages};
@@ -28,19 +30,24 @@ const SHORT_LINE: usize = 16 << 10;
 /// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
 /// connection, and the peer might never see the last message.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
+/// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short line takes.
+const TURN: Duration = Duration::from_micros(200);
+/// The pause between two questions whether a silent peer is there, and how many of them may stay without an answer.
+const KEEPALIVE_PAUSE: Duration = Duration::from_secs(10);
+const KEEPALIVE_QUESTIONS: u32 = 6;
+/// Connections that linger at once: past them they are closed at once, so that a flood of them takes no descriptors.
+const LINGERING: usize = 64;
 /// The pause after a failure to accept, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts TCP connections for ever.
-pub(in crate::daemon) async fn accept_tcp(shared: Arc<Shared>, listener: TcpListener) {
+pub(in crate::daemon) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "small messages may be delayed");
-                }
+                prepare(&shared, &stream);
                 let (input, output) = stream.into_split();
-                connect(&shared, input, output, &peer.to_string());
+                connect(&shared, input, output, Some(peer));
             }
             Err(error) => pause(&error).await,
         }
@@ -48,15 +55,33 @@ pub(in crate::daemon) async fn accept_tcp(shared: Arc<Shared>, listener: TcpList
 }
 
 /// Accepts connections to a Unix socket for ever.
-pub(in crate::daemon) async fn accept_unix(shared: Arc<Shared>, listener: UnixListener) {
+pub(in crate::daemon) async fn accept_unix(shared: Arc<Shared>, listener: Arc<UnixListener>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (input, output) = stream.into_split();
-                connect(&shared, input, output, "unix");
+                connect(&shared, input, output, None);
             }
             Err(error) => pause(&error).await,
         }
+    }
+}
+
+/// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is silent.
+pub(super) fn prepare(shared: &Shared, stream: &TcpStream) {
+    let ask = || -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let silence = shared.lock().limits.keepalive;
+        if !silence.is_zero() {
+            sockopt::set_socket_keepalive(stream, true)?;
+            sockopt::set_tcp_keepidle(stream, silence)?;
+            sockopt::set_tcp_keepintvl(stream, KEEPALIVE_PAUSE)?;
+            sockopt::set_tcp_keepcnt(stream, KEEPALIVE_QUESTIONS)?;
+        }
+        Ok(())
+    };
+    if let Err(error) = ask() {
+        tracing::debug!(%error, "an option of a connection cannot be set");
     }
 }
 
@@ -65,20 +90,36 @@ pub(super) async fn pause(error: &io::Error) {
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }
 
-fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, peer: &str)
+fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, peer: Option<SocketAddr>)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (wake, hang_up) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let signals = (Signal::Task(Arc::clone(&wake)), Signal::Task(Arc::clone(&hang_up)));
-    let conn = shared.with(|state| state.open_conn(Origin::Socket, signals.0, signals.1, now_ns()));
-    tracing::info!(conn, peer, "connection");
-    tokio::spawn(read(Arc::clone(shared), conn, input, hang_up));
+    let resume = Arc::new(Notify::new());
+    let address = peer.map(|peer| peer.ip());
+    let signals = [&wake, &hang_up, &resume].map(|notify| Signal::Task(Arc::clone(notify)));
+    let conn = shared.with(|state| state.open_conn(Origin::Socket(address), signals, now_ns()));
+    match peer {
+        Some(peer) => tracing::info!(conn, %peer, "connection"),
+        None => tracing::info!(conn, peer = "unix", "connection"),
+    }
+    let link = Link { shared: Arc::clone(shared), conn, resume };
+    tokio::spawn(read(link, input, hang_up));
     tokio::spawn(write(Arc::clone(shared), conn, output, wake));
 }
 
-async fn read(shared: Arc<Shared>, conn: ConnId, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
+/// What the reader of a connection knows.
+pub(super) struct Link {
+    pub(super) shared: Arc<Shared>,
+    pub(super) conn: ConnId,
+    /// Tells that there may be room for the line that waits.
+    pub(super) resume: Arc<Notify>,
+}
+
+async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
+    let Link { shared, conn, .. } = &link;
+    let conn = *conn;
     let mut framing = Framing::new(wire::MAX_FIRST_LINE);
     let mut buffer = vec![0; READ_BYTES];
     let mut greeted = false;
@@ -95,41 +136,78 @@ async fn read(shared: Arc<Shared>, conn: ConnId, mut input: impl AsyncRead + Unp
             }
             Ok(0) => {
                 if let Some(event) = framing.finish() {
-                    receive(&shared, conn, event, time).await;
+                    receive(&link, event, time, &mut Turn::begin()).await;
                 }
                 return shared.with(|state| state.input_ended(conn, now_ns()));
             }
             Ok(count) if greeted => {
-                let mut rest = &buffer[..count];
+                let (mut rest, mut turn) = (&buffer[..count], Turn::begin());
                 while let Some(event) = framing.next(&mut rest) {
-                    receive(&shared, conn, event, time).await;
+                    receive(&link, event, time, &mut turn).await;
                 }
             }
-            Ok(count) => greeted = feed_stranger(&shared, conn, &mut framing, &buffer[..count], time),
+            Ok(count) => greeted = feed_stranger(&link, &mut framing, &buffer[..count], time).await,
         }
+        // A socket that always has more must not keep the others waiting.
+        tokio::task::yield_now().await;
     }
-    drain(input).await;
+    drain(shared, input).await;
 }
 
 /// Reads on for a while what nobody wants any more, before the connection closes.
-pub(super) async fn drain(mut input: impl AsyncRead + Unpin) {
+pub(super) async fn drain(shared: &Shared, mut input: impl AsyncRead + Unpin) {
+    let place = Arc::clone(&shared.lingering);
+    if Arc::strong_count(&place) > LINGERING {
+        return;
+    }
     let mut buffer = [0; 4 << 10];
     let discard = async { while input.read(&mut buffer).await.is_ok_and(|count| count > 0) {} };
     // Either the peer closes, or it had its time.
     let _closed_or_not = tokio::time::timeout(LINGER, discard).await;
 }
 
-/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
-pub(super) async fn receive(shared: &Arc<Shared>, conn: ConnId, event: Event<'_>, time: u64) {
+/// The time that a connection may use up before others have their turn.
+pub(super) struct Turn {
+    began_ns: u64,
+}
+
+impl Turn {
+    pub(super) fn begin() -> Self {
+        Self { began_ns: now_ns() }
+    }
+
+    /// Lets others have their turn if this one is over.
+    async fn pass_on(&mut self) {
+        if now_ns() - self.began_ns > TURN.as_nanos() as u64 {
+            tokio::task::yield_now().await;
+            *self = Self::begin();
+        }
+    }
+}
+
+/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order. Waits
+/// where there is no room for it: nothing more is read of the connection meanwhile.
+pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
+    let Link { shared, conn, resume } = link;
+    let conn = *conn;
     let event = match event {
         Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
+            let room = wire::decoded_bound(&bytes);
+            while !shared.with(|state| state.reserve(conn, room)) {
+                resume.notified().await;
+            }
             Event::Line { number, bytes: bytes.into_owned().into() }
         }
-        event => return receive_here(shared, conn, event, time),
+        event => {
+            apply(link, Received::decode(shared, conn, event, time)).await;
+            return turn.pass_on().await;
+        }
     };
     let decoder = Arc::clone(shared);
-    match tokio::task::spawn_blocking(move || Received::decode(&decoder, conn, event, time)).await {
-        Ok(received) => shared.with(|state| received.apply(state)),
+    let decoded = tokio::task::spawn_blocking(move || Received::decode(&decoder, conn, event, time)).await;
+    shared.with(|state| state.unreserve(conn));
+    match decoded {
+        Ok(received) => apply(link, received).await,
         Err(error) => {
             tracing::error!(conn, %error, "a line was not decoded");
             shared.with(|state| state.drop_conn(conn, now_ns(), false));
@@ -137,14 +215,20 @@ pub(super) async fn receive(shared: &Arc<Shared>, conn: ConnId, event: Event<'_>
     }
 }
 
-/// Takes a line on the thread of all connections.
-fn receive_here(shared: &Arc<Shared>, conn: ConnId, event: Event<'_>, time: u64) {
-    let received = Received::decode(shared, conn, event, time);
-    shared.with(|state| received.apply(state));
+/// Gives a line to the state as soon as there is room for it.
+async fn apply(link: &Link, received: Received) {
+    let mut waits = Some(received);
+    while let Some(received) = waits {
+        waits = link.shared.with(|state| received.apply_if_room(state));
+        if waits.is_some() {
+            link.resume.notified().await;
+        }
+    }
 }
 
 /// Takes bytes of a peer that has not said hello; true once it has.
-fn feed_stranger(shared: &Arc<Shared>, conn: ConnId, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
+async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
+    let (shared, conn, mut turn) = (&link.shared, link.conn, Turn::begin());
     let is_stranger = || shared.with(|state| state.conns.get(&conn).is_some_and(|conn| conn.needs_hello));
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -156,7 +240,7 @@ fn feed_stranger(shared: &Arc<Shared>, conn: ConnId, framing: &mut Framing, byte
             let mut head = [framing.partial(), line].concat();
             head.truncate(MAX_REQUEST_LINE);
             if let Some(protocol) = foreign::protocol(&head) {
-                let at = Arrival { conn, line: framing.number(), received_ns: time };
+                let at = Arrival { conn, line: framing.number(), received_ns: time, bytes: 0 };
                 let message = format!("this is {protocol}, but the port speaks JSON lines");
                 shared.with(|state| state.foreign(&at, &message, now_ns()));
                 return true;
@@ -164,13 +248,13 @@ fn feed_stranger(shared: &Arc<Shared>, conn: ConnId, framing: &mut Framing, byte
         }
         let mut line = line;
         while let Some(event) = framing.next(&mut line) {
-            receive_here(shared, conn, event, time);
+            receive(link, event, time, &mut turn).await;
         }
         rest = next;
         if !is_stranger() {
             framing.set_limit(wire::MAX_LINE);
             while let Some(event) = framing.next(&mut rest) {
-                receive_here(shared, conn, event, time);
+                receive(link, event, time, &mut turn).await;
             }
             return true;
         }

@@ -38,6 +38,8 @@ struct Link<O> {
     pending: Mutex<Vec<u8>>,
     /// Wakes the thread that may block.
     latch: Arc<Latch>,
+    /// Wakes the thread that reads where it waits for room.
+    room: Arc<Latch>,
 }
 
 /// Opens a connection over two streams, such as the standard ones; the future ends with the connection: all is
@@ -55,13 +57,18 @@ where
     O: AsFd + Send + Sync + 'static,
 {
     let (latch, over) = (Arc::new(Latch::default()), Arc::new(Notify::new()));
-    let signals = (Signal::Thread(Arc::clone(&latch)), Signal::Task(Arc::clone(&over)));
-    let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals.0, signals.1, now_ns()));
+    let room = Arc::new(Latch::default());
+    let signals = [
+        Signal::Thread(Arc::clone(&latch)),
+        Signal::Task(Arc::clone(&over)),
+        Signal::Thread(Arc::clone(&room)),
+    ];
+    let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
     tracing::info!(conn, "connection on standard streams");
     let is_pipe =
         rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
     let shared = Arc::clone(shared);
-    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), latch });
+    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), latch, room });
     let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
         let _end = OutputEnd(&writer);
@@ -129,12 +136,28 @@ impl<O: AsFd> Link<O> {
 
     /// Takes a line, and writes what answers it at once.
     fn receive(&self, event: Event<'_>, time: u64) {
+        if let Event::Line { bytes, .. } = &event {
+            let room = wire::decoded_bound(bytes);
+            while !self.shared.with(|state| state.reserve(self.conn, room)) {
+                self.room.wait();
+            }
+        }
         // While this decodes, the other thread writes what searches tell.
-        let received = Received::decode(&self.shared, self.conn, event, time);
-        self.shared.with(|state| {
-            state.hold_writer(self.conn);
-            received.apply(state);
-        });
+        let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
+        self.shared.with(|state| state.unreserve(self.conn));
+        while let Some(received) = waits {
+            waits = self.shared.with(|state| {
+                state.hold_writer(self.conn);
+                let waits = received.apply_if_room(state);
+                if waits.is_some() {
+                    state.release_writer(self.conn);
+                }
+                waits
+            });
+            if waits.is_some() {
+                self.room.wait();
+            }
+        }
         if self.write_without_blocking().is_break() {
             self.latch.open();
         }

@@ -15,7 +15,7 @@ use tungstenite::http::header::{HOST, ORIGIN, UPGRADE};
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
-use super::net::{drain, pause};
+use super::net::{drain, pause, prepare};
 use super::origin::Guard;
 use super::websocket;
 use crate::daemon::Shared;
@@ -131,15 +131,12 @@ fn asks_for_websocket(request: &Request<()>) -> bool {
 }
 
 /// Accepts visitors for ever.
-pub(in crate::daemon) async fn accept(shared: Arc<Shared>, listener: TcpListener, site: Site) {
-    let site = Arc::new(site);
+pub(in crate::daemon) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site: Arc<Site>) {
     let mut visitors: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "small messages may be delayed");
-                }
+                prepare(&shared, &stream);
                 visitors.retain(|visitor| !visitor.is_finished());
                 if visitors.len() >= VISITORS
                     && let Some(first) = visitors.pop_front()
@@ -167,7 +164,7 @@ async fn visit(shared: Arc<Shared>, site: Arc<Site>, mut stream: TcpStream, peer
                 Turn::Upgrade(accepted) => {
                     if stream.write_all(&accepted).await.is_ok() {
                         let (input, output) = stream.into_split();
-                        websocket::connect(&shared, input, output, ahead, &peer.to_string());
+                        websocket::connect(&shared, input, output, ahead, peer);
                     }
                     return;
                 }
@@ -181,6 +178,6 @@ async fn visit(shared: Arc<Shared>, site: Arc<Site>, mut stream: TcpStream, peer
         }
     }
     if stream.shutdown().await.is_ok() {
-        drain(stream).await;
+        drain(&shared, stream).await;
     }
 }

@@ -4,6 +4,7 @@
 //! dropped in one way; a line feed inside a message is white space, not an end. There is no half-closed state: a close frame, like the end of the stream, ends the connection
 //! and its searches.
 
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +14,7 @@ use tokio::sync::Notify;
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::frames::{self, Frames, Piece, Violation};
-use super::net::{LINGER, READ_BYTES, drain, receive, write_all};
+use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, write_all};
 use super::{Form, Next, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
@@ -41,17 +42,18 @@ struct Controls {
 }
 
 /// Opens a connection over a stream that became a WebSocket; `early` is what the peer sent already.
-pub(super) fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, early: Vec<u8>, peer: &str)
+pub(super) fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, early: Vec<u8>, peer: SocketAddr)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (wake, hang_up) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let signals = (Signal::Task(Arc::clone(&wake)), Signal::Task(Arc::clone(&hang_up)));
-    let conn = shared.with(|state| state.open_conn(Origin::Socket, signals.0, signals.1, now_ns()));
-    tracing::info!(conn, peer, "connection, WebSocket");
+    let (wake, hang_up, resume) = <(Arc<Notify>, Arc<Notify>, Arc<Notify>)>::default();
+    let signals = [&wake, &hang_up, &resume].map(|notify| Signal::Task(Arc::clone(notify)));
+    let conn = shared.with(|state| state.open_conn(Origin::Socket(Some(peer.ip())), signals, now_ns()));
+    tracing::info!(conn, %peer, "connection, WebSocket");
     let link = Arc::new(Link { shared: Arc::clone(shared), conn, wake, controls: Mutex::default() });
-    let reader = Reader::new(Arc::clone(&link));
+    let input_link = net::Link { shared: Arc::clone(shared), conn, resume };
+    let reader = Reader::new(Arc::clone(&link), input_link);
     tokio::spawn(reader.run(input, early, hang_up));
     tokio::spawn(link.write(output));
 }
@@ -59,6 +61,8 @@ where
 /// Finds lines in a peer's frames.
 struct Reader {
     link: Arc<Link>,
+    /// The same for what is common to all sockets.
+    input: net::Link,
     frames: Frames,
     framing: Framing,
     /// Whether the peer has said hello.
@@ -66,14 +70,14 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(link: Arc<Link>) -> Self {
+    fn new(link: Arc<Link>, input: net::Link) -> Self {
         let framing = Framing::new(wire::MAX_FIRST_LINE);
-        Self { link, frames: Frames::default(), framing, greeted: false }
+        Self { link, input, frames: Frames::default(), framing, greeted: false }
     }
 
     /// Reads until the connection ends.
     async fn run(mut self, mut input: impl AsyncRead + Unpin, mut early: Vec<u8>, hang_up: Arc<Notify>) {
-        let idle = self.link.shared.lock().limits.idle;
+        let silence = self.link.shared.lock().limits.silence;
         let mut buffer = vec![0; READ_BYTES];
         let mut pinged = false;
         let mut flow = self.take(&mut early).await;
@@ -81,7 +85,7 @@ impl Reader {
             let count = tokio::select! {
                 count = input.read(&mut buffer) => count,
                 () = hang_up.notified() => break,
-                () = tokio::time::sleep(idle) => {
+                () = tokio::time::sleep(silence) => {
                     if pinged {
                         tracing::info!(conn = self.link.conn, "cut off: the peer does not answer");
                         return self.link.drop_conn(true);
@@ -95,6 +99,7 @@ impl Reader {
                 Ok(count) if count > 0 => {
                     pinged = false;
                     flow = self.take(&mut buffer[..count]).await;
+                    tokio::task::yield_now().await;
                 }
                 Ok(_) | Err(_) => {
                     tracing::info!(conn = self.link.conn, "connection broke");
@@ -102,24 +107,24 @@ impl Reader {
                 }
             }
         }
-        drain(input).await;
+        drain(&self.link.shared, input).await;
     }
 
     /// Takes bytes; breaks where nothing more is wanted.
     async fn take(&mut self, bytes: &mut [u8]) -> ControlFlow<()> {
-        let time = now_ns();
+        let (time, mut turn) = (now_ns(), Turn::begin());
         let mut rest = bytes;
         loop {
             match self.frames.next(&mut rest) {
                 Ok(None) => return ControlFlow::Continue(()),
                 Ok(Some(Piece::Text { bytes, is_last })) => {
                     if bytes.contains(&b'\n') {
-                        self.lines(&without_line_feeds(bytes), time).await?;
+                        self.lines(&without_line_feeds(bytes), time, &mut turn).await?;
                     } else {
-                        self.lines(bytes, time).await?;
+                        self.lines(bytes, time, &mut turn).await?;
                     }
                     if is_last {
-                        self.lines(b"\n", time).await?;
+                        self.lines(b"\n", time, &mut turn).await?;
                     }
                 }
                 Ok(Some(Piece::Ping(payload))) => {
@@ -136,13 +141,13 @@ impl Reader {
     }
 
     /// Takes bytes of a message.
-    async fn lines(&mut self, mut bytes: &[u8], time: u64) -> ControlFlow<()> {
+    async fn lines(&mut self, mut bytes: &[u8], time: u64, turn: &mut Turn) -> ControlFlow<()> {
         while let Some(event) = self.framing.next(&mut bytes) {
             let is_text = match &event {
                 Event::Line { bytes, .. } => std::str::from_utf8(bytes).is_ok(),
                 Event::TooLong { .. } => true,
             };
-            receive(&self.link.shared, self.link.conn, event, time).await;
+            receive(&self.input, event, time, turn).await;
             if !is_text {
                 // The line has had its answer; the standard wants the connection to fail.
                 let reason = "a text message is UTF-8";

@@ -1,0 +1,113 @@
+//! What requests occupy in memory once they are decoded, so that a server can bound what waits in it.
+
+use crate::{Command, GameRef, Position, Request, Setting, Settings};
+
+/// What an allocator adds to a block, and the least that it gives.
+const BLOCK: usize = 32;
+/// What a name and a value take in the nodes of a map, which are half empty at worst.
+const SETTING: usize = 160;
+
+/// The bytes that a text takes beside the place that it stands in.
+fn text(text: &str) -> usize {
+    if text.is_empty() { 0 } else { text.len().next_multiple_of(16) + BLOCK / 2 }
+}
+
+fn texts(texts: &[String]) -> usize {
+    texts.iter().map(|item| size_of::<String>() + text(item)).sum()
+}
+
+fn position(position: &Position) -> usize {
+    position.start.as_deref().map_or(0, text) + texts(&position.moves)
+}
+
+fn game(game: &GameRef) -> usize {
+    match game {
+        GameRef::Session { session } => text(session),
+        GameRef::Game { game, rules } => text(game) + rules.heap_bytes(),
+    }
+}
+
+impl Request {
+    /// The bytes that the request occupies, those of its allocations included, or a little more.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let of_command = match &self.command {
+            Command::Hello(hello) => hello.token.as_deref().map_or(0, text) + texts(&hello.require),
+            Command::Ping(ping) => ping.echo.as_deref().map_or(0, text),
+            Command::Describe(describe) => describe.game.as_deref().map_or(0, text),
+            Command::NewGame(new) => text(&new.game) + new.rules.heap_bytes() + new.options.heap_bytes(),
+            Command::SetOption(set) => set.options.heap_bytes(),
+            Command::Inspect(inspect) => {
+                game(&inspect.game) + position(&inspect.position) + inspect.want.len()
+            }
+            Command::Go(go) => {
+                let lists = texts(&go.searchmoves) + texts(&go.excludemoves) + go.info.events.len();
+                size_of_val(&**go) + game(&go.game) + position(&go.position) + lists + go.options.heap_bytes()
+            }
+            Command::Close(_)
+            | Command::Update(_)
+            | Command::Stop(_)
+            | Command::Status(_)
+            | Command::Quit(_) => 0,
+        };
+        size_of::<Self>() + text(&self.id) + of_command
+    }
+}
+
+impl Settings {
+    /// The bytes that the settings occupy on the heap, or a little more.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let of_value = |value: &Setting| match value {
+            Setting::Text(value) => text(value),
+            Setting::Bool(_) | Setting::Int(_) => 0,
+        };
+        self.iter().map(|(name, value)| SETTING + text(name) + of_value(value)).sum()
+    }
+}
+
+/// At least the bytes that a line's request will occupy, known before it is decoded: its texts, and a place for each
+/// element of an array and each field of an object.
+#[must_use]
+pub fn decoded_bound(line: &[u8]) -> usize {
+    let count = |wanted: u8| line.iter().filter(|byte| **byte == wanted).count();
+    // A text of one byte occupies a `String` and a block; a list may be full by half.
+    let element = 2 * size_of::<String>() + BLOCK;
+    // Every unescaped text ends in the line, none is longer than there.
+    size_of::<Request>() + 1024 + line.len() + element * (count(b',') + 1) + 2 * SETTING * count(b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode;
+
+    #[test]
+    fn the_bound_holds_for_what_is_decoded() {
+        let go = |moves: &str| {
+            format!(
+                r#"{{"id":"g","cmd":"go","game":"l-game","position":{{"moves":[{moves}]}},"clock":{{"kind":"none"}}}}"#
+            )
+        };
+        let settings: Vec<String> = (0..5000).map(|n| format!("\"{n:x}\":\"\\u0061\"")).collect();
+        for line in [
+            go(""),
+            go(&r#""","#.repeat(20_000).trim_end_matches(',')),
+            go(&r#""a","#.repeat(20_000).trim_end_matches(',')),
+            go(&format!("\"{}\"", "a".repeat(100_000))),
+            r#"{"id":"p","cmd":"ping"}"#.to_owned(),
+            format!(r#"{{"id":"s","cmd":"setoption","options":{{{}}}}}"#, settings.join(",")),
+        ] {
+            let request = decode(line.as_bytes()).unwrap();
+            let (bound, bytes) = (decoded_bound(line.as_bytes()), request.heap_bytes());
+            assert!(bytes <= bound, "{bytes} past {bound}: {}", &line[..60.min(line.len())]);
+        }
+    }
+
+    #[test]
+    fn many_short_texts_are_counted_with_their_places() {
+        let moves = vec!["a".to_owned(); 262_144];
+        let position = Position { start: None, moves };
+        assert!(super::position(&position) >= 262_144 * 56);
+    }
+}

@@ -1,0 +1,149 @@
+//! Memory is bounded in bytes: floods of large requests, and requests that wait for each other's room.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use common::Server;
+use serde_json::{Value, json};
+
+/// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does other things.
+const SLOW: Duration = Duration::from_secs(300);
+
+/// A question that takes so long that what comes behind it waits.
+fn slow() -> Value {
+    json!({ "id": "slow", "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
+        "want": ["moves"] })
+}
+
+/// A line of almost 1 MiB whose texts occupy fifteen times as much.
+fn heavy(id: &str) -> String {
+    let moves = "\"a\",".repeat(262_000);
+    format!(
+        "{{\"id\":\"{id}\",\"cmd\":\"inspect\",\"game\":\"l-game\",\"position\":{{\"moves\":[{}]}}}}\n",
+        moves.trim_end_matches(',')
+    )
+}
+
+/// A connection that said hello.
+fn greeted(server: &Server) -> (TcpStream, BufReader<TcpStream>) {
+    let mut stream = server.socket();
+    stream.set_read_timeout(Some(SLOW)).unwrap();
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    stream.write_all(b"{\"id\":\"h\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n").unwrap();
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("byte_limits"), "{line}");
+    (stream, lines)
+}
+
+fn next(lines: &mut impl BufRead) -> Value {
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+/// The most resident memory so far, in MiB.
+fn peak_mib(server: &Server) -> u64 {
+    server.status_kib("VmHWM:") / 1024
+}
+
+#[test]
+fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
+    const LINES: usize = 60;
+    let server = Server::tcp(&[]);
+    let clients: Vec<_> = (0..2)
+        .map(|_| {
+            let (mut stream, mut lines) = greeted(&server);
+            let mut sending = stream.try_clone().unwrap();
+            let sender = std::thread::spawn(move || {
+                sending.write_all(format!("{}\n", slow()).as_bytes()).unwrap();
+                for number in 0..LINES {
+                    sending.write_all(heavy(&format!("i{number}")).as_bytes()).unwrap();
+                }
+            });
+            std::thread::spawn(move || {
+                // All are answered in the end, in their order.
+                assert_eq!(next(&mut lines)["id"], "slow");
+                for number in 0..LINES {
+                    let error = next(&mut lines);
+                    assert_eq!(
+                        (&error["id"], &error["code"]),
+                        (&json!(format!("i{number}")), &json!("illegal_move"))
+                    );
+                }
+                sender.join().unwrap();
+                stream.write_all(b"{\"id\":\"p\",\"cmd\":\"ping\"}\n").unwrap();
+                assert_eq!(next(&mut lines)["of"], "ping");
+            })
+        })
+        .collect();
+    // Who sends little is not kept waiting by them.
+    let mut other = server.greet(json!({}));
+    while clients.iter().any(|client| !client.is_finished()) {
+        other.ping();
+        let end = Instant::now() + Duration::from_millis(20);
+        while Instant::now() < end {
+            std::thread::yield_now();
+        }
+    }
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    let peak = peak_mib(&server);
+    assert!(peak < 400, "{peak} MiB at most");
+}
+
+#[test]
+fn a_line_that_alone_exceeds_the_bounds_is_taken_and_stop_is_read() {
+    // On stdio and over TCP, with bounds that one line exceeds.
+    let (server, mut stdio) = Server::both(&["--request-mb", "1", "--requests-mb", "2", "--threads", "2"]);
+    let mut tcp = server.greet(json!({}));
+    stdio.hello(json!({}));
+    for peer in [&mut stdio, &mut tcp] {
+        for id in ["a", "b"] {
+            peer.line(heavy(id).trim_end().as_bytes());
+        }
+        for id in ["a", "b"] {
+            assert_eq!(peer.last(id)["code"], "illegal_move");
+        }
+        // A search that does not end by itself takes more than the room.
+        let moves: Vec<String> = Vec::new();
+        let go = json!({ "id": "g", "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" },
+            "position": { "moves": moves }, "excludemoves": vec!["a1"; 40_000], "clock": { "kind": "none" },
+            "info": { "events": ["started"] } });
+        peer.send(&go);
+        peer.info("g", "started");
+        // Behind it waiting would have no end.
+        peer.line(heavy("c").trim_end().as_bytes());
+        assert_eq!(peer.last("c")["code"], "too_many_requests");
+        peer.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
+        assert_eq!(peer.last("g")["reason"], "stopped");
+        peer.line(heavy("d").trim_end().as_bytes());
+        assert_eq!(peer.last("d")["code"], "illegal_move");
+    }
+}
+
+#[test]
+fn sessions_do_not_remember_more_than_they_may() {
+    let server = Server::tcp(&["--session-mb", "1"]);
+    let mut peer = server.greet(json!({}));
+    let mut most = 0;
+    while most < 64 {
+        let name = format!("s{most}");
+        let opened = peer.ask(&json!({ "id": "n", "cmd": "newgame", "session": name, "game": "l-game" }));
+        if opened["type"] == "error" {
+            break;
+        }
+        most += 1;
+    }
+    // 16 KiB each: fewer than the 64 that a connection may have.
+    let last = peer.ask(&json!({ "id": "n", "cmd": "newgame", "session": "more", "game": "l-game" }));
+    assert_eq!(last["code"], "too_many_sessions", "{last}");
+    assert!((30..64).contains(&most), "{most}");
+    peer.result(&json!({ "id": "c", "cmd": "close", "session": "s0" }));
+    peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "more", "game": "l-game" }));
+}

@@ -1,0 +1,245 @@
+//! Who may be connected: peers that say nothing, guess tokens or come in crowds keep nobody out.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{PATIENCE, Server, process};
+use serde_json::{Value, json};
+
+/// What a peer is sent until its connection ends.
+fn rest(stream: &TcpStream) -> Vec<Value> {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    lines.map_while(Result::ok).map(|line| serde_json::from_str(&line).unwrap()).collect()
+}
+
+/// A file with a token.
+struct TokenFile(std::path::PathBuf);
+
+impl TokenFile {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("plyd-token-{name}-{}", std::process::id()));
+        std::fs::write(&path, "open sesame\n").unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for TokenFile {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn silent_strangers_keep_nobody_out() {
+    let token = TokenFile::new("silent");
+    let server = Server::tcp(&["--token-file", token.0.to_str().unwrap(), "--strangers", "8"]);
+    let silent: Vec<TcpStream> = (0..300).map(|_| server.socket()).collect();
+    // A client with the token comes in at once, and stays however many come behind it.
+    let mut client = server.greet(json!({ "token": "open sesame" }));
+    let _more: Vec<TcpStream> = (0..50).map(|_| server.socket()).collect();
+    client.ping();
+    // Those that left were told why.
+    let told = rest(&silent[0]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["type"], &told[0]["limit"]), (&json!("notice"), &json!("strangers")), "{told:?}");
+    let status = client.result(&json!({ "id": "t", "cmd": "status" }));
+    assert!(status["counters"]["connections_dropped"].as_u64().unwrap() >= 300, "{status}");
+}
+
+#[test]
+fn all_places_of_greeted_clients_and_of_an_address_can_be_taken() {
+    for (flag, limit) in [("--connections", "connections"), ("--per-address", "connections_per_address")] {
+        let server = Server::tcp(&[flag, "2"]);
+        let (mut first, mut second) = (server.greet(json!({})), server.connect());
+        let told = second.hello(json!({}))["limits"].clone();
+        assert_eq!(told[limit], 2);
+        let mut third = server.connect();
+        let refused = third.ask(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } }));
+        assert_eq!(
+            (&refused["code"], &refused["fatal"]),
+            (&json!("too_many_connections"), &json!(true)),
+            "{refused}"
+        );
+        assert!(refused["retry_ms"].is_u64());
+        third.closed();
+        // Who leaves makes room.
+        drop(second);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let mut peer = server.connect();
+            let answer = peer.ask(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } }));
+            if answer["type"] == "result" {
+                break;
+            }
+            assert!(Instant::now() < end, "{answer}");
+        }
+        first.ping();
+    }
+}
+
+#[test]
+fn an_address_with_too_many_connections_loses_its_oldest_stranger() {
+    let server = Server::tcp(&["--per-address", "3"]);
+    let mut greeted = server.greet(json!({}));
+    let strangers: Vec<TcpStream> = (0..3).map(|_| server.socket()).collect();
+    let told = rest(&strangers[0]);
+    assert_eq!(told[0]["limit"], "connections_per_address", "{told:?}");
+    // The one that came last can still say hello.
+    drop(strangers.into_iter().take(2).collect::<Vec<_>>());
+    server.greet(json!({})).ping();
+    greeted.ping();
+}
+
+#[test]
+fn wrong_tokens_are_answered_later_and_later_and_a_right_one_is_not() {
+    let token = TokenFile::new("wrong");
+    let server = Server::tcp(&["--token-file", token.0.to_str().unwrap()]);
+    for round in 0..4 {
+        let since = Instant::now();
+        let mut peer = server.connect();
+        let refused = peer.ask(
+            &json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 }, "token": format!("{round}") }),
+        );
+        assert_eq!(refused["code"], "auth_failed", "{refused}");
+        peer.closed();
+        // 100 ms, then twice as long each time.
+        let waited = since.elapsed();
+        assert!(waited >= Duration::from_millis(100 << round), "{round}: {waited:?}");
+    }
+    // While the next guess waits for its answer a right token has its own.
+    let mut guesser = server.connect();
+    guesser.send(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 }, "token": "no" }));
+    let mut client = server.greet(json!({ "token": "open sesame" }));
+    client.ping();
+    assert_eq!(guesser.log.len(), 0);
+    assert_eq!(guesser.last("h")["code"], "auth_failed");
+}
+
+#[test]
+fn an_idle_client_is_closed_only_where_that_is_asked_for() {
+    let server = Server::tcp(&["--idle", "1"]);
+    let mut idle = server.connect();
+    assert_eq!(idle.hello(json!({}))["limits"]["idle_ms"], 1000);
+    let mut busy = server.greet(json!({}));
+    busy.send(
+        &json!({ "id": "g", "cmd": "go", "game": "isolation", "rules": { "preset": "11x9" }, "position": {},
+        "mode": "analyse", "info": { "events": ["started"] } }),
+    );
+    idle.closed();
+    assert_eq!(idle.log.last().unwrap()["limit"], "idle_ms");
+    // A search in flight is no idleness.
+    busy.ping();
+    busy.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
+    let patient = Server::tcp(&[]).greet(json!({})).log[0]["limits"]["idle_ms"].clone();
+    assert_eq!(patient, 0);
+}
+
+#[test]
+fn hello_must_come_in_time() {
+    let server = Server::tcp(&["--hello-within", "1"]);
+    let silent = server.socket();
+    let told = rest(&silent);
+    assert_eq!(told[0]["limit"], "hello_ms", "{told:?}");
+}
+
+#[test]
+fn limits_are_told_by_describe_too() {
+    let server = Server::tcp(&["--strangers", "9", "--request-mb", "3"]);
+    let mut peer = server.connect();
+    let told = peer.hello(json!({}));
+    let described = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }));
+    assert_eq!(described["body"], told["limits"]);
+    assert_eq!(
+        (&told["limits"]["strangers"], &told["limits"]["request_bytes"]),
+        (&json!(9), &json!(3 << 20))
+    );
+}
+
+/// Runs `plyd serve` with these arguments until its first line of log, or its end; what it wrote, and whether it ran.
+fn starts(arguments: &[&str]) -> (String, bool) {
+    let mut launch = process::plyd([&["serve", "-v"], arguments].concat());
+    launch.command.stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut child = process::spawn(launch);
+    let mut line = String::new();
+    let mut log = BufReader::new(child.take_stderr().unwrap());
+    log.read_line(&mut line).unwrap();
+    let listens = line.contains("listening");
+    if !listens {
+        log.read_to_string(&mut line).unwrap();
+        let exit = child.wait_exit(Instant::now() + PATIENCE).unwrap();
+        assert!(exit.is_some_and(|exit| !exit.success()), "{line}");
+    }
+    (line, listens)
+}
+
+#[test]
+fn addresses_that_others_reach_want_a_token() {
+    let token = TokenFile::new("reach");
+    for at in ["0.0.0.0:0", "[::]:0"] {
+        for flag in ["--tcp", "--ws"] {
+            let (told, listens) = starts(&[flag, at]);
+            assert!(!listens && told.contains("--token-file") && told.contains("--insecure"), "{told}");
+        }
+        assert!(starts(&["--tcp", at, "--insecure"]).1);
+        assert!(starts(&["--tcp", at, "--token-file", token.0.to_str().unwrap()]).1);
+    }
+    for at in ["127.0.0.1:0", "localhost:0"] {
+        assert!(starts(&["--tcp", at]).1, "{at}");
+    }
+}
+
+#[test]
+fn a_flood_of_short_lines_leaves_others_their_share() {
+    let server = Server::tcp(&[]);
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    // 14 KB of moves each, decoded by the thread that serves all connections.
+    let moves = "\"a\",".repeat(3500);
+    let line = format!(
+        "{{\"id\":\"i\",\"cmd\":\"inspect\",\"game\":\"l-game\",\"position\":{{\"moves\":[{}]}}}}\n",
+        moves.trim_end_matches(',')
+    );
+    let floods: Vec<_> = (0..4)
+        .map(|_| {
+            let (mut stream, line, stop) = (server.socket(), line.clone(), stop.clone());
+            let mut reading = stream.try_clone().unwrap();
+            std::thread::spawn(move || while reading.read(&mut [0; 1 << 16]).is_ok_and(|count| count > 0) {});
+            stream
+                .write_all(b"{\"id\":\"h\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n")
+                .unwrap();
+            std::thread::spawn(move || {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    if stream.write_all(line.as_bytes()).is_err() {
+                        break;
+                    }
+                }
+                let _closed = stream.shutdown(std::net::Shutdown::Both);
+            })
+        })
+        .collect();
+    let mut client = server.greet(json!({}));
+    let counted = |client: &mut common::Peer| {
+        client.result(&json!({ "id": "t", "cmd": "status" }))["counters"]["lines"].as_u64().unwrap()
+    };
+    // Once the flood runs, between two answers at most a few lines of each of the four are taken.
+    while counted(&mut client) < 100 {}
+    let mut between: Vec<u64> = Vec::new();
+    let mut last = counted(&mut client);
+    for _ in 0..100 {
+        let now = counted(&mut client);
+        between.push(now - last);
+        last = now;
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    floods.into_iter().for_each(|flood| flood.join().unwrap());
+    between.sort_unstable();
+    let median = between[between.len() / 2];
+    assert!(median <= 24, "{median} lines of others between two answers: {between:?}");
+}
