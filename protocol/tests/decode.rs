@@ -309,6 +309,7 @@ fn only_the_handshake_is_fatal() {
             ErrorCode::FeatureUnsupported,
             ErrorCode::AuthRequired,
             ErrorCode::AuthFailed,
+            ErrorCode::TooManyConnections,
         ]
     );
     assert!(ErrorCode::ALL.is_sorted());

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Words of a field `code`.
 const CODES: &str = "bad_utf8 bad_json line_too_long not_object bad_id duplicate_id missing_field unknown_field \
     wrong_type not_integer out_of_range bad_enum unknown_cmd handshake_required handshake_repeated \
-    version_unsupported feature_unsupported auth_required auth_failed too_many_requests too_many_sessions overloaded \
+    version_unsupported feature_unsupported auth_required auth_failed too_many_connections too_many_requests too_many_sessions overloaded \
     shutting_down session_unknown session_busy game_unknown rules_unsupported bad_position illegal_position \
     illegal_move game_over option_unknown option_invalid cancelled internal";
 
