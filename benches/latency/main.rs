@@ -2,13 +2,17 @@
 //!
 //! Beside each measurement a control thread sleeps to the same instants in the same run; what a machine does to a
 //! sleeping thread it does to any program, so the excess over the control is the daemon's own delay. Where Debian's
-//! `stockfish` is installed it answers the same questions by UCI. Options: `--samples N`, `--json`.
+//! `stockfish` is installed it answers the same questions by UCI. Options: `--samples N`, `--json`; and `--stops 3000`, which
+//! compares `stop` with Stockfish's alone.
 
+#[path = "../common/control.rs"]
 mod control;
 mod measure;
 mod plyd;
+#[path = "../common/samples.rs"]
 mod samples;
 mod stockfish;
+mod stops;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -29,6 +33,9 @@ struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Compare nothing but `stop` with Stockfish: three rounds of so many of each in turns
+    #[arg(long, value_name = "N", conflicts_with_all = ["samples", "json"])]
+    stops: Option<usize>,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -36,11 +43,14 @@ struct Args {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    let mut control = Control::start();
     // One core is left to the client and the control, as the daemon's guarantees ask.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.saturating_sub(1).max(1);
+    if let Some(samples) = args.stops {
+        return stops::run(samples, threads);
+    }
 
+    let mut control = Control::start();
     let mut rows = plyd::start_rows(args.samples.min(50))?;
     let mut subject = plyd::Plyd::start(threads)?;
     rows.extend(measure::rows(&mut subject, &mut control, args.samples)?);

@@ -14,8 +14,10 @@ pub(crate) struct Percentiles {
     /// The 99th percentile.
     pub(crate) p99: i64,
     /// The 99.9th percentile.
+    #[allow(dead_code, reason = "not every bench has enough samples for it")]
     pub(crate) p999: i64,
     /// The largest sample.
+    #[allow(dead_code, reason = "not every bench shows it")]
     pub(crate) max: i64,
 }
 
@@ -27,12 +29,25 @@ impl Samples {
         self.0.push(late - early);
     }
 
+    /// Adds the samples of another.
+    #[allow(dead_code, reason = "not every bench has several sources")]
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// The samples in the order in which they were added.
+    #[allow(dead_code, reason = "most benches ask for percentiles alone")]
+    pub(crate) fn values(&self) -> &[i64] {
+        &self.0
+    }
+
     /// The number of samples.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The number of samples after the due instant.
+    #[allow(dead_code, reason = "not every bench has due instants")]
     pub(crate) fn late(&self) -> usize {
         self.0.iter().filter(|sample| **sample > 0).count()
     }

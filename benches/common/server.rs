@@ -1,0 +1,181 @@
+//! A daemon as a child process that listens on a free TCP port, what it costs by `/proc`, and connections to it.
+
+#![allow(dead_code, reason = "each bench uses a part of this")]
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Command as Program, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plyd::client::{Answer, Client, ClientError, Process, Reaper};
+use plyd_protocol::{
+    Command, GameRef, Go, Hello, Message, NewGame, Position, ResultBody, Settings, Status, StatusResult,
+    Stop, StopTarget, VERSION, Versions,
+};
+
+/// Whatever a bench can fail with.
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// The longest wait for an answer: far above any that is worth a figure.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The binary that cargo built for this bench.
+pub(crate) const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
+
+/// The session that a connection plays in.
+pub(crate) const SESSION: &str = "bench";
+
+/// A daemon, which ends with this, and is killed if the bench is.
+pub(crate) struct Server {
+    process: Process,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Starts a binary with these arguments on a free port.
+    pub(crate) fn start(program: impl AsRef<OsStr>, arguments: &[&str]) -> Outcome<Self> {
+        // The port is free again when the daemon binds it, unless another process is quicker.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let mut serve = Program::new(program);
+        serve.arg("serve").args(arguments);
+        Self::start_at(serve, address)
+    }
+
+    /// Starts a command, to which the address to listen on is added, and waits until it listens.
+    pub(crate) fn start_at(mut serve: Program, address: SocketAddr) -> Outcome<Self> {
+        serve.args(["--tcp", &address.to_string()]);
+        let mut launch = Reaper::start(PLYD)?.launch(&serve)?;
+        launch.command.stdin(Stdio::null()).stdout(Stdio::null());
+        let process = Process::spawn(launch)?;
+        let mut server = Self { process, address };
+        let deadline = Instant::now() + TIMEOUT;
+        while let Err(error) = Client::connect(address) {
+            if let Some(status) = server.wait_exit(Instant::now())? {
+                return Err(format!("the daemon ended at once, {status}").into());
+            }
+            if Instant::now() > deadline {
+                return Err(error.into());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Waits until it ends by itself: how it did, none at the deadline.
+    pub(crate) fn wait_exit(&mut self, deadline: Instant) -> Outcome<Option<ExitStatus>> {
+        Ok(self.process.wait_exit(deadline)?)
+    }
+
+    /// Opens a connection and shakes hands.
+    pub(crate) fn connect(&self) -> Outcome<Peer> {
+        Peer::connect(self.address)
+    }
+
+    /// The CPU time that its threads used so far.
+    pub(crate) fn cpu(&self) -> Outcome<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid()))?;
+        // The name before the parenthesis may hold spaces; user and system time are the 12th and 13th behind it.
+        let (_, fields) = stat.rsplit_once(')').ok_or("no name in /proc")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+        let ticks = ticks.sum::<Result<u64, _>>()?;
+        // Linux counts for user space in hundredths of a second, whatever the kernel's own ticks are.
+        Ok(Duration::from_millis(10 * ticks))
+    }
+
+    /// A number of `/proc/PID/status`, such as `VmRSS:` in KiB or `Threads:`.
+    pub(crate) fn proc_status(&self, name: &str) -> Outcome<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line in /proc")?;
+        Ok(line.split_whitespace().next().ok_or("an empty line in /proc")?.parse()?)
+    }
+
+    /// Its open file descriptors.
+    pub(crate) fn descriptors(&self) -> Outcome<u64> {
+        Ok(fs::read_dir(Path::new("/proc").join(self.pid().to_string()).join("fd"))?.count() as u64)
+    }
+}
+
+/// A connection after its handshake.
+pub(crate) struct Peer {
+    pub(crate) client: Client,
+    pub(crate) games: Vec<String>,
+}
+
+impl Peer {
+    /// Connects and shakes hands.
+    pub(crate) fn connect(address: SocketAddr) -> Outcome<Self> {
+        let mut peer = Self { client: Client::connect(address)?, games: Vec::new() };
+        let protocol = Versions { min: VERSION, max: VERSION };
+        match peer.ask(Command::Hello(Hello { protocol, ..Hello::default() }))? {
+            ResultBody::Hello(hello) => peer.games = hello.games,
+            other => return Err(format!("no answer to hello: {other:?}").into()),
+        }
+        Ok(peer)
+    }
+
+    /// Opens the session of that game with a small table.
+    pub(crate) fn open(&mut self, game: &str, rules: Settings) -> Outcome<()> {
+        let options = Settings::from_iter([("hash_mb", 4)]);
+        let session = SESSION.to_owned();
+        let new = NewGame { session, game: game.to_owned(), rules, options, ..NewGame::default() };
+        self.ask(Command::NewGame(new)).map(drop)
+    }
+
+    /// Sends a request; gives its id.
+    pub(crate) fn send(&mut self, command: Command) -> Outcome<String> {
+        Ok(self.client.request(command)?.0)
+    }
+
+    /// Waits for the final message of a request.
+    pub(crate) fn wait(&mut self, id: &str) -> Outcome<Answer> {
+        self.wait_for(id, TIMEOUT).map_err(|error| format!("{id}: {error}").into())
+    }
+
+    /// The same for so long.
+    pub(crate) fn wait_for(&mut self, id: &str, time: Duration) -> Result<Answer, ClientError> {
+        self.client.wait_final(id, Instant::now() + time)
+    }
+
+    /// Sends a request and waits for its result.
+    pub(crate) fn ask(&mut self, command: Command) -> Outcome<ResultBody> {
+        let id = self.send(command)?;
+        match self.wait(&id)?.last.envelope.message {
+            Message::Result(result) => Ok(result.body),
+            other => Err(other.to_body().into()),
+        }
+    }
+
+    /// Starts a search of the session's initial position; gives its id.
+    pub(crate) fn go(&mut self, change: impl FnOnce(&mut Go)) -> Outcome<String> {
+        let mut go = Go::new(GameRef::Session { session: SESSION.into() }, Position::default());
+        change(&mut go);
+        self.send(Command::Go(Box::new(go)))
+    }
+
+    /// Ends a search; gives the id of the `stop`.
+    pub(crate) fn stop(&mut self, go: &str) -> Outcome<String> {
+        self.send(Command::Stop(Stop { target: StopTarget::Go(go.to_owned()), discard: false }))
+    }
+
+    /// The load and the counters.
+    pub(crate) fn status(&mut self) -> Outcome<StatusResult> {
+        match self.ask(Command::Status(Status::default()))? {
+            ResultBody::Status(status) => Ok(status),
+            other => Err(format!("no answer to status: {other:?}").into()),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! One client with 250 endless searches of two threads each, beside two honest ones with 100 ms a move; and four honest
+//! clients alone, to know what a fair share is.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plyd::zobrist::SplitMix64;
+use plyd_protocol::{Clock, Command, ErrorCode, GameRef, Go, Message, Ping, Position, Settings};
+
+use crate::Promises;
+use crate::control::Control;
+use crate::markdown::{Table, ms};
+use crate::samples::Samples;
+use crate::server::{Outcome, Peer, Server, TIMEOUT};
+
+/// The endless searches that the greedy client keeps in flight.
+const ENDLESS: usize = 250;
+/// An honest client's time for a move.
+const MOVE: Duration = Duration::from_millis(100);
+/// A game whose initial position no search here solves.
+const GAME: &str = "isolation";
+const RULES: (&str, &str) = ("preset", "11x9");
+
+/// What honest clients saw.
+#[derive(Default)]
+struct Seen {
+    /// How late the answers came.
+    late: Samples,
+    control: Samples,
+    /// The nodes of each answer.
+    nodes: Vec<u64>,
+    /// Answers of no completed depth.
+    shallow: usize,
+    /// Times that the server asked to try again.
+    overloaded: usize,
+    /// Moves that got no answer in time for trying again.
+    refused: usize,
+}
+
+/// A phase: what the honest clients saw, and the answers to `ping`.
+struct Phase {
+    seen: Seen,
+    pings: Samples,
+}
+
+/// Measures the phases, each on a daemon of its own.
+pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Table, Promises)> {
+    let fair = phase(daemon, time, seed, 4, false)?;
+    let beside = phase(daemon, time, seed, 2, true)?;
+    let mut table = Table::new([
+        "honest clients, 100 ms a move",
+        "answers",
+        "late p50, ms",
+        "p99",
+        "max",
+        "control p50",
+        "p99",
+        "depth 0",
+        "nodes p50",
+        "told `overloaded`",
+        "refused",
+        "ping p50",
+        "p99",
+    ]);
+    for (name, phase) in [("four alone", &fair), ("two beside a greedy one", &beside)] {
+        let Phase { seen, pings } = phase;
+        let (late, control, ping) =
+            (seen.late.percentiles(), seen.control.percentiles(), pings.percentiles());
+        table.row([
+            name.to_owned(),
+            seen.late.len().to_string(),
+            ms(late.map(|it| it.p50)),
+            ms(late.map(|it| it.p99)),
+            ms(late.map(|it| it.max)),
+            ms(control.map(|it| it.p50)),
+            ms(control.map(|it| it.p99)),
+            seen.shallow.to_string(),
+            median(&seen.nodes).to_string(),
+            seen.overloaded.to_string(),
+            seen.refused.to_string(),
+            ms(ping.map(|it| it.p50)),
+            ms(ping.map(|it| it.p99)),
+        ]);
+    }
+    Ok((table, promises(&fair, &beside)))
+}
+
+fn promises(fair: &Phase, beside: &Phase) -> Promises {
+    let mut promises = Promises::new();
+    let seen = &beside.seen;
+    if let (Some(late), Some(control)) = (seen.late.percentiles(), seen.control.percentiles()) {
+        for (name, late, control, allowed) in [
+            ("late at p50 by at most the control + 5 ms", late.p50, control.p50, 5000),
+            ("late at p99 by at most the control + 20 ms", late.p99, control.p99, 20_000),
+        ] {
+            let measured = format!("{} ms, control {} ms", ms(Some(late)), ms(Some(control)));
+            promises.add(name, measured, late <= control.max(0) + allowed);
+        }
+    }
+    promises.add("no move at depth 0", seen.shallow.to_string(), seen.shallow == 0);
+    promises.add("no move refused", seen.refused.to_string(), seen.refused == 0);
+    let share = median(&seen.nodes) as f64 / median(&fair.seen.nodes).max(1) as f64;
+    promises.add(
+        "nodes at least half of those beside three honest ones",
+        format!("{share:.2}"),
+        share >= 0.5,
+    );
+    if let Some(ping) = beside.pings.percentiles() {
+        promises.add("ping p50 under 1 ms", format!("{} ms", ms(Some(ping.p50))), ping.p50 < 1000);
+    }
+    promises
+}
+
+fn phase(daemon: &Path, time: Duration, seed: u64, honest: u64, is_greedy: bool) -> Outcome<Phase> {
+    let server = Server::start(daemon, &[])?;
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let greedy = is_greedy.then(|| scope.spawn(|| greedy(server.connect()?, &over)));
+        if is_greedy {
+            // All its searches are there before the first honest move.
+            thread::sleep(Duration::from_secs(1));
+        }
+        let end = Instant::now() + time;
+        let server = &server;
+        let players: Vec<_> = (0..honest)
+            .map(|index| scope.spawn(move || play(server.connect()?, end, seed + index)))
+            .collect();
+        let pings = ping(server.connect()?, end);
+        let mut seen = Seen::default();
+        let mut failure = None;
+        for player in players {
+            match player.join().map_err(|_| "a client's thread panicked")? {
+                Ok(more) => seen.add(more),
+                Err(error) => failure = Some(error),
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+        if let Some(greedy) = greedy {
+            greedy.join().map_err(|_| "the greedy client's thread panicked")??;
+        }
+        failure.map_or(Ok(()), Err)?;
+        Ok(Phase { seen, pings: pings? })
+    })
+}
+
+impl Seen {
+    fn add(&mut self, other: Self) {
+        self.late.extend(other.late);
+        self.control.extend(other.control);
+        self.nodes.extend(other.nodes);
+        self.shallow += other.shallow;
+        self.overloaded += other.overloaded;
+        self.refused += other.refused;
+    }
+}
+
+/// Keeps its searches in flight until it is over: for each that ends it asks for another one, as soon as it may.
+fn greedy(mut peer: Peer, over: &AtomicBool) -> Outcome<()> {
+    let ask = |peer: &mut Peer| {
+        let game = GameRef::Game { game: GAME.into(), rules: Settings::from_iter([RULES]) };
+        let mut go = Go::new(game, Position::default());
+        go.clock = Some(Clock::None);
+        go.options.insert("threads", 2);
+        go.options.insert("hash_mb", 1);
+        go.info.events.clear();
+        peer.send(Command::Go(Box::new(go)))
+    };
+    for _ in 0..ENDLESS {
+        ask(&mut peer)?;
+    }
+    while !over.load(Ordering::Relaxed) {
+        let ended = peer.client.wait_for(Instant::now() + Duration::from_millis(100), plyd::client::is_final);
+        let Ok(ended) = ended else {
+            continue;
+        };
+        if let Message::Error(error) = &ended.envelope.message {
+            thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
+        }
+        ask(&mut peer)?;
+    }
+    Ok(())
+}
+
+/// Asks for a move after the other, with short pauses, and notes how late each comes. Where the server is overloaded, it
+/// asks again within the same time, as the protocol has it.
+fn play(mut peer: Peer, end: Instant, seed: u64) -> Outcome<Seen> {
+    peer.open(GAME, Settings::from_iter([RULES]))?;
+    let mut control = Control::start();
+    let mut random = SplitMix64::new(seed);
+    let mut seen = Seen::default();
+    while Instant::now() < end {
+        let due = Instant::now() + MOVE;
+        control.sleep_to(due);
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                seen.refused += 1;
+                break;
+            }
+            let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left.as_millis() as i64 }))?;
+            let answer = peer.wait(&id)?;
+            match answer.last.envelope.message {
+                Message::BestMove(best) => {
+                    seen.late.add(due, answer.last.at);
+                    seen.nodes.push(best.stats.nodes);
+                    seen.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
+                    break;
+                }
+                Message::Error(error) if error.code == ErrorCode::Overloaded => {
+                    seen.overloaded += 1;
+                    thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
+                }
+                other => return Err(other.to_body().into()),
+            }
+        }
+        thread::sleep(Duration::from_micros(random.below(10_000) as u64));
+    }
+    seen.control = control.take();
+    Ok(seen)
+}
+
+/// Asks for signs of life until the end.
+fn ping(mut peer: Peer, end: Instant) -> Outcome<Samples> {
+    let mut pings = Samples::default();
+    while Instant::now() < end {
+        let sent = Instant::now();
+        let id = peer.send(Command::Ping(Ping::default()))?;
+        pings.add(sent, peer.wait_for(&id, TIMEOUT)?.last.at);
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(pings)
+}
+
+fn median(values: &[u64]) -> u64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0)
+}

@@ -1,0 +1,223 @@
+//! A client that keeps eight slow questions in flight, beside one that searches, asks and stops; and the CPU time that is
+//! used once the asker is gone.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plyd::client::ClientError;
+use plyd::zobrist::SplitMix64;
+use plyd_protocol::{
+    Clock, Command, Describe, DescribeWhat, GameRef, Inspect, Message, Mode, Position, Settings, Want,
+};
+
+use crate::Promises;
+use crate::boards;
+use crate::control::Control;
+use crate::markdown::{Table, ms};
+use crate::samples::Samples;
+use crate::server::{Outcome, Peer, Server};
+
+/// The questions that are in flight.
+const QUESTIONS: usize = 8;
+/// How long an answer is waited for.
+const LOST: Duration = Duration::from_secs(5);
+/// After so many answers that did not come in that time no more are asked for.
+const ENOUGH: usize = 3;
+
+/// What is measured of the other client.
+const KINDS: [(&str, Measure); 3] = [("`go` of 20 ms", go), ("`describe`", describe), ("`stop`", stop)];
+
+/// Asks once, and notes in the samples how long it took and in the control's that it did; false where no answer came.
+type Measure = fn(&mut Peer, &mut Control, &mut SplitMix64, &mut Samples) -> Outcome<bool>;
+
+/// A row: one kind of request in one phase.
+#[derive(Default)]
+struct Row {
+    times: Samples,
+    control: Samples,
+    lost: usize,
+}
+
+/// Measures alone, beside the questions, and after them, on one daemon.
+pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Table, Promises)> {
+    let server = Server::start(daemon, &[])?;
+    let each = time / KINDS.len() as u32;
+    let alone = rows(&server, each)?;
+    let gone = AtomicBool::new(false);
+    let (beside, asked, idle) = thread::scope(|scope| {
+        let asker = scope.spawn(|| ask(server.connect()?, &gone, seed));
+        thread::sleep(Duration::from_secs(1));
+        let beside = rows(&server, each);
+        gone.store(true, Ordering::Relaxed);
+        let asked = asker.join().map_err(|_| "the asker's thread panicked")?;
+        // Its connection was closed when its thread ended.
+        thread::sleep(Duration::from_secs(1));
+        let before = server.cpu()?;
+        thread::sleep(Duration::from_secs(1));
+        Outcome::Ok((beside?, asked?, server.cpu()? - before))
+    })?;
+
+    let mut table = Table::new([
+        "another client's",
+        "n alone",
+        "p50, ms",
+        "p99",
+        "control p99",
+        "n beside",
+        "p50, ms",
+        "p99",
+        "control p99",
+        "without answer",
+    ]);
+    let mut promises = Promises::new();
+    for ((name, _), (alone, beside)) in KINDS.iter().zip(alone.iter().zip(&beside)) {
+        let mut cells = vec![(*name).to_owned()];
+        for row in [alone, beside] {
+            let times = row.times.percentiles();
+            cells.push(row.times.len().to_string());
+            cells.push(ms(times.map(|it| it.p50)));
+            cells.push(ms(times.map(|it| it.p99)));
+            cells.push(ms(row.control.percentiles().map(|it| it.p99)));
+        }
+        cells.push(beside.lost.to_string());
+        table.row(cells);
+        let ratio = |pick: fn(crate::samples::Percentiles) -> i64| {
+            let (alone, beside) = (alone.times.percentiles()?, beside.times.percentiles()?);
+            Some(pick(beside) as f64 / pick(alone).max(1) as f64)
+        };
+        let promise = format!("{name} at p50 within twice the time alone");
+        match ratio(|it| it.p50) {
+            Some(ratio) => promises.add(&promise, format!("{ratio:.2}"), ratio <= 2.0 && beside.lost == 0),
+            None => promises.add(&promise, "no answer".to_owned(), false),
+        }
+    }
+    promises.add(
+        "no CPU time from 1 s to 2 s after the asker left",
+        format!("{} ms", idle.as_millis()),
+        idle.is_zero(),
+    );
+    promises.add("questions asked, answered meanwhile", format!("{}, {}", asked.0, asked.1), true);
+    Ok((table, promises))
+}
+
+/// Keeps questions in flight until it is to go; gives how many it asked and how many of them were answered.
+fn ask(mut peer: Peer, gone: &AtomicBool, seed: u64) -> Outcome<(usize, usize)> {
+    let mut random = SplitMix64::new(seed);
+    let mut ask = |peer: &mut Peer| {
+        let game = GameRef::Game { game: "sudoku".into(), rules: Settings::new() };
+        let position = Position { start: Some(boards::slow(&mut random)), moves: Vec::new() };
+        peer.send(Command::Inspect(Inspect { game, position, want: vec![Want::Legal] }))
+    };
+    for _ in 0..QUESTIONS {
+        ask(&mut peer)?;
+    }
+    let (mut asked, mut answered) = (QUESTIONS, 0);
+    while !gone.load(Ordering::Relaxed) {
+        if peer.client.wait_for(Instant::now() + Duration::from_millis(50), plyd::client::is_final).is_ok() {
+            answered += 1;
+            ask(&mut peer)?;
+            asked += 1;
+        }
+    }
+    Ok((asked, answered))
+}
+
+/// Measures each kind for so long.
+fn rows(server: &Server, each: Duration) -> Outcome<Vec<Row>> {
+    let mut random = SplitMix64::new(7);
+    let mut rows = Vec::new();
+    for (_, measure) in KINDS {
+        let mut control = Control::start();
+        let mut row = Row::default();
+        let mut peer = None;
+        let end = Instant::now() + each;
+        while Instant::now() < end && row.lost < ENOUGH {
+            if peer.is_none() {
+                peer = player(server)?;
+            }
+            let is_answered = match &mut peer {
+                Some(peer) => measure(peer, &mut control, &mut random, &mut row.times)?,
+                None => false,
+            };
+            if !is_answered {
+                row.lost += 1;
+                peer = None;
+            }
+        }
+        row.control = control.take();
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// A connection with a session; none where opening it takes too long.
+fn player(server: &Server) -> Outcome<Option<Peer>> {
+    let mut peer = server.connect()?;
+    let new = plyd_protocol::NewGame {
+        session: crate::server::SESSION.into(),
+        game: "isolation".into(),
+        rules: Settings::from_iter([("preset", "11x9")]),
+        ..plyd_protocol::NewGame::default()
+    };
+    let id = peer.send(Command::NewGame(new))?;
+    Ok(arrival(&mut peer, &id)?.is_some().then_some(peer))
+}
+
+/// When the final message came, which is to be no error; none where it did not come in time.
+fn arrival(peer: &mut Peer, id: &str) -> Outcome<Option<Instant>> {
+    match peer.wait_for(id, LOST) {
+        Ok(answer) => match answer.last.envelope.message {
+            Message::Error(error) => Err(format!("{}: {}", id, error.message).into()),
+            _ => Ok(Some(answer.last.at)),
+        },
+        Err(ClientError::Line(plyd::client::LineError::TimedOut)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits 1 to 4 ms, as the control does.
+fn wait(control: &mut Control, random: &mut SplitMix64) {
+    let due = Instant::now() + Duration::from_micros(1000 + random.below(3000) as u64);
+    control.sleep_to(due);
+    thread::sleep(due.saturating_duration_since(Instant::now()));
+}
+
+fn go(peer: &mut Peer, control: &mut Control, random: &mut SplitMix64, times: &mut Samples) -> Outcome<bool> {
+    wait(control, random);
+    let sent = Instant::now();
+    let id = peer.go(|go| (go.clock, go.hard_ms) = (Some(Clock::PerMove { ms: 20 }), Some(20)))?;
+    let at = arrival(peer, &id)?;
+    at.into_iter().for_each(|at| times.add(sent, at));
+    Ok(at.is_some())
+}
+
+fn describe(
+    peer: &mut Peer,
+    control: &mut Control,
+    random: &mut SplitMix64,
+    times: &mut Samples,
+) -> Outcome<bool> {
+    wait(control, random);
+    let sent = Instant::now();
+    let id = peer.send(Command::Describe(Describe { what: DescribeWhat::Games, game: None }))?;
+    let at = arrival(peer, &id)?;
+    at.into_iter().for_each(|at| times.add(sent, at));
+    Ok(at.is_some())
+}
+
+fn stop(
+    peer: &mut Peer,
+    control: &mut Control,
+    random: &mut SplitMix64,
+    times: &mut Samples,
+) -> Outcome<bool> {
+    let id = peer.go(|go| go.mode = Mode::Analyse)?;
+    wait(control, random);
+    let sent = Instant::now();
+    let stop = peer.stop(&id)?;
+    let at = arrival(peer, &id)?;
+    at.into_iter().for_each(|at| times.add(sent, at));
+    Ok(at.is_some() && arrival(peer, &stop)?.is_some())
+}

@@ -1,0 +1,310 @@
+//! Clients that behave, and know what they are owed: every answer is compared with what the rules say in this process.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plyd::client::Answer;
+use plyd::engine::AnyRoot;
+use plyd::games::REGISTRY;
+use plyd::settings;
+use plyd::zobrist::SplitMix64;
+use plyd_protocol::{
+    BestMove, Clock, Command, ErrorCode, GameRef, Go, InfoEvent, Inspect, Limit, Message, Mode, Ping,
+    Position, ResultBody, Want,
+};
+
+use crate::server::{Outcome, Peer, TIMEOUT};
+
+/// What the ends of the daemon mean for the others. The counts rise before the daemon is ended.
+#[derive(Default)]
+pub(crate) struct Weather {
+    /// Times that the daemon was killed, which excuses everything.
+    pub(crate) kills: AtomicU64,
+    /// Times that it was asked to end, which excuses what it had not begun.
+    pub(crate) ends: AtomicU64,
+    /// Whether everybody is to leave.
+    pub(crate) is_calm: AtomicBool,
+    /// Whether it is over.
+    pub(crate) is_over: AtomicBool,
+    /// Those who have not left.
+    pub(crate) present: AtomicUsize,
+}
+
+impl Weather {
+    /// The ends so far: kills, then orderly ones.
+    fn ends(&self) -> (u64, u64) {
+        (self.kills.load(Ordering::SeqCst), self.ends.load(Ordering::SeqCst))
+    }
+
+    /// Whether clients may go on.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.is_calm.load(Ordering::SeqCst) && !self.is_over.load(Ordering::SeqCst)
+    }
+}
+
+/// What was asked and answered.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) asked: u64,
+    pub(crate) answered: u64,
+    pub(crate) moves: u64,
+    pub(crate) overloaded: u64,
+    /// Connections that the end of the daemon ended.
+    pub(crate) cut_off: u64,
+    /// Connections that were not accepted.
+    pub(crate) refused: u64,
+    pub(crate) complaints: Vec<String>,
+}
+
+impl Tally {
+    /// Adds another client's.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.asked += other.asked;
+        self.answered += other.answered;
+        self.moves += other.moves;
+        self.overloaded += other.overloaded;
+        self.cut_off += other.cut_off;
+        self.refused += other.refused;
+        self.complaints.extend(other.complaints);
+        self.complaints.truncate(20);
+    }
+}
+
+/// Why a client stops using its connection.
+enum Trouble {
+    /// The connection ended; whether a search had started whose answer was owed.
+    Lost(String, bool),
+    /// An answer is wrong.
+    Wrong(String),
+}
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        Self::Lost(error.into().to_string(), false)
+    }
+}
+
+/// A client that asks until it is over.
+pub(crate) struct Honest<'a> {
+    pub(crate) address: SocketAddr,
+    pub(crate) random: SplitMix64,
+    pub(crate) weather: &'a Weather,
+    pub(crate) tally: Tally,
+}
+
+impl Honest<'_> {
+    /// Asks until it is over, on one connection after the other.
+    pub(crate) fn run(mut self) -> Tally {
+        let mut refused_since = None;
+        while !self.weather.is_over.load(Ordering::SeqCst) {
+            // First, so that a calm waits for this one or this one sees the calm.
+            self.weather.present.fetch_add(1, Ordering::SeqCst);
+            if !self.weather.goes_on() {
+                self.weather.present.fetch_sub(1, Ordering::SeqCst);
+                refused_since = None;
+                thread::sleep(Duration::from_millis(20));
+                continue;
+            }
+            let ends = self.weather.ends();
+            match Peer::connect(self.address) {
+                Ok(peer) => {
+                    refused_since = None;
+                    self.converse(peer, ends);
+                }
+                Err(error) => {
+                    self.tally.refused += 1;
+                    let since = *refused_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > TIMEOUT {
+                        self.complain(format!("no connection for {} s: {error}", TIMEOUT.as_secs()));
+                        refused_since = None;
+                    }
+                    thread::sleep(Duration::from_millis(20));
+                }
+            }
+            self.weather.present.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.tally
+    }
+
+    fn complain(&mut self, complaint: String) {
+        self.tally.complaints.push(complaint);
+    }
+
+    /// Uses one connection until it ends, or it is time to leave.
+    fn converse(&mut self, mut peer: Peer, ends: (u64, u64)) {
+        while self.weather.goes_on() {
+            self.tally.asked += 1;
+            match self.ask(&mut peer) {
+                Ok(()) => self.tally.answered += 1,
+                Err(Trouble::Wrong(complaint)) => return self.complain(complaint),
+                Err(Trouble::Lost(error, was_owed)) => {
+                    let now = self.weather.ends();
+                    let is_excused = now.0 != ends.0 || (now.1 != ends.1 && !was_owed);
+                    if is_excused {
+                        self.tally.cut_off += 1;
+                    } else {
+                        self.complain(format!("lost without a kill: {error}"));
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Asks something and checks the answer.
+    fn ask(&mut self, peer: &mut Peer) -> Result<(), Trouble> {
+        if self.random.below(8) == 0 {
+            let echo = Some(self.random.next().to_string());
+            return match peer.ask(Command::Ping(Ping { echo: echo.clone() }))? {
+                ResultBody::Ping(ping) if ping.echo == echo => Ok(()),
+                other => Err(wrong("a ping", &other)),
+            };
+        }
+        let root = self.position().map_err(|error| Trouble::Wrong(error.to_string()))?;
+        match self.random.below(8) {
+            0..3 => inspect(peer, root.as_ref()),
+            3..5 => {
+                let limit = Limit { nodes: Some(1 + self.random.below(3000) as u64), ..Limit::default() };
+                self.go(peer, root.as_ref(), |go| go.limit = limit)
+            }
+            5..7 => {
+                let ms = 5 + self.random.below(50) as i64;
+                self.go(peer, root.as_ref(), |go| go.clock = Some(Clock::PerMove { ms }))
+            }
+            _ => self.analyse(peer, root.as_ref()),
+        }
+    }
+
+    /// A position of some game after some random moves, in which a move is to be made.
+    fn position(&mut self) -> Outcome<Arc<dyn AnyRoot>> {
+        loop {
+            let entry = REGISTRY[self.random.below(REGISTRY.len())];
+            let rules = plyd_protocol::Settings::new();
+            let mut root = settings::rules(entry, &rules, self.random.next())
+                .and_then(|rules| settings::open(entry, &rules, None))
+                .map_err(|fault| fault.message)?;
+            for _ in 0..self.random.below(6) {
+                let mut plies = root.legal();
+                plies.extend(root.chance().into_iter().map(|outcome| outcome.mv));
+                if plies.is_empty() {
+                    break;
+                }
+                let ply = plies.swap_remove(self.random.below(plies.len()));
+                root = root.extend(&[ply]).map_err(|fault| fault.message)?;
+            }
+            if !root.legal().is_empty() {
+                return Ok(root);
+            }
+        }
+    }
+
+    /// Asks for a move and waits for it.
+    fn go(
+        &mut self,
+        peer: &mut Peer,
+        root: &dyn AnyRoot,
+        change: impl FnOnce(&mut Go),
+    ) -> Result<(), Trouble> {
+        let id = peer.send(search(root, change))?;
+        let answer = settle(peer, &id)?;
+        self.judge(&answer, root)
+    }
+
+    /// Starts an analysis, waits until it runs, and stops it.
+    fn analyse(&mut self, peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
+        let id = peer.send(search(root, |go| go.mode = Mode::Analyse))?;
+        thread::sleep(Duration::from_micros(self.random.below(20_000) as u64));
+        let stop = peer.stop(&id)?;
+        let answer = settle(peer, &id)?;
+        settle(peer, &stop)?;
+        self.judge(&answer, root)
+    }
+
+    /// A search's answer is a legal move, or the server is overloaded and says so.
+    fn judge(&mut self, answer: &Answer, root: &dyn AnyRoot) -> Result<(), Trouble> {
+        match &answer.last.envelope.message {
+            Message::BestMove(best) => {
+                self.tally.moves += 1;
+                legal(best, root)
+            }
+            Message::Error(error) if error.code == ErrorCode::Overloaded => {
+                self.tally.overloaded += 1;
+                thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
+                Ok(())
+            }
+            // Excused by the same as a lost connection: no search had begun.
+            Message::Error(error) if error.code == ErrorCode::ShuttingDown => {
+                Err(Trouble::Lost("shutting down".to_owned(), false))
+            }
+            // Its time was over before its position was read, which the protocol has a word for.
+            Message::Error(error) if format!("{:?}", error.code) == "Unprepared" => {
+                self.tally.overloaded += 1;
+                Ok(())
+            }
+            other => Err(wrong("a search", &other.to_body())),
+        }
+    }
+}
+
+/// The final message of a request. Where the connection ends instead, it tells whether the search had started.
+fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
+    peer.wait_for(id, TIMEOUT).map_err(|error| {
+        let has_started = |message: &Message| matches!(message, Message::Info(info) if info.id == id);
+        let started = peer.client.wait_for(Instant::now(), has_started).is_ok();
+        Trouble::Lost(format!("{id}: {error}"), started)
+    })
+}
+
+fn game(root: &dyn AnyRoot) -> (GameRef, Position) {
+    let game = GameRef::Game { game: root.entry().name.to_owned(), rules: root.rules() };
+    (game, Position { start: Some(root.start_text()), moves: root.played().to_vec() })
+}
+
+fn search(root: &dyn AnyRoot, change: impl FnOnce(&mut Go)) -> Command {
+    let (game, position) = game(root);
+    let mut go = Go::new(game, position);
+    go.options.insert("hash_mb", 1);
+    go.info.events = vec![InfoEvent::Started];
+    change(&mut go);
+    Command::Go(Box::new(go))
+}
+
+fn inspect(peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
+    let (game, position) = game(root);
+    let want = vec![Want::ToMove, Want::Legal, Want::Text, Want::Board];
+    let id = peer.send(Command::Inspect(Inspect { game, position, want }))?;
+    match settle(peer, &id)?.last.envelope.message {
+        Message::Result(result) => match result.body {
+            ResultBody::Inspect(told)
+                if told.to_move == Some(root.to_move())
+                    && told.legal == Some(root.legal())
+                    && told.text == Some(root.text())
+                    && told.board == Some(root.board()) =>
+            {
+                Ok(())
+            }
+            other => Err(wrong(&format!("inspect of {}", root.text()), &other)),
+        },
+        Message::Error(error) if error.code == ErrorCode::ShuttingDown => {
+            Err(Trouble::Lost("shutting down".to_owned(), false))
+        }
+        other => Err(wrong("inspect", &other.to_body())),
+    }
+}
+
+fn legal(best: &BestMove, root: &dyn AnyRoot) -> Result<(), Trouble> {
+    let is_failed = best.incident.is_some();
+    if is_failed || !root.legal().contains(&best.mv) {
+        return Err(wrong(&format!("a move at {}", root.text()), best));
+    }
+    Ok(())
+}
+
+fn wrong(what: &str, came: &impl fmt::Debug) -> Trouble {
+    let came: String = format!("{came:?}").chars().take(500).collect();
+    Trouble::Wrong(format!("{what} was answered by {came}"))
+}
