@@ -13,6 +13,7 @@ use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
 
 use plyd::columns::Columns;
+use plyd::effort::Effort;
 use plyd::game::{Game, Root, Rules, Turn};
 use plyd::games::sudoku::eval::Parity;
 use plyd::games::sudoku::layout::Layout;
@@ -57,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (game, pos) = open(text)?;
         let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();
         let solve = mean(|| {
-            black_box(game.solver().solve(black_box(&values), &[], &mut u64::MAX.clone()));
+            black_box(game.solver().solve(black_box(&values), &[], &mut u64::MAX.clone(), &Effort::free()));
         });
         let classify = mean(|| {
             black_box(taboo_moves(&game, black_box(&pos)));

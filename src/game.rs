@@ -5,6 +5,9 @@
 //! generic over them.
 
 use std::fmt;
+use std::sync::Arc;
+
+use crate::effort::Effort;
 
 /// One of the two players. `First` is `p1` on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -124,6 +127,15 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     /// Whether positions carry more than their text tells, such as counts of plies or of occurrences, because a
     /// rule needs it.
     fn carries_history(&self) -> bool {
+        false
+    }
+    /// The same rules with work that heeds an effort; none where all of it is quick.
+    fn heeding(&self, _effort: &Arc<Effort>) -> Option<Self> {
+        None
+    }
+    /// Whether the rules left open what the start is or what a move since does: their work is bounded. Such a move was
+    /// taken to do what most do, and nothing is proven of the position.
+    fn is_undecided(&self, _pos: &Self::Position) -> bool {
         false
     }
     /// The images of a position under the symmetries of the rules, for tests; none where there are none.

@@ -3,7 +3,8 @@
 //! Data flows one way: a line becomes a request, a session turns it into a job, an engine thread searches, and
 //! reports flow back as lines. The modules, in reading order:
 //!
-//! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic.
+//! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic, and [`effort`]
+//!    bounds its work.
 //! 2. [`games`]: the registry, one folder a game.
 //! 3. [`search`]: the searches, generic over game and evaluation.
 //! 4. [`engine`]: games and searches as objects; the only place where types are erased; a game's levels.
@@ -64,6 +65,7 @@ pub mod client;
 pub mod columns;
 pub mod conform;
 pub mod daemon;
+pub mod effort;
 pub mod engine;
 pub mod framing;
 pub mod game;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
+use crate::effort::Effort;
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
 use crate::options::{COMMON, FULL_LEVEL, Options};
@@ -48,11 +49,25 @@ pub fn rules(entry: &Entry, given: &wire::Settings, seed: u64) -> Result<Rules, 
 /// Opens a game and says which part of a request is to blame where that fails.
 ///
 /// # Errors
-/// `rules_unsupported` at `/rules/NAME`; `bad_position` or `illegal_position` at `/position/start`.
+/// `rules_unsupported` at `/rules/NAME`; `bad_position`, `illegal_position` or `undecided` at `/position/start`.
 pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, Fault> {
+    let root = open_within(entry, rules, start, &Effort::free())?;
+    root.doubt().map_or(Ok(root), |doubt| Err(doubt.fault()))
+}
+
+/// The same within an effort; a start of which the rules do not find out whether it can be is opened.
+///
+/// # Errors
+/// As [`open`], without `undecided`.
+pub fn open_within(
+    entry: &Entry,
+    rules: &Rules,
+    start: Option<&str>,
+    effort: &Arc<Effort>,
+) -> Result<Arc<dyn AnyRoot>, Fault> {
     let at_start =
         |code, message| Fault { code, pointer: "/position/start".to_owned(), message, outcome: None };
-    (entry.open)(rules, start).map_err(|error| match error {
+    (entry.open)(rules, start, effort).map_err(|error| match error {
         OpenError::Rule { name, message } => fault(ErrorCode::RulesUnsupported, "rules", name, message),
         OpenError::Malformed(message) => at_start(ErrorCode::BadPosition, message),
         OpenError::Impossible(message) => at_start(ErrorCode::IllegalPosition, message),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
+use plyd::effort::Effort;
 use plyd::game::{Kind, Rules, Setting};
 use plyd::games::REGISTRY;
 
@@ -36,7 +37,7 @@ fn every_game_keeps_its_promises() {
         let mut opened = 0;
         for (seed, rules) in variants(entry).into_iter().enumerate() {
             // A rule may be impossible beside the others' defaults: it must say so, not break.
-            let Ok(root) = (entry.open)(&rules, None) else { continue };
+            let Ok(root) = (entry.open)(&rules, None, &Effort::free()) else { continue };
             opened += 1;
             root.check(seed as u64, PLIES)
                 .unwrap_or_else(|broken| panic!("{} {rules:?}: {broken}", entry.name));
@@ -55,7 +56,7 @@ fn entries_are_whole() {
         );
         assert_eq!(entry.players[0].name, "default");
         for bench in entry.bench {
-            let root = (entry.open)(&Rules::default(), Some(bench.position)).unwrap();
+            let root = (entry.open)(&Rules::default(), Some(bench.position), &Effort::free()).unwrap();
             assert!(root.candidates(&[], &[]).is_ok(), "{}: {}", entry.name, bench.position);
         }
         for common in plyd::search::players::COMMON {
@@ -91,9 +92,13 @@ fn hostile_texts_are_refused_without_a_panic() {
         &long,
     ];
     for entry in REGISTRY {
-        let root = (entry.open)(&Rules::default(), None).unwrap();
+        let root = (entry.open)(&Rules::default(), None, &Effort::free()).unwrap();
         for text in hostile {
-            assert!((entry.open)(&Rules::default(), Some(text)).is_err(), "{}: {text:?}", entry.name);
+            assert!(
+                (entry.open)(&Rules::default(), Some(text), &Effort::free()).is_err(),
+                "{}: {text:?}",
+                entry.name
+            );
             assert!(root.extend(&[text.to_owned()]).is_err(), "{}: {text:?}", entry.name);
         }
         // Every prefix and every text with one character changed is either refused or a position.
@@ -101,9 +106,9 @@ fn hostile_texts_are_refused_without_a_panic() {
         for cut in (0..text.len()).filter(|&cut| text.is_char_boundary(cut)) {
             for filler in ["", "9", "é", " ", "x"] {
                 let broken = format!("{}{filler}{}", &text[..cut], &text[cut + 1..]);
-                if let Ok(root) = (entry.open)(&Rules::default(), Some(&broken)) {
+                if let Ok(root) = (entry.open)(&Rules::default(), Some(&broken), &Effort::free()) {
                     assert!(
-                        (entry.open)(&Rules::default(), Some(&root.text())).is_ok(),
+                        (entry.open)(&Rules::default(), Some(&root.text()), &Effort::free()).is_ok(),
                         "{}: {broken:?}",
                         entry.name
                     );

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use plyd::effort::Effort;
 use plyd::engine::{AnyRoot, Engine, Entry};
 use plyd::game::Rules;
 use plyd::games::REGISTRY;
@@ -40,7 +41,7 @@ fn positions(entry: &Entry, seed: u64, count: usize) -> Vec<Arc<dyn AnyRoot>> {
     let mut random = SplitMix64::new(seed);
     let mut positions = Vec::new();
     while positions.len() < count {
-        let mut root = (entry.open)(&Rules::default(), None).unwrap();
+        let mut root = (entry.open)(&Rules::default(), None, &Effort::free()).unwrap();
         for ply in 0.. {
             let moves: Vec<String> = match root.to_move() {
                 ToMove::Chance => root.chance().into_iter().map(|chance| chance.mv).collect(),
@@ -142,7 +143,7 @@ fn a_weaker_move_is_not_told_to_be_all_that_the_position_is_worth() {
 #[test]
 fn a_various_player_draws_apart_from_the_player_within() {
     let entry = REGISTRY.iter().find(|entry| entry.name == "ijk").unwrap();
-    let root = (entry.open)(&Rules::default(), None).unwrap();
+    let root = (entry.open)(&Rules::default(), None, &Effort::free()).unwrap();
     let legal = root.legal();
     assert_eq!(legal.len(), 4);
     // All lines of `random` are alike; so are these moves at sight, of which none merges.

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
+use plyd::effort::Effort;
 use plyd::engine::Counting;
 use plyd::game::{Kind, Rules, Setting};
 use plyd::games::REGISTRY;
@@ -27,7 +28,8 @@ fn counts_are_those_of_others() {
                 rules.split(',').filter(|rule| !rule.is_empty()).map(|rule| read(entry, rule)).collect(),
             );
             let start = Some(position).filter(|text| !text.is_empty());
-            let root = (entry.open)(&rules, start).unwrap_or_else(|error| panic!("{line}: {error:?}"));
+            let root = (entry.open)(&rules, start, &Effort::free())
+                .unwrap_or_else(|error| panic!("{line}: {error:?}"));
             for (depth, count) in (1..).zip(counts.split_whitespace()) {
                 let count: u64 = count.parse().unwrap();
                 if count <= LIMIT {

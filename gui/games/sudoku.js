@@ -88,7 +88,7 @@ export default {
 			if (tall * wide > 16) return null;
 			const size = Math.min(92 / wide, 92 / tall);
 			const taboo = marked(board, 'taboo', mark.cell.join());
-			if (mark.mark === 'taboo') return null;
+			if (mark.mark === 'taboo' || mark.mark === 'undecided') return null;
 			const struck = mark.mark === 'declared' ? new Set(values(mark)) : taboo;
 			return svg('g', { class: `values ${mark.mark}` }, ...values(mark).map((value) => {
 				const row = Math.floor((value - 1) / wide);

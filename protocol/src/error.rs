@@ -16,7 +16,7 @@ pub enum ErrorClass {
     Session,
     /// The game refuses its rules, position, move or option.
     Game,
-    /// The search was cancelled, as asked.
+    /// The search or the question was ended, as asked.
     Search,
     /// The server is at fault.
     Internal,
@@ -86,6 +86,8 @@ pub enum ErrorCode {
     BadPosition,
     /// The position cannot occur, contradicts the rules, or cannot be searched.
     IllegalPosition,
+    /// The rules did not find out within their bounds what the position is.
+    Undecided,
     /// A move cannot be read or is not legal where it stands.
     IllegalMove,
     /// The game is over, so that there is nothing to search.
@@ -96,13 +98,15 @@ pub enum ErrorCode {
     OptionInvalid,
     /// The search was cancelled.
     Cancelled,
+    /// The request was ended before its position was known.
+    Unprepared,
     /// The server failed; its log tells more.
     Internal,
 }
 
 impl ErrorCode {
     /// Every code, in the order of the specification.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::BadUtf8,
         Self::BadJson,
         Self::LineTooLong,
@@ -133,11 +137,13 @@ impl ErrorCode {
         Self::RulesUnsupported,
         Self::BadPosition,
         Self::IllegalPosition,
+        Self::Undecided,
         Self::IllegalMove,
         Self::GameOver,
         Self::OptionUnknown,
         Self::OptionInvalid,
         Self::Cancelled,
+        Self::Unprepared,
         Self::Internal,
     ];
 
@@ -150,7 +156,7 @@ impl ErrorCode {
             code if code <= Self::ShuttingDown => ErrorClass::Resources,
             code if code <= Self::SessionBusy => ErrorClass::Session,
             code if code <= Self::OptionInvalid => ErrorClass::Game,
-            Self::Cancelled => ErrorClass::Search,
+            Self::Cancelled | Self::Unprepared => ErrorClass::Search,
             _ => ErrorClass::Internal,
         }
     }

@@ -307,6 +307,9 @@ impl ErrorMessage {
 pub struct Notice {
     /// Its kind.
     pub kind: NoticeKind,
+    /// The request that it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The same for people; its wording is no part of the protocol.
     pub message: String,
     /// The field of `limits` for which the connection closes.
@@ -318,7 +321,7 @@ impl Notice {
     /// A notice with nothing but its kind and a message.
     #[must_use]
     pub fn new(kind: NoticeKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), limit: None }
+        Self { kind, id: None, message: message.into(), limit: None }
     }
 }
 

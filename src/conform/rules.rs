@@ -216,7 +216,7 @@ fn legal(trial: &Trial<'_>) -> Checked {
 
 fn moves(trial: &Trial<'_>) -> Checked {
     walk(trial, 6, &["legal", "moves"], |_, _, _, told, root| {
-        let known = root.moves(None);
+        let known = root.moves(None).unwrap_or_default();
         let moves = list(told, "moves")?;
         let of = |entry: &Value| entry["move"].as_str().map(str::to_owned);
         let mut named: Vec<String> = moves.iter().filter_map(of).collect();

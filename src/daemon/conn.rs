@@ -1,6 +1,6 @@
 //! The life of a connection: opening, the writer's side, draining, closing.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
 
 use plyd_protocol as wire;
@@ -69,6 +69,7 @@ impl State {
             inflight: HashMap::new(),
             finished: VecDeque::new(),
             lanes: HashMap::new(),
+            tasks: BTreeMap::new(),
             stage: Stage::Open,
             watched: false,
             reader_writes: false,
@@ -209,6 +210,9 @@ impl State {
         self.effects.signals.extend([conn.reader.clone(), conn.resume.clone()]);
         self.leave_queue(id);
         let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
+        if self.conns.get(&id).is_some_and(|conn| !conn.tasks.is_empty()) {
+            self.set_timer(end_ns, Timer::Questions(id));
+        }
         for job in self.jobs_of(id) {
             match mode {
                 OnEof::Cancel => self.cancel(job, now_ns),
@@ -251,6 +255,7 @@ impl State {
             self.discard(job, now_ns);
         }
         if let Some(conn) = self.conns.get_mut(&id) {
+            conn.tasks.values().for_each(|pending| pending.interrupt.end());
             conn.stage = Stage::Flushing;
             conn.needs_hello = false;
             self.effects.signals.extend([conn.writer.clone(), conn.resume.clone()]);
@@ -267,6 +272,7 @@ impl State {
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
+        conn.tasks.values().for_each(|pending| pending.interrupt.end());
         self.counters.connections_dropped += u64::from(count);
         let of_session = |session: &Session| session.bytes + session.prefix_bytes;
         self.session_bytes -= conn.sessions.values().map(of_session).sum::<usize>();
@@ -282,8 +288,12 @@ impl State {
     pub(super) fn shut_down(&mut self, now_ns: u64) {
         self.shutting_down = true;
         let conns: Vec<ConnId> = self.conns.keys().copied().collect();
+        let grace = self.limits.preparation.as_nanos() as u64;
         for id in conns {
-            self.send_notice(id, wire::NoticeKind::GoingAway, "the server shuts down", now_ns);
+            if self.conns.get(&id).is_some_and(|conn| !conn.tasks.is_empty()) {
+                self.set_timer(now_ns + grace, Timer::Questions(id));
+            }
+            self.send_notice(id, wire::NoticeKind::GoingAway, None, "the server shuts down", now_ns);
         }
         let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
         for job in jobs {

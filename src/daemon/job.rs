@@ -12,6 +12,7 @@ use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
 use super::budget::{Claim, Memory};
 use super::schedule::Class;
 use super::state::{ConnId, WorkerId};
+use crate::effort::Interrupt;
 use crate::engine::{AnyRoot, Candidates, Engine, Fault};
 use crate::options::Options;
 use crate::search::clock::{TimePlan, margin_us};
@@ -84,6 +85,10 @@ pub(super) struct Prepared {
     pub(super) key: EngineKey,
     /// A new engine, unless the session's seemed to fit; the thread decides which one searches.
     pub(super) seat: Option<Seat>,
+    /// What the client is to know of the position before it gets an answer.
+    pub(super) warning: Option<String>,
+    /// Whether whoever asks next would read the same position: not if there was no time to read it well.
+    pub(super) is_lasting: bool,
 }
 
 /// Which news a client wants.
@@ -145,6 +150,8 @@ struct Deadlines {
     eof: Option<u64>,
     /// When a legal move is chosen for a search that is to end and has published none.
     first_move: Option<u64>,
+    /// When a search that is to end and whose position is not known ends without a move.
+    unprepared: Option<u64>,
 }
 
 /// One `go`.
@@ -161,6 +168,8 @@ pub(super) struct Job {
     pub(super) mode: Mode,
     /// Whether it may wait.
     pub(super) queue: bool,
+    /// What ends the reading of its position.
+    pub(super) interrupt: Interrupt,
     /// What the running search looks at.
     pub(super) control: Arc<Control>,
     /// Where it is.
@@ -211,6 +220,7 @@ impl Job {
             session,
             mode: go.mode,
             queue: go.queue,
+            interrupt: Interrupt::default(),
             control: Arc::new(Control::default()),
             phase: Phase::Preparing,
             received_ns,
@@ -293,6 +303,17 @@ impl Job {
         self.deadlines.first_move = Some(at_ns);
     }
 
+    /// Has its position read at once, or given up at `at_ns`.
+    pub(super) fn hurry(&mut self, at_ns: u64) {
+        self.interrupt.hurry();
+        self.deadlines.unprepared.get_or_insert(at_ns);
+    }
+
+    /// Whether its position was not read in time.
+    pub(super) fn is_unprepared(&self, now_ns: u64) -> bool {
+        self.phase == Phase::Preparing && self.deadlines.unprepared.is_some_and(|at| at <= now_ns)
+    }
+
     /// Notes why it is to end. What a client is told of, such as a stop, comes before a deadline that passed.
     pub(super) fn end_for(&mut self, reason: Reason) {
         if self.ending.is_none() || (self.told_ending().is_none() && is_told(reason)) {
@@ -346,10 +367,10 @@ impl Job {
     /// The deadlines that count now. The timer is set by them and what is due is found by them, so that no
     /// timer fires for nothing.
     fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
-        let Deadlines { clock, limit, watchdog, eof, first_move, .. } = self.deadlines;
+        let Deadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
         let ending = self.ending.unwrap_or(Reason::Stopped);
         let (timed, watched, last) = match self.phase {
-            // It ends as soon as a legal move is known, and no sooner.
+            // It ends as soon as a legal move is known, or its position is given up.
             Phase::Preparing if self.ending.is_some() => (false, false, false),
             // Its clocks have not begun to run.
             Phase::Waiting => (false, false, true),
@@ -361,6 +382,7 @@ impl Job {
             (watchdog.filter(|_| watched), Reason::Deadline),
             (eof.filter(|_| last), ending),
             (first_move.filter(|_| last), ending),
+            (unprepared.filter(|_| self.phase == Phase::Preparing), ending),
         ]
         .into_iter()
         .filter_map(|(at, reason)| Some((at?, reason)))

@@ -53,6 +53,8 @@ pub struct Limits {
     pub abandon: Duration,
     /// Time that a search whose end is due has to publish its first move; then a legal move is chosen for it.
     pub first_move: Duration,
+    /// Time after its end is due that a search has until its position is read, and a question whose session is closed.
+    pub preparation: Duration,
     /// Time after which a client that wants `progress` gets one even if no depth was completed.
     pub progress: Duration,
     /// Idle search threads that are kept.
@@ -85,6 +87,7 @@ impl Default for Limits {
             shutdown: Duration::from_secs(5),
             abandon: Duration::from_secs(2),
             first_move: Duration::from_millis(5),
+            preparation: Duration::from_secs(1),
             progress: Duration::from_secs(1),
             idle_workers: 4,
         }

@@ -188,6 +188,9 @@ impl Shared {
         for task in effects.tasks {
             self.pool.submit(self, task);
         }
+        for (conn, task) in effects.hurried {
+            self.pool.hurry(self, conn, task);
+        }
         for signal in effects.signals {
             signal.wake();
         }

@@ -1,107 +1,234 @@
-//! The threads that work on requests: as many as there is work for, up to a few.
+//! The threads that work on requests, and whose turn it is.
 //!
-//! A slow request (a picture of every move of a large sudoku) holds one of them and delays nobody else's.
+//! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait for slow ones:
+//! the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and what breaks off is worked on
+//! again, from its beginning, by the slow threads. A slow request whose answer is wanted at once goes back to the quick
+//! ones, who leave undecided what they cannot decide in that time.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plyd_protocol::ErrorCode;
 
 use super::Shared;
-use super::prepare::{Output, Task};
-use super::state::Refusal;
+use super::prepare::{Output, Task, TaskId, Work};
+use super::state::{ConnId, Refusal};
+use crate::effort::Effort;
 use crate::search::clock::now_ns;
 
-/// The most threads that work on requests at once.
-const MAX_THREADS: usize = 8;
+/// The most threads of each kind.
+const MAX_THREADS: usize = 4;
+/// The most of them that work for one connection.
+const MAX_OF_ONE: usize = MAX_THREADS / 2;
+
+/// Which threads work on a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Quick,
+    Slow,
+}
 
 /// The requests that wait for a thread.
 #[derive(Default)]
 pub(super) struct Pool {
-    queue: Mutex<Queue>,
-    ready: Condvar,
+    queues: Mutex<Queues>,
+    ready: [Condvar; 2],
 }
 
 #[derive(Default)]
-struct Queue {
-    tasks: VecDeque<Task>,
-    threads: usize,
-    idle: usize,
+struct Queues {
+    of: [Queue; 2],
     closed: bool,
 }
 
+/// The requests that wait for threads of a kind.
+#[derive(Default)]
+struct Queue {
+    turns: Turns<Task>,
+    threads: usize,
+    idle: usize,
+}
+
+/// What waits, by connections, which take turns.
+struct Turns<T> {
+    /// The connections with something that waits, whose turn is next first.
+    waiting: VecDeque<(ConnId, VecDeque<T>)>,
+    /// How much of each connection is worked on.
+    working: HashMap<ConnId, usize>,
+}
+
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        Self { waiting: VecDeque::new(), working: HashMap::new() }
+    }
+}
+
+impl<T> Turns<T> {
+    fn push(&mut self, conn: ConnId, item: T) {
+        match self.waiting.iter_mut().find(|(of, _)| *of == conn) {
+            Some((_, items)) => items.push_back(item),
+            None => self.waiting.push_back((conn, VecDeque::from([item]))),
+        }
+    }
+
+    /// Takes what is next, and gives the connection's next turn to the others.
+    fn next(&mut self) -> Option<T> {
+        let is_free = |(conn, _): &(ConnId, _)| self.working.get(conn).is_none_or(|&some| some < MAX_OF_ONE);
+        let at = self.waiting.iter().position(is_free)?;
+        let (conn, mut items) = self.waiting.remove(at)?;
+        let item = items.pop_front();
+        if !items.is_empty() {
+            self.waiting.push_back((conn, items));
+        }
+        *self.working.entry(conn).or_default() += 1;
+        item
+    }
+
+    /// Notes that something of a connection is done.
+    fn done(&mut self, conn: ConnId) {
+        if let Some(working) = self.working.get_mut(&conn) {
+            *working -= 1;
+            if *working == 0 {
+                self.working.remove(&conn);
+            }
+        }
+    }
+
+    /// Takes out what waits and is meant.
+    fn remove(&mut self, conn: ConnId, is_meant: impl Fn(&T) -> bool) -> Option<T> {
+        let at = self.waiting.iter().position(|(of, _)| *of == conn)?;
+        let items = &mut self.waiting[at].1;
+        let item = items.iter().position(is_meant).and_then(|index| items.remove(index));
+        if items.is_empty() {
+            self.waiting.remove(at);
+        }
+        item
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.iter().map(|(_, items)| items.len()).sum()
+    }
+}
+
 impl Pool {
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Starts the first thread, so that the first request need not.
     pub(super) fn warm(&self, shared: &Arc<Shared>) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).threads += 1;
-        self.hire(shared);
+        self.lock().of[Kind::Quick as usize].threads += 1;
+        self.hire(shared, Kind::Quick);
     }
 
     /// Has a task worked on.
     pub(super) fn submit(&self, shared: &Arc<Shared>, task: Task) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.tasks.push_back(task);
-        let short = queue.tasks.len() > queue.idle && queue.threads < MAX_THREADS;
+        self.give(shared, Kind::Quick, task);
+    }
+
+    /// Has a task answered at once, if it waits for a slow thread.
+    pub(super) fn hurry(&self, shared: &Arc<Shared>, conn: ConnId, id: TaskId) {
+        let found = self.lock().of[Kind::Slow as usize].turns.remove(conn, |task| task.id == id);
+        if let Some(task) = found {
+            self.give(shared, Kind::Quick, task);
+        }
+    }
+
+    /// Has a task worked on again from its beginning, by a slow thread unless it is to be answered at once by now.
+    fn repeat(&self, shared: &Arc<Shared>, task: Task) {
+        let mut queues = self.lock();
+        if !task.interrupt.is_hurried() {
+            queues.of[Kind::Slow as usize].turns.push(task.conn, task);
+            return self.have(shared, Kind::Slow, queues);
+        }
+        drop(queues);
+        self.give(shared, Kind::Quick, task);
+    }
+
+    fn give(&self, shared: &Arc<Shared>, kind: Kind, task: Task) {
+        let mut queues = self.lock();
+        queues.of[kind as usize].turns.push(task.conn, task);
+        self.have(shared, kind, queues);
+    }
+
+    /// Has a thread for what was just put in line.
+    fn have(&self, shared: &Arc<Shared>, kind: Kind, mut queues: MutexGuard<'_, Queues>) {
+        let queue = &mut queues.of[kind as usize];
+        let short = queue.turns.len() > queue.idle && queue.threads < MAX_THREADS;
         queue.threads += usize::from(short);
-        drop(queue);
+        drop(queues);
         if short {
-            self.hire(shared);
+            self.hire(shared, kind);
         } else {
-            self.ready.notify_one();
+            self.ready[kind as usize].notify_one();
         }
     }
 
     /// Ends the threads once they are idle.
     pub(super) fn close(&self) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
-        self.ready.notify_all();
+        self.lock().closed = true;
+        self.ready.iter().for_each(Condvar::notify_all);
     }
 
-    fn hire(&self, shared: &Arc<Shared>) {
+    fn hire(&self, shared: &Arc<Shared>, kind: Kind) {
         let worker = Arc::clone(shared);
-        let started = std::thread::Builder::new().name("request".to_owned()).spawn(move || {
+        let name = match kind {
+            Kind::Quick => "request",
+            Kind::Slow => "slow-request",
+        };
+        let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
             worker.priority.apply();
-            while let Some(task) = worker.pool.next() {
-                run(&worker, task);
+            while let Some(task) = worker.pool.next(kind) {
+                run(&worker, kind, task);
             }
         });
         if let Err(error) = started {
             tracing::error!(%error, "cannot start a thread for requests");
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut queues = self.lock();
+            let queue = &mut queues.of[kind as usize];
             queue.threads -= 1;
-            let stranded = if queue.threads == 0 { queue.tasks.pop_front() } else { None };
-            drop(queue);
+            let stranded = if queue.threads == 0 { queue.turns.next() } else { None };
+            drop(queues);
             // Without any thread the caller does the work: late is better than never.
             if let Some(task) = stranded {
-                run(shared, task);
+                run(shared, kind, task);
             }
         }
     }
 
-    fn next(&self) -> Option<Task> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+    fn next(&self, kind: Kind) -> Option<Task> {
+        let mut queues = self.lock();
         loop {
-            if let Some(task) = queue.tasks.pop_front() {
+            if let Some(task) = queues.of[kind as usize].turns.next() {
                 return Some(task);
             }
-            if queue.closed {
+            if queues.closed {
                 return None;
             }
-            queue.idle += 1;
-            queue = self.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            queue.idle -= 1;
+            queues.of[kind as usize].idle += 1;
+            queues = self.ready[kind as usize].wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues.of[kind as usize].idle -= 1;
         }
+    }
+
+    fn done(&self, kind: Kind, conn: ConnId) {
+        self.lock().of[kind as usize].turns.done(conn);
     }
 }
 
-/// Works on a task, and on those of its lane that wait for it. A panic costs its request alone: neither the
+/// Works on a task. Whatever waits for it in its lane gets in line then. A panic costs its request alone: neither the
 /// thread nor the lane.
-fn run(shared: &Arc<Shared>, task: Task) {
-    let mut next = Some(task);
-    while let Some(task) = next.take() {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| answer(shared, &task))) {
+fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
+    let conn = task.conn;
+    let answered = catch_unwind(AssertUnwindSafe(|| answer(shared, kind, &task)));
+    shared.pool.done(kind, conn);
+    match answered {
+        Ok(Answered::Fully) => {}
+        Ok(Answered::Partly) => return shared.pool.repeat(shared, task),
+        Ok(Answered::NotYet) => return shared.pool.give(shared, Kind::Slow, task),
+        Err(panic) => {
             let refusal = broken(shared, panic);
             shared.with(|state| {
                 let open =
@@ -111,18 +238,59 @@ fn run(shared: &Arc<Shared>, task: Task) {
                 }
             });
         }
-        next = shared.with(|state| state.next_in_lane(task.conn, &task.lane));
+    }
+    let next = shared.with(|state| state.next_in_lane(&task));
+    if let Some(next) = next {
+        shared.pool.submit(shared, next);
     }
 }
 
-fn answer(shared: &Arc<Shared>, task: &Task) {
+/// What came of the work on a task.
+enum Answered {
+    Fully,
+    /// More than the quick threads may spend would decide it; in a hurry what they found is good enough.
+    Partly,
+    /// It takes more than they may spend to answer at all.
+    NotYet,
+}
+
+fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
     let context = shared.with(|state| state.context(task));
     let output = match context {
+        _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
         Err(refusal) => Output::Refused(refusal),
-        Ok(context) => catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context)))
-            .unwrap_or_else(|panic| Output::Refused(broken(shared, panic))),
+        Ok(context) => {
+            let effort = match kind {
+                Kind::Quick => Effort::brief(task.interrupt.clone()),
+                Kind::Slow => Effort::whole(task.interrupt.clone()),
+            };
+            let output = catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
+                .unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
+            // In a hurry a search begins with what is known; a question has no use for that.
+            let is_wanted_now = task.interrupt.is_hurried() && matches!(task.work, Work::Go(..));
+            let is_short = effort.was_broken_off() || (effort.was_cut() && !is_wanted_now);
+            match kind {
+                _ if !is_short => output,
+                Kind::Quick if !task.interrupt.is_ended() => {
+                    drop_output(output);
+                    return if effort.was_broken_off() { Answered::NotYet } else { Answered::Partly };
+                }
+                _ => {
+                    drop_output(output);
+                    Output::Refused(Refusal::unprepared())
+                }
+            }
+        }
     };
     shared.with(|state| state.commit(task, output, now_ns()));
+    Answered::Fully
+}
+
+/// Drops what came of work that is done again: its destructors are the games' code.
+fn drop_output(output: Output) {
+    if catch_unwind(AssertUnwindSafe(|| drop(output))).is_err() {
+        tracing::error!("dropping what a game made panicked");
+    }
 }
 
 /// The answer to a request that panicked.
@@ -133,4 +301,28 @@ fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> Refusal {
         std::mem::forget(worse);
     }
     Refusal::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_take_turns_and_none_holds_all_threads() {
+        let mut turns = Turns::default();
+        for item in 0..5 {
+            turns.push(1, (1, item));
+        }
+        turns.push(2, (2, 0));
+        turns.push(3, (3, 0));
+        assert_eq!([turns.next(), turns.next(), turns.next()], [Some((1, 0)), Some((2, 0)), Some((3, 0))]);
+        assert_eq!(turns.next(), Some((1, 1)));
+        assert_eq!((turns.next(), turns.len()), (None, 3), "one connection has its share");
+        turns.push(2, (2, 1));
+        assert_eq!(turns.next(), Some((2, 1)), "others go before");
+        turns.done(1);
+        assert_eq!(turns.next(), Some((1, 2)));
+        assert_eq!(turns.remove(1, |item| item.1 == 4), Some((1, 4)));
+        assert_eq!((turns.remove(1, |item| item.1 == 4), turns.len()), (None, 1));
+    }
 }

@@ -15,16 +15,24 @@ use super::describe;
 use super::job::{EngineKey, Prepared, Seat};
 use super::outbox::JobId;
 use super::state::{ConnId, Refusal, Session};
-use crate::engine::{AnyRoot, Entry};
+use crate::effort::{Effort, Interrupt};
+use crate::engine::{AnyRoot, Doubt, Entry, Fault};
 use crate::game::Rules;
 use crate::settings::{self, Caps};
 
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
 
+/// A task; those that arrived later have larger ones.
+pub(super) type TaskId = u64;
+
 /// A request that takes time.
 #[derive(Debug)]
 pub(super) struct Task {
+    /// Which it is.
+    pub(super) id: TaskId,
+    /// Ends the work on it.
+    pub(super) interrupt: Interrupt,
     /// The connection.
     pub(super) conn: ConnId,
     /// The request's id.
@@ -127,14 +135,14 @@ pub(super) struct Bench {
 
 impl Bench {
     /// Works on a task.
-    pub(super) fn work(&self, task: &Task, context: Context) -> Output {
+    pub(super) fn work(&self, task: &Task, context: Context, effort: &Arc<Effort>) -> Output {
         let output = match (&task.work, context) {
-            (Work::Go(_, go), context) => self
-                .view(&go.game, &task.defaults, context)
-                .and_then(|view| self.go(go, &view).map(|prepared| Output::Valid(Box::new(prepared)))),
+            (Work::Go(_, go), context) => self.view(&go.game, &task.defaults, context).and_then(|view| {
+                self.go(go, &view, effort).map(|prepared| Output::Valid(Box::new(prepared)))
+            }),
             (Work::Inspect(inspect), context) => self
                 .view(&inspect.game, &task.defaults, context)
-                .and_then(|view| self.inspect(task, inspect, &view)),
+                .and_then(|view| self.inspect(task, inspect, &view, effort)),
             (Work::NewGame(newgame), _) => self.newgame(task, newgame),
             (Work::SetOption(set), Context::Session(view)) => self.setoption(task, set, &view),
             (Work::Close(close), _) => {
@@ -211,18 +219,31 @@ impl Bench {
         Ok(Output::Options(given, body(task, ResultBody::SetOption(result))))
     }
 
-    fn inspect(&self, task: &Task, inspect: &wire::Inspect, view: &SessionView) -> Result<Output, Refusal> {
-        let root = position(view, &inspect.position)?;
+    fn inspect(
+        &self,
+        task: &Task,
+        inspect: &wire::Inspect,
+        view: &SessionView,
+        effort: &Arc<Effort>,
+    ) -> Result<Output, Refusal> {
+        let root = position(view, &inspect.position, effort)?;
+        if let Some(doubt) = root.doubt() {
+            return Err(doubt.fault().into());
+        }
         let options = settings::options(view.entry, &view.options, view.seed, self.caps)?;
         let wanted = |want| inspect.want.contains(&want);
+        let eval = wanted(Want::Eval).then_some(options.eval.as_str());
+        let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
+            let place = |fault: Fault| Fault { pointer: format!("/want/{at}"), ..fault };
+            root.moves_within(eval, effort).map_err(place)
+        });
         let result = wire::InspectResult {
             to_move: wanted(Want::ToMove).then(|| root.to_move()),
             outcome: wanted(Want::Outcome).then(|| root.outcome()),
             legal: wanted(Want::Legal).then(|| root.legal()),
-            moves: wanted(Want::Moves)
-                .then(|| root.moves(wanted(Want::Eval).then_some(options.eval.as_str()))),
+            moves: moves.transpose()?,
             chance: wanted(Want::Chance).then(|| root.chance()),
-            board: wanted(Want::Board).then(|| root.board()),
+            board: wanted(Want::Board).then(|| root.board_within(effort)),
             text: wanted(Want::Text).then(|| root.text()),
             hash: wanted(Want::Hash).then(|| wire::Hash(root.hash())),
             eval: if wanted(Want::Eval) { root.eval(&options.eval) } else { None },
@@ -240,9 +261,13 @@ impl Bench {
         Ok(Output::Looked(body, (inspect.position.start.clone(), root)))
     }
 
-    fn go(&self, go: &wire::Go, view: &SessionView) -> Result<Prepared, Refusal> {
-        let root = position(view, &go.position)?;
-        let candidates = root.candidates(&go.searchmoves, &go.excludemoves)?;
+    fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, Refusal> {
+        let root = position(view, &go.position, effort)?;
+        let doubt = root.doubt();
+        // What is wrong with a position that may be another one is not known.
+        let candidates = root
+            .candidates(&go.searchmoves, &go.excludemoves)
+            .map_err(|fault| doubt.map_or(fault, Doubt::fault))?;
         settings::check_options(view.entry, &go.options)?;
         let given = settings::layered(&view.options, &go.options);
         let options = settings::options(view.entry, &given, view.seed, self.caps)?;
@@ -264,26 +289,53 @@ impl Bench {
             fallback,
             key,
             seat,
+            warning: doubt.map(|doubt| warning(doubt, effort)),
+            is_lasting: !effort.was_cut(),
         })
     }
 }
 
+/// What a client is told whose search begins on a position that the rules are not sure of.
+fn warning(doubt: Doubt, effort: &Effort) -> String {
+    let bounds = if effort.was_cut() { "in the time that there was" } else { "within their bounds" };
+    match doubt {
+        Doubt::Start => {
+            format!("the rules did not find out {bounds} whether the start can be: it is taken as it stands")
+        }
+        Doubt::Ply(index) => format!(
+            "the rules did not find out {bounds} what the move {index} of `moves` does: it and those behind it are taken \
+             as placed"
+        ),
+    }
+}
+
 /// The position that a request names, from the nearest one that the session knows.
-fn position(view: &SessionView, named: &wire::Position) -> Result<Arc<dyn AnyRoot>, Refusal> {
+fn position(
+    view: &SessionView,
+    named: &wire::Position,
+    effort: &Arc<Effort>,
+) -> Result<Arc<dyn AnyRoot>, Refusal> {
     if let Some((start, root)) = &view.prefix
         && *start == named.start
         && named.moves.starts_with(root.played())
     {
-        return extend(root, &named.moves[root.played().len()..]);
+        return extend(root, &named.moves[root.played().len()..], effort);
     }
     match &named.start {
-        None => extend(&view.base, &named.moves),
-        Some(start) => extend(&settings::open(view.entry, &view.rules, Some(start))?, &named.moves),
+        None => extend(&view.base, &named.moves, effort),
+        Some(start) => {
+            let base = settings::open_within(view.entry, &view.rules, Some(start), effort)?;
+            extend(&base, &named.moves, effort)
+        }
     }
 }
 
-fn extend(root: &Arc<dyn AnyRoot>, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Refusal> {
-    if moves.is_empty() { Ok(Arc::clone(root)) } else { Ok(root.extend(moves)?) }
+fn extend(
+    root: &Arc<dyn AnyRoot>,
+    moves: &[String],
+    effort: &Arc<Effort>,
+) -> Result<Arc<dyn AnyRoot>, Refusal> {
+    if moves.is_empty() { Ok(Arc::clone(root)) } else { Ok(root.extend_within(moves, effort)?) }
 }
 
 fn body(task: &Task, body: ResultBody) -> String {

@@ -31,8 +31,13 @@ impl State {
         let (conn, queue) = (job.conn, job.queue);
         let (session, name) = (job.session.clone(), job.name.clone());
         self.holds_search(conn, &name);
-        let prefix = (prepared.start.clone(), Arc::clone(&prepared.root));
-        self.remember(conn, session.as_deref(), &name, prefix);
+        if let Some(warning) = &prepared.warning {
+            self.send_notice(conn, wire::NoticeKind::Warning, Some(name.clone()), warning, now_ns);
+        }
+        if prepared.is_lasting {
+            let prefix = (prepared.start.clone(), Arc::clone(&prepared.root));
+            self.remember(conn, session.as_deref(), &name, prefix);
+        }
         if let Some(job) = self.jobs.get_mut(&id) {
             job.prepared = Some(prepared);
         }
@@ -421,6 +426,7 @@ impl State {
     fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
         let job = self.jobs.remove(&id)?;
         job.control.stop();
+        job.interrupt.end();
         if let Some(at) = job.timer_ns {
             self.clear_timer(at, Timer::Job(id));
         }
@@ -458,6 +464,7 @@ impl State {
         match job.phase {
             Phase::Preparing => {
                 job.end_for(reason);
+                self.hurry_job(id, now_ns);
             }
             Phase::Searching(_) if !job.published => {
                 job.end_for(reason);
@@ -471,6 +478,18 @@ impl State {
         }
     }
 
+    /// Has the position of a job read at once: it is to end.
+    fn hurry_job(&mut self, id: JobId, now_ns: u64) {
+        let grace = self.limits.preparation.as_nanos() as u64;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.hurry(now_ns + grace);
+        let (conn, name) = (job.conn, &job.name);
+        let tasks = self.conns.get(&conn).map(|conn| &conn.tasks);
+        let task = tasks.and_then(|tasks| tasks.iter().rev().find(|(_, pending)| pending.name == *name));
+        self.effects.hurried.extend(task.map(|(task, _)| (conn, *task)));
+        self.rearm_job(id);
+    }
+
     /// Does what a job's timer was set for.
     pub(super) fn job_is_due(&mut self, id: JobId, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
@@ -481,10 +500,16 @@ impl State {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match job.due(now_ns) {
             None => self.rearm_job(id),
+            Some(_) if job.is_unprepared(now_ns) => self.fail(id, Refusal::unprepared(), now_ns),
             Some(reason) if job.best.is_none() => {
-                // Still being prepared: it ends as soon as a legal move is known.
+                // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with clocks that
+                // have not begun to run.
                 job.end_for(reason);
-                self.rearm_job(id);
+                if job.queue {
+                    self.rearm_job(id);
+                } else {
+                    self.hurry_job(id, now_ns);
+                }
             }
             Some(reason) => self.finish(id, reason, now_ns),
         }

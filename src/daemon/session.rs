@@ -9,12 +9,13 @@ use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTa
 use super::intake::Room;
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
-use super::prepare::{Context, Lane, Output, Task, Work};
-use super::state::{Conn, ConnId, Refusal, Session, Stage, State};
+use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
+use super::state::{Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
+use crate::effort::Interrupt;
 use crate::settings;
 
 /// What the server can do beyond the protocol's core.
-pub(super) const FEATURES: [&str; 11] = [
+pub(super) const FEATURES: [&str; 12] = [
     "analyse",
     "anytime",
     "byte_limits",
@@ -24,6 +25,7 @@ pub(super) const FEATURES: [&str; 11] = [
     "log_lost",
     "multipv",
     "ponder",
+    "preparation",
     "queue",
     "websocket",
 ];
@@ -162,7 +164,7 @@ impl State {
         if conn.bad_lines >= max {
             self.counters.connections_dropped += 1;
             let message = "too many bad lines before hello";
-            self.send_notice(id, wire::NoticeKind::ProtocolAbuse, message, now_ns);
+            self.send_notice(id, wire::NoticeKind::ProtocolAbuse, None, message, now_ns);
             self.end_conn(id, now_ns);
         }
     }
@@ -317,6 +319,7 @@ impl State {
             return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
         }
         let mut job = None;
+        let mut interrupt = Interrupt::default();
         let (session, work) = match command {
             Command::Go(go) => {
                 if go.mode == Mode::Move && go.clock.is_none() && go.limit.is_empty() {
@@ -325,7 +328,9 @@ impl State {
                     return self.send_error(at.conn, Some(&name), at.line, refusal.at("/clock"), now_ns);
                 }
                 let id = self.fresh_id();
-                self.jobs.insert(id, Job::new(at.conn, name.clone(), at.line, &go, at.received_ns));
+                let new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns);
+                interrupt = new.interrupt.clone();
+                self.jobs.insert(id, new);
                 self.rearm_job(id);
                 job = Some(id);
                 (session_of(&go.game), Work::Go(id, go))
@@ -343,6 +348,10 @@ impl State {
             | Command::Quit(_) => return,
         };
         self.hold(at.conn, &name, bytes);
+        let id = self.fresh_id();
+        if let (Some(session), Work::Close(_) | Work::NewGame(_)) = (&session, &work) {
+            self.end_preparations(at.conn, session, id, now_ns);
+        }
         let Some(conn) = self.conns.get_mut(&at.conn) else {
             return;
         };
@@ -353,7 +362,16 @@ impl State {
             (None, Work::Go(..)) => Lane::Searches,
             (None, _) => Lane::Questions,
         };
-        let task = Task { conn: at.conn, name, line: at.line, session, lane: lane.clone(), defaults, work };
+        let pending = Pending {
+            name: name.clone(),
+            lane: lane.clone(),
+            is_go: job.is_some(),
+            interrupt: interrupt.clone(),
+        };
+        conn.tasks.insert(id, pending);
+        let (conn_id, line) = (at.conn, at.line);
+        let task =
+            Task { id, interrupt, conn: conn_id, name, line, session, lane: lane.clone(), defaults, work };
         match conn.lanes.get_mut(&lane) {
             Some(waiting) => waiting.push_back(task),
             None => {
@@ -363,12 +381,33 @@ impl State {
         }
     }
 
-    /// The next request of a lane, once one of it is done.
-    pub(super) fn next_in_lane(&mut self, id: ConnId, lane: &Lane) -> Option<Task> {
-        let conn = self.conns.get_mut(&id)?;
-        let next = conn.lanes.get_mut(lane)?.pop_front();
+    /// Hurries what came in a session before the task that ends it: searches at once, questions after a grace.
+    fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
+        let is_meant = |job: &Job| {
+            job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)
+        };
+        let jobs: Vec<JobId> =
+            self.jobs.iter().filter(|(_, job)| is_meant(job)).map(|(job, _)| *job).collect();
+        for job in jobs {
+            self.stop_job(job, Reason::Closed, now_ns);
+        }
+        if self
+            .conns
+            .get(&conn)
+            .is_some_and(|conn| conn.lanes.contains_key(&Lane::Session(session.to_owned())))
+        {
+            let grace = self.limits.preparation.as_nanos() as u64;
+            self.set_timer(now_ns + grace, Timer::Lane(conn, task));
+        }
+    }
+
+    /// Forgets a task that is done, and gives the next request of its lane.
+    pub(super) fn next_in_lane(&mut self, done: &Task) -> Option<Task> {
+        let conn = self.conns.get_mut(&done.conn)?;
+        conn.tasks.remove(&done.id);
+        let next = conn.lanes.get_mut(&done.lane)?.pop_front();
         if next.is_none() {
-            conn.lanes.remove(lane);
+            conn.lanes.remove(&done.lane);
         }
         next
     }

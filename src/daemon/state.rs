@@ -18,10 +18,11 @@ use super::job::Job;
 use super::limits::Limits;
 use super::outbox::{Item, JobId, Outbox};
 use super::places::Guesses;
-use super::prepare::{Lane, SessionView, Task};
+use super::prepare::{Lane, SessionView, Task, TaskId};
 use super::schedule::Schedule;
 use super::transport::Signal;
 use super::worker::Order;
+use crate::effort::Interrupt;
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::log;
 use crate::search::Control;
@@ -40,6 +41,8 @@ pub(super) struct Effects {
     pub(super) tasks: Vec<Task>,
     /// Searches whose turn came, to be woken.
     pub(super) wakes: Vec<Arc<Control>>,
+    /// Requests whose answer is wanted at once.
+    pub(super) hurried: Vec<(ConnId, TaskId)>,
     /// Search threads to start.
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
@@ -68,6 +71,22 @@ pub(super) enum Timer {
     Late(ConnId),
     /// A greeted connection must not have been idle for long.
     Idle(ConnId),
+    /// The questions of a connection that came before a task and in its lane must be answered.
+    Lane(ConnId, TaskId),
+    /// All questions of a connection must be answered.
+    Questions(ConnId),
+}
+
+/// A request that is worked on, or waits for that.
+pub(super) struct Pending {
+    /// The request's id.
+    pub(super) name: String,
+    /// The requests that it keeps its order with.
+    pub(super) lane: Lane,
+    /// Whether it is a `go`, which has timers of its own.
+    pub(super) is_go: bool,
+    /// Ends the work on it.
+    pub(super) interrupt: Interrupt,
 }
 
 /// A search thread.
@@ -152,6 +171,8 @@ pub(super) struct Conn {
     pub(super) finished: VecDeque<String>,
     /// Requests that wait for an earlier one of their lane; an entry means that one is worked on.
     pub(super) lanes: HashMap<Lane, VecDeque<Task>>,
+    /// All that are worked on or wait for that, in the order of their arrival.
+    pub(super) tasks: BTreeMap<TaskId, Pending>,
     /// How far it is from its end.
     pub(super) stage: Stage,
     /// Whether a timer watches its writer.
@@ -179,6 +200,11 @@ impl Refusal {
     /// A refusal without a place in the request.
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
+    }
+
+    /// A request that ended before its position was known.
+    pub(super) fn unprepared() -> Self {
+        Self::new(ErrorCode::Unprepared, "it ended before its position was known")
     }
 
     /// The same with the place that is to blame.
@@ -309,6 +335,8 @@ impl State {
                 Timer::Job(job) => self.job_is_due(job, now_ns),
                 Timer::Worker(worker) => self.abandon(worker),
                 Timer::Writer(conn) => self.writer_is_due(conn, now_ns),
+                Timer::Lane(conn, task) => self.end_questions(conn, Some(task)),
+                Timer::Questions(conn) => self.end_questions(conn, None),
                 Timer::Handshake(conn) => {
                     if self.conns.get(&conn).is_some_and(|conn| conn.needs_hello) {
                         self.leave(conn, "hello_ms", "hello did not come in time", now_ns);
@@ -427,9 +455,33 @@ impl State {
         }
     }
 
-    /// Queues a `notice`.
-    pub(super) fn send_notice(&mut self, conn: ConnId, kind: wire::NoticeKind, message: &str, now_ns: u64) {
-        let notice = wire::Notice::new(kind, message);
+    /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still waits.
+    fn end_questions(&mut self, conn: ConnId, before: Option<TaskId>) {
+        let Some(conn) = self.conns.get(&conn) else { return };
+        let (before, lane) = match before {
+            None => (TaskId::MAX, None),
+            Some(task) => match conn.tasks.get(&task) {
+                Some(pending) => (task, Some(&pending.lane)),
+                None => return,
+            },
+        };
+        for (_, pending) in conn.tasks.range(..before) {
+            if !pending.is_go && lane.is_none_or(|lane| *lane == pending.lane) {
+                pending.interrupt.end();
+            }
+        }
+    }
+
+    /// Queues a `notice`, about the request of an id if there is one.
+    pub(super) fn send_notice(
+        &mut self,
+        conn: ConnId,
+        kind: wire::NoticeKind,
+        id: Option<String>,
+        message: &str,
+        now_ns: u64,
+    ) {
+        let notice = wire::Notice { id, ..wire::Notice::new(kind, message) };
         self.send_message(conn, &wire::Message::Notice(notice), now_ns);
     }
 

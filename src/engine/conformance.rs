@@ -3,6 +3,7 @@
 //! In the manner of OpenSpiel's conformance suite: the checks know no game, so a new game is checked by being
 //! registered. The expensive questions (are these the right rules?) are for perft counts and oracles.
 
+use crate::effort::Effort;
 use crate::game::{Root, Rules, Turn};
 use crate::zobrist::SplitMix64;
 
@@ -118,7 +119,7 @@ fn text<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
     let text = game.position_text(pos);
     let names = G::entry().rules;
     let rules = game.rules().into_iter().filter(|(name, _)| names.iter().any(|spec| spec.name == *name));
-    let again = (G::entry().open)(&Rules::new(rules.collect()), Some(&text))
+    let again = (G::entry().open)(&Rules::new(rules.collect()), Some(&text), &Effort::free())
         .map_err(|error| format!("its text does not read back: {error:?}"))?;
     ensure!(again.text() == text, "it reads back as {}", again.text());
     if !game.carries_history() {

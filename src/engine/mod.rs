@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 
+use crate::effort::Effort;
 use crate::game::{Named, Notation, OpenError, Rules, Spec};
 use crate::options::Options;
 use crate::score::{Score, Value};
@@ -81,11 +82,12 @@ impl Entry {
     }
 }
 
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position.
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. Where the rules cannot find out
+/// within their bounds or the effort whether a start can be, it is opened, and [`AnyRoot::doubt`] says so.
 ///
 /// # Errors
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
-pub type Open = fn(&Rules, Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError>;
+pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
 
 /// Solves a game under some rules; calls its second argument now and then with the parts solved so far and the
 /// parts that there are.
@@ -200,8 +202,16 @@ pub trait AnyRoot: Send + Sync {
     /// Plays more moves: the position after `moves` from here.
     ///
     /// # Errors
-    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played.
-    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault>;
+    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played; `unprepared` there
+    /// where the effort broke the work off.
+    fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault>;
+    /// [`extend_within`](Self::extend_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `illegal_move`.
+    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
+        self.extend_within(moves, &Effort::free())
+    }
     /// Plays one more move or chance outcome, in place.
     ///
     /// # Errors
@@ -209,6 +219,10 @@ pub trait AnyRoot: Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
+    /// What the rules did not find out on the way here: what stands behind it is as likely as it looks, and no more.
+    fn doubt(&self) -> Option<Doubt> {
+        None
+    }
     /// Whether chance has a part in the game.
     fn is_stochastic(&self) -> bool;
     /// Whose turn it is.
@@ -218,7 +232,22 @@ pub trait AnyRoot: Send + Sync {
     /// The legal moves' texts; none at a chance node or at the end.
     fn legal(&self) -> Vec<String>;
     /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
-    fn moves(&self, evaluator: Option<&str>) -> Vec<wire::MoveInfo>;
+    ///
+    /// # Errors
+    /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the work off. Both
+    /// without a place.
+    fn moves_within(
+        &self,
+        evaluator: Option<&str>,
+        effort: &Arc<Effort>,
+    ) -> Result<Vec<wire::MoveInfo>, Fault>;
+    /// [`moves_within`](Self::moves_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `undecided`.
+    fn moves(&self, evaluator: Option<&str>) -> Result<Vec<wire::MoveInfo>, Fault> {
+        self.moves_within(evaluator, &Effort::free())
+    }
     /// The chance outcomes with their probabilities; none elsewhere.
     fn chance(&self) -> Vec<wire::ChanceInfo>;
     /// The position's text.
@@ -227,8 +256,12 @@ pub trait AnyRoot: Send + Sync {
     fn state_text(&self) -> Option<String>;
     /// The position's text where the game began.
     fn start_text(&self) -> String;
-    /// The board as drawing primitives.
-    fn board(&self) -> wire::Board;
+    /// The board as drawing primitives; what the rules do not find out about it is marked so, or left out.
+    fn board_within(&self, effort: &Arc<Effort>) -> wire::Board;
+    /// [`board_within`](Self::board_within) with whatever effort it takes.
+    fn board(&self) -> wire::Board {
+        self.board_within(&Effort::free())
+    }
     /// The position's hash.
     fn hash(&self) -> u64;
     /// The static evaluation from the mover's view, in thousandths, unless the game is over.
@@ -260,6 +293,28 @@ pub trait AnyRoot: Send + Sync {
     fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault>;
     /// The concrete type, for engines of the same game.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// Where the work of the rules ended before they knew what a position is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doubt {
+    /// Whether the start can be.
+    Start,
+    /// What the ply of that index does.
+    Ply(usize),
+}
+
+impl Doubt {
+    /// What it says to a client that needs to know.
+    #[must_use]
+    pub fn fault(self) -> Fault {
+        let (pointer, what) = match self {
+            Self::Start => ("/position/start".to_owned(), "whether the start can be"),
+            Self::Ply(index) => (format!("/position/moves/{index}"), "what this move does"),
+        };
+        let message = format!("the rules did not find out {what} within their bounds");
+        Fault { code: wire::ErrorCode::Undecided, pointer, message, outcome: None }
+    }
 }
 
 /// The moves that a search may choose from: indexes into the list of legal moves, ascending.

@@ -4,8 +4,10 @@ use plyd_protocol as wire;
 
 use super::root::Typed;
 use super::{AnyRoot, Candidates, Engine, Fault, OptionError, Playable, words};
+use crate::effort::Effort;
 use crate::game::{Root, Turn};
 use crate::options::{FULL_LEVEL, Options};
+use crate::score::Value;
 use crate::search::{Asked, Control, End, Found, Line, Searcher, strength};
 
 /// A searcher with the game that it was made for.
@@ -46,19 +48,28 @@ impl<G: Playable> Engine for Erased<G> {
         publish: &mut dyn FnMut(Vec<wire::Line>),
     ) -> (Vec<wire::Line>, End) {
         let typed = root.as_any().downcast_ref::<Typed<G>>().expect("the engine fits the root");
-        let (game, root) = (&typed.game, &typed.root);
+        let effort = Effort::of_search(control.interrupt().clone());
+        let heeding = typed.game.heeding(&effort);
+        let (game, root) = (heeding.as_ref().unwrap_or(&typed.game), &typed.root);
         let mut legal = Vec::new();
         game.moves(&root.pos, &mut legal);
         let moves: Vec<G::Move> = candidates.indexes.iter().map(|&index| legal[index]).collect();
         let multipv = multipv.clamp(1, moves.len());
 
         let first = legal[candidates.first];
-        publish(lines(game, root, &Found::one(first, 0, None)));
+        publish(lines(game, root, &Found::one(first, 0, None), false));
 
         let asked = Asked { moves, multipv };
-        let mut tell = |found: &Found<G::Move>| publish(lines(game, root, found));
+        // What rests on rules that left something undecided is no proof.
+        let is_sure = || !game.is_undecided(&root.pos) && !effort.has_undecided();
+        let mut tell = |found: &Found<G::Move>| publish(lines(game, root, found, is_sure()));
         let (found, end) = self.searcher.search(game, root, &asked, control, &mut tell);
-        (lines(game, root, &found), end)
+        if is_sure() {
+            return (lines(game, root, &found, true), end);
+        }
+        // Nor is what was learned on the way.
+        self.searcher.clear();
+        (lines(game, root, &found, false), if end == End::Proven { End::Limit } else { end })
     }
 
     fn clear(&mut self) {
@@ -67,18 +78,30 @@ impl<G: Playable> Engine for Erased<G> {
 }
 
 /// The protocol's form of what a search found.
-fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>) -> Vec<wire::Line> {
-    found.lines.iter().enumerate().map(|(i, found)| line(game, root, i as u32 + 1, found)).collect()
+fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>, is_sure: bool) -> Vec<wire::Line> {
+    let line = |(i, found)| line(game, root, i as u32 + 1, found, is_sure);
+    found.lines.iter().enumerate().map(line).collect()
 }
 
-fn line<G: Playable>(game: &G, root: &Root<G>, rank: u32, found: &Line<G::Move>) -> wire::Line {
+/// A line; it ends with a move of which the rules did not find out what it does, since the next may not be legal then.
+fn line<G: Playable>(
+    game: &G,
+    root: &Root<G>,
+    rank: u32,
+    found: &Line<G::Move>,
+    is_sure: bool,
+) -> wire::Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());
     for &mv in &found.pv {
         debug_assert!(!matches!(game.turn(&pos), Turn::Over(_)), "a line runs past the end of the game");
         pv.push(game.move_text(&pos, mv));
         game.play(&mut pos, mv);
+        if game.is_undecided(&pos) {
+            break;
+        }
     }
-    let score = found.value.map(|(value, bound)| words::score::<G>(value, bound));
+    let sure = |value: Value| if is_sure { value } else { Value::guess(value.score) };
+    let score = found.value.map(|(value, bound)| words::score::<G>(sure(value), bound));
     wire::Line { rank, mv: pv[0].clone(), pv, depth: found.depth, score }
 }

@@ -6,23 +6,35 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 
 use super::{
-    AnyRoot, Candidates, Counting, Engine, Entry, Fault, Learner, Playable, conformance, perft,
+    AnyRoot, Candidates, Counting, Doubt, Engine, Entry, Fault, Learner, Playable, conformance, perft,
     player::Erased, words,
 };
+use crate::effort::Effort;
 use crate::game::{Root, Turn};
 use crate::options::Options;
 use crate::search::Control;
+
+/// The nodes of the rules' own work that all moves of a position may take together, when what each does is asked.
+const MOVES_NODES: u64 = 20_000;
 
 /// A root whose game is known.
 pub(super) struct Typed<G: Playable> {
     pub(super) game: G,
     pub(super) root: Root<G>,
     played: Vec<String>,
+    doubt: Option<Doubt>,
 }
 
 /// A game's root at its start, as an object.
 pub fn open<G: Playable>(game: G, start: G::Position) -> Arc<dyn AnyRoot> {
-    Arc::new(Typed { game, root: Root::new(start), played: Vec::new() })
+    let doubt = game.is_undecided(&start).then_some(Doubt::Start);
+    Arc::new(Typed { game, root: Root::new(start), played: Vec::new(), doubt })
+}
+
+/// The effort ended before there was an answer.
+fn broken_off(pointer: String) -> Fault {
+    let message = "it ended before the position was known".to_owned();
+    Fault { code: wire::ErrorCode::Unprepared, pointer, message, outcome: None }
 }
 
 fn illegal(pointer: String, message: String) -> Fault {
@@ -82,17 +94,28 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.rules().into_iter().collect()
     }
 
-    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
-        let Self { game, root, played } = self;
-        let mut next = Self { game: game.clone(), root: root.clone(), played: played.clone() };
-        moves.iter().try_for_each(|text| next.play(text))?;
-        Ok(Arc::new(next))
+    fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault> {
+        let Self { game, root, played, doubt } = self;
+        let heeding = game.heeding(effort).unwrap_or_else(|| game.clone());
+        let mut next = Self { game: heeding, root: root.clone(), played: played.clone(), doubt: *doubt };
+        for text in moves {
+            if !effort.proceed(1) {
+                return Err(broken_off(format!("/position/moves/{}", next.played.len())));
+            }
+            // What is not legal where it is not known what was played may be so in truth.
+            next.play(text).map_err(|fault| next.doubt.map_or(fault, Doubt::fault))?;
+        }
+        // Whoever asks next has an effort of its own.
+        Ok(Arc::new(Self { game: game.clone(), ..next }))
     }
 
     fn play(&mut self, text: &str) -> Result<(), Fault> {
         let pointer = || format!("/position/moves/{}", self.played.len());
         let mv = self.read(text).map_err(|message| illegal(pointer(), message))?;
         self.root.play(&self.game, mv);
+        if self.doubt.is_none() && self.game.is_undecided(&self.root.pos) {
+            self.doubt = Some(Doubt::Ply(self.played.len()));
+        }
         self.played.push(text.to_owned());
         Ok(())
     }
@@ -120,13 +143,34 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.legal_moves().into_iter().map(|mv| self.game.move_text(&self.root.pos, mv)).collect()
     }
 
-    fn moves(&self, evaluator: Option<&str>) -> Vec<wire::MoveInfo> {
-        let game = &self.game;
+    fn doubt(&self) -> Option<Doubt> {
+        self.doubt
+    }
+
+    fn moves_within(
+        &self,
+        evaluator: Option<&str>,
+        effort: &Arc<Effort>,
+    ) -> Result<Vec<wire::MoveInfo>, Fault> {
+        let heeding = self.game.heeding(effort);
+        let game = heeding.as_ref().unwrap_or(&self.game);
+        effort.grant(Some(MOVES_NODES));
         let side = game.side(&self.root.pos);
         let mut pos = self.root.pos.clone();
         let describe = |mv| {
+            if !effort.proceed(1) {
+                return Err(broken_off(String::new()));
+            }
             let text = game.move_text(&pos, mv);
             let undo = game.play(&mut pos, mv);
+            if game.is_undecided(&pos) {
+                return Err(Fault {
+                    code: wire::ErrorCode::Undecided,
+                    pointer: String::new(),
+                    message: format!("the rules did not find out what `{text}` does within their bounds"),
+                    outcome: None,
+                });
+            }
             let turn = game.turn(&pos);
             let eval = evaluator.filter(|_| turn == Turn::Move).map(|evaluator| {
                 let score = i64::from(game.evaluate(&pos, evaluator).raw());
@@ -138,9 +182,11 @@ impl<G: Playable> AnyRoot for Typed<G> {
             };
             let after = game.position_text(&pos);
             game.undo(&mut pos, mv, undo);
-            wire::MoveInfo { mv: text, text: after, eval, outcome }
+            Ok(wire::MoveInfo { mv: text, text: after, eval, outcome })
         };
-        self.legal_moves().into_iter().map(describe).collect()
+        let moves = self.legal_moves().into_iter().map(describe).collect();
+        effort.grant(None);
+        moves
     }
 
     fn is_stochastic(&self) -> bool {
@@ -179,8 +225,9 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.position_text(&self.root.start)
     }
 
-    fn board(&self) -> wire::Board {
-        words::board(self.game.draw(&self.root.pos))
+    fn board_within(&self, effort: &Arc<Effort>) -> wire::Board {
+        let heeding = self.game.heeding(effort);
+        words::board(heeding.as_ref().unwrap_or(&self.game).draw(&self.root.pos))
     }
 
     fn hash(&self) -> u64 {

@@ -27,6 +27,7 @@ pub mod tree;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::effort::Interrupt;
 use crate::game::{Game, Root};
 use crate::score::{Score, Value};
 use crate::search::gate::Gate;
@@ -41,6 +42,8 @@ pub const UNLIMITED: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Control {
     gate: Gate,
+    /// What [`Control::stop`] ends of the rules' own work.
+    rules: Interrupt,
     // The four of `Deadlines`.
     armed_ns: AtomicU64,
     free_ns: AtomicU64,
@@ -59,6 +62,7 @@ impl Default for Control {
     fn default() -> Self {
         Self {
             gate: Gate::default(),
+            rules: Interrupt::default(),
             armed_ns: AtomicU64::new(0),
             free_ns: AtomicU64::new(0),
             soft_ns: AtomicU64::new(UNLIMITED),
@@ -77,6 +81,7 @@ impl Default for Control {
 impl Control {
     /// Asks the search to end as soon as it can; it cannot be taken back.
     pub fn stop(&self) {
+        self.rules.hurry();
         self.gate.end();
     }
 
@@ -98,6 +103,11 @@ impl Control {
     pub fn is_over(&self) -> bool {
         self.gate.wait();
         self.stopped() || clock::now_ns() >= self.hard_ns()
+    }
+
+    /// What [`Control::stop`] raises for the rules' own work.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.rules
     }
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).

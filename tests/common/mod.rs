@@ -6,6 +6,7 @@
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code, unused_imports)]
 
+pub(crate) mod boards;
 mod ledger;
 mod peer;
 pub(crate) mod process;
@@ -145,6 +146,14 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
         let line = status.lines().find(|line| line.starts_with(name)).expect("a line of /proc");
         line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
+    }
+
+    /// The processor time that the process has used, in clock ticks of a hundredth of a second.
+    pub(crate) fn cpu_ticks(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).expect("it runs");
+        // The name, in brackets, may hold spaces; user and system time are the 12th and 13th field behind it.
+        let fields = stat.rsplit(')').next().expect("a text has an end").split_whitespace().skip(11);
+        fields.take(2).map(|ticks| ticks.parse::<u64>().expect("a number of ticks")).sum()
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, Player, ToMove};
 
+use crate::effort::Effort;
 use crate::engine::{AnyRoot, Candidates, Counting, Engine, Entry, Fault, Learner};
 use crate::game::{Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
@@ -60,7 +61,7 @@ pub(super) static COUNTING: Entry = Entry {
     open,
 };
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let goal = rules.int("goal").unwrap_or(21);
     if goal == 666 {
         return Err(OpenError::Rule { name: "goal", message: "not this one".into() });
@@ -129,7 +130,7 @@ impl AnyRoot for Count {
         [("goal", wire::Setting::from(self.goal)), ("chance", self.chance.into())].into_iter().collect()
     }
 
-    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
+    fn extend_within(&self, moves: &[String], _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault> {
         let mut next = self.clone();
         moves.iter().try_for_each(|mv| next.play(mv))?;
         Ok(Arc::new(next))
@@ -186,9 +187,13 @@ impl AnyRoot for Count {
         (1..=most).map(|n| format!("+{n}")).collect()
     }
 
-    fn moves(&self, _evaluator: Option<&str>) -> Vec<wire::MoveInfo> {
+    fn moves_within(
+        &self,
+        _evaluator: Option<&str>,
+        _effort: &Arc<Effort>,
+    ) -> Result<Vec<wire::MoveInfo>, Fault> {
         let after = |mv: String| wire::MoveInfo { text: mv.clone(), mv, eval: None, outcome: None };
-        self.legal().into_iter().map(after).collect()
+        Ok(self.legal().into_iter().map(after).collect())
     }
 
     fn chance(&self) -> Vec<wire::ChanceInfo> {
@@ -208,7 +213,7 @@ impl AnyRoot for Count {
         self.start.to_string()
     }
 
-    fn board(&self) -> wire::Board {
+    fn board_within(&self, _effort: &Arc<Effort>) -> wire::Board {
         wire::Board::default()
     }
 

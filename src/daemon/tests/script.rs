@@ -26,6 +26,7 @@ use crate::daemon::state::{ConnId, Effects, State, WorkerId};
 use crate::daemon::threads::Return;
 use crate::daemon::transport::Signal;
 use crate::daemon::worker::{Order, Run};
+use crate::effort::Effort;
 use crate::search::{Control, End};
 use crate::settings::Caps;
 
@@ -104,12 +105,12 @@ impl Stage {
         while !self.tasks.is_empty() {
             let task = self.tasks.remove(0);
             let output = match self.state.context(&task) {
-                Ok(context) => self.bench.work(&task, context),
+                Ok(context) => self.bench.work(&task, context, &Effort::whole(task.interrupt.clone())),
                 Err(refusal) => Output::Refused(refusal),
             };
             let next = self.change(|state, now_ns| {
                 state.commit(&task, output, now_ns);
-                state.next_in_lane(task.conn, &task.lane)
+                state.next_in_lane(&task)
             });
             self.tasks.extend(next);
         }

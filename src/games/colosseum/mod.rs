@@ -22,6 +22,7 @@ use self::players::SeedPlayer;
 use self::rules::{APART, Colosseum, Position};
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::setup::Setup;
+use crate::effort::Effort;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
 use crate::games::bits::{Bits, U192};
@@ -97,7 +98,7 @@ const fn bench(position: &'static str, depth: u32) -> Bench {
     Bench { rules: "", position, depth, player: ("default", GROUND) }
 }
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
     let setup = Setup::choose(rules, layout.as_ref().map(|layout| layout.size))?;
     let cells = setup.size * setup.size;
@@ -197,7 +198,7 @@ mod tests {
 
     /// The answer of a player: the move, and what it claims to be proven.
     fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<plyd_protocol::Proof>) {
-        let root = open(&Rules::default(), Some(text)).unwrap();
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(nodes), None);
         let lines = lines(root.as_ref(), (player, GROUND), &[], 1, &control);
@@ -226,7 +227,7 @@ mod tests {
     fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
         // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
-        let root = open(&Rules::default(), Some(text)).unwrap();
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(20_000), None);
         let lines = lines(root.as_ref(), ("tree", "seed"), &["35d".to_owned()], 1, &control);
@@ -297,7 +298,7 @@ mod tests {
         let (mut random, mut claims) = (SplitMix64::new(7), [0; 3]);
         for _ in 0..40 {
             let pos = narrow(&game, &mut random);
-            let root = open(&Rules::default(), Some(&game.position_text(&pos))).unwrap();
+            let root = open(&Rules::default(), Some(&game.position_text(&pos)), &Effort::free()).unwrap();
             let mut known = HashMap::new();
             for player in [
                 ("default", GROUND),
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn starts_and_rules_set_the_size_and_seeds_the_start() {
         let text = |given: Vec<(&'static str, crate::game::Setting)>, start: Option<&str>| {
-            open(&Rules::new(given), start).map(|root| root.text())
+            open(&Rules::new(given), start, &Effort::free()).map(|root| root.text())
         };
         assert!(text(vec![], None).unwrap().starts_with("8 "));
         for size in 5..=12 {
@@ -345,7 +346,8 @@ mod tests {
 
     #[test]
     fn the_published_player_takes_published_evaluations() {
-        let root = open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1")).unwrap();
+        let root =
+            open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1"), &Effort::free()).unwrap();
         let told = |eval| {
             let control = Control::default();
             control.set_limits(None, Some(1));

@@ -27,6 +27,7 @@ use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Positio
 use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::tuples::{Tables, Tuples};
 use self::variant::Variant;
+use crate::effort::Effort;
 use crate::engine::{self, AnyRoot, Bench, Entry, Learner, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Named, OpenError, Rules};
 use crate::options::Options;
@@ -125,7 +126,7 @@ const fn chance(position: &'static str, player: &'static str, depth: u32) -> Ben
     Bench { rules: "mode=nondet", position, depth, player: (player, "tuples") }
 }
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
     let variant = Variant::choose(rules, layout.as_ref().map(Layout::told))?;
     if variant.chance {
@@ -262,7 +263,7 @@ mod tests {
         ] {
             let given: Settings = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
             let rules = settings::rules(&ENTRY, &given, 0).unwrap();
-            let root = open(&rules, Some(text)).unwrap();
+            let root = open(&rules, Some(text), &Effort::free()).unwrap();
             let candidates = root.candidates(&[], &[]).unwrap();
             assert_eq!(candidates.first_text, expected, "{text}");
 
@@ -280,7 +281,9 @@ mod tests {
 
     #[test]
     fn the_published_player_takes_either_published_evaluation() {
-        let root = open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +")).unwrap();
+        let root =
+            open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +"), &Effort::free())
+                .unwrap();
         let told = |words: &str| {
             let given: Settings = words.split(',').filter_map(|word| word.split_once('=')).collect();
             let options = settings::options(&ENTRY, &given, 0, CAPS).unwrap();

@@ -33,6 +33,7 @@ use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::sizes::Size;
 use self::solver::Solver;
 use self::territory::{TUNABLE, Territory};
+use crate::effort::Effort;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::games::bits::Bits;
@@ -152,7 +153,7 @@ const fn bench(position: &'static str, depth: u32) -> Bench {
     Bench { rules: "", position, depth, player: ("default", "territory") }
 }
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
     let size = Size::choose(rules, layout.as_ref().map(|layout| layout.size))?;
     if size.cells() <= u64::CAPACITY {
@@ -253,7 +254,8 @@ mod tests {
 
     #[test]
     fn the_start_sets_the_size() {
-        let position = |start| (ENTRY.open)(&Rules::default(), start).map(|root| root.text());
+        let position =
+            |start| (ENTRY.open)(&Rules::default(), start, &Effort::free()).map(|root| root.text());
         let seven = ["......."; 7].join("/") + " 1";
         assert_eq!(position(None), Ok(seven));
         let large = format!("1.............2{} 1", "/...............".repeat(7));
@@ -261,8 +263,8 @@ mod tests {
             assert_eq!(position(Some(text)).as_deref(), Ok(text));
         }
         let nine = Rules::new(vec![("preset", "11x9".into())]);
-        assert_eq!((ENTRY.open)(&nine, None).map(|root| root.legal().len()), Ok(99));
-        let clash = (ENTRY.open)(&nine, Some(".../.../... 1")).map(|root| root.text());
+        assert_eq!((ENTRY.open)(&nine, None, &Effort::free()).map(|root| root.legal().len()), Ok(99));
+        let clash = (ENTRY.open)(&nine, Some(".../.../... 1"), &Effort::free()).map(|root| root.text());
         assert!(matches!(clash, Err(OpenError::Impossible(_))));
     }
 

@@ -98,7 +98,8 @@ fn perft_of_the_entry() {
             _ => panic!("an unknown rule: {rule}"),
         };
         let rules = Rules::new(rules.split(',').filter(|rule| !rule.is_empty()).map(setting).collect());
-        let root = (super::ENTRY.open)(&rules, Some(position)).expect("possible");
+        let root =
+            (super::ENTRY.open)(&rules, Some(position), &crate::effort::Effort::free()).expect("possible");
         for (depth, count) in counts.split(' ').enumerate() {
             let found = root.perft(depth as u32 + 1, Counting::Plain, &Control::default());
             assert_eq!(found.to_string(), count, "{line}: depth {}", depth + 1);

@@ -7,6 +7,7 @@ use super::notation::{MOVE_GRAMMAR, POSITION_GRAMMAR, START, parse_position};
 use super::perfect::Perfect;
 use super::seed::Seed;
 use super::{LGame, Neutrals, Position};
+use crate::effort::Effort;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
@@ -119,7 +120,7 @@ pub(super) fn game(rules: &Rules) -> Result<LGame, OpenError> {
     Ok(game)
 }
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let game = game(rules)?;
     let pos = parse_position(&game, start.unwrap_or(START))?;
     Ok(engine::open(game, pos))

@@ -6,7 +6,7 @@
 use super::grid::Grid;
 use super::position::{Position, Setup};
 use super::presets::{Preset, Told};
-use super::rules::{Fill, Sudoku};
+use super::rules::{Effect, Fill, POSITION_NODES, Sudoku};
 use super::solver::Solved;
 use super::state_text;
 use crate::game::{OpenError, Side};
@@ -18,8 +18,6 @@ pub const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then th
      `2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1`. White space is free, so that a board file is a \
      position; the framework's state text (`rows = m`, ...) is read, too.";
 
-/// Guesses that a start may take to be solved: boards with a solution take a few thousand at most.
-const GUESSES: u64 = 300_000;
 /// The most points that a text may give.
 const MAX_SCORE: usize = 1_000_000;
 
@@ -209,38 +207,62 @@ impl Layout {
         }
     }
 
-    /// The position in a game of that shape.
+    /// The position in a game of that shape; it is undecided where the solver does not find out whether it can be.
     ///
     /// # Errors
     /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution any more,
     /// or with a taboo move that is none.
     pub fn position(self, game: &Sudoku) -> Result<Position, OpenError> {
-        let witness = self.solution(game)?;
+        let mut left = POSITION_NODES;
+        let solution = self.solution(game, &mut left)?;
+        let is_undecided = solution.is_none();
         let taboo = self.taboo;
-        let setup = Setup {
+        let mut setup = Setup {
+            witness: solution.unwrap_or_else(|| self.values.clone()),
             values: self.values,
-            witness,
             owners: self.owners,
             taboo: Vec::new(),
             scores: self.scores,
             mover: self.mover,
             history: self.history,
+            nodes: POSITION_NODES - left,
+            is_undecided,
         };
-        let pos = game.position(setup.clone());
+        let mut pos = game.position(setup.clone());
         for &mv in &taboo {
             let cell = usize::from(mv.cell);
             let stands = setup.values[cell] == mv.value;
             let fits = pos.candidates(game.grid(), cell) >> (mv.value - 1) & 1 != 0;
-            if stands || (fits && !game.is_taboo(&pos, mv)) {
-                let (row, column) = game.grid().place(cell);
-                return impossible(format!("the taboo move {row},{column},{} leaves a solution", mv.value));
+            let effect = if stands || (fits && pos.square(cell).witness == mv.value) {
+                Effect::Fills(Vec::new())
+            } else if fits {
+                let (effect, nodes) = game.effect(&pos, mv);
+                pos.nodes += nodes;
+                effect
+            } else {
+                Effect::Passes
+            };
+            match effect {
+                Effect::Fills(_) => {
+                    let (row, column) = game.grid().place(cell);
+                    return impossible(format!(
+                        "the taboo move {row},{column},{} leaves a solution",
+                        mv.value
+                    ));
+                }
+                Effect::Passes => {}
+                Effect::Undecided => pos.is_undecided = true,
             }
+        }
+        (setup.nodes, setup.is_undecided) = (pos.nodes, pos.is_undecided);
+        if setup.is_undecided {
+            game.effort().leave_undecided();
         }
         Ok(game.position(Setup { taboo: ascending(taboo), ..setup }))
     }
 
-    /// A solution of the board.
-    fn solution(&self, game: &Sudoku) -> Result<Vec<u8>, OpenError> {
+    /// A solution of the board; none where the nodes do not suffice to find one or that there is none.
+    fn solution(&self, game: &Sudoku, nodes: &mut u64) -> Result<Option<Vec<u8>>, OpenError> {
         let grid = game.grid();
         let mut used = vec![0_u32; grid.regions().len()];
         for (cell, &value) in self.values.iter().enumerate().filter(|&(_, &value)| value != 0) {
@@ -255,9 +277,10 @@ impl Layout {
                 used[region] |= 1 << value;
             }
         }
-        let mut guesses = GUESSES;
-        if let Some(solution) = first_solution(game, &self.values, &mut guesses)? {
-            return Ok(solution);
+        match game.solver().solve(&self.values, &[], nodes, game.effort()) {
+            Solved::By(solution) => return Ok(Some(solution)),
+            Solved::Unknown => return Ok(None),
+            Solved::Never => {}
         }
         // The values before some cell have a solution, those up to it none: the cell is found by halving.
         let clues: Vec<usize> = (0..self.values.len()).filter(|&cell| self.values[cell] != 0).collect();
@@ -266,24 +289,15 @@ impl Layout {
             let middle = (solved + unsolved) / 2;
             let mut values = vec![0; self.values.len()];
             clues[..middle].iter().for_each(|&cell| values[cell] = self.values[cell]);
-            if first_solution(game, &values, &mut guesses)?.is_some() {
-                solved = middle;
-            } else {
-                unsolved = middle;
+            match game.solver().solve(&values, &[], nodes, game.effort()) {
+                Solved::By(_) => solved = middle,
+                Solved::Never => unsolved = middle,
+                Solved::Unknown => return impossible("the board has no solution"),
             }
         }
         let (row, column) = grid.place(clues[unsolved - 1]);
         let value = self.values[clues[unsolved - 1]];
         impossible(format!("with the value {value} at {row},{column} the board has no solution"))
-    }
-}
-
-/// A solution of a board, unless there is none.
-fn first_solution(game: &Sudoku, values: &[u8], guesses: &mut u64) -> Result<Option<Vec<u8>>, OpenError> {
-    match game.solver().solve(values, &[], guesses) {
-        Solved::By(solution) => Ok(Some(solution)),
-        Solved::Never => Ok(None),
-        Solved::Unknown => impossible("the board was not solved within the guesses that a start may take"),
     }
 }
 

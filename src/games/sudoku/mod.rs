@@ -42,6 +42,7 @@ use self::position::Position;
 use self::presets::Choice;
 use self::rules::{FULL, STUCK, Sudoku};
 use self::seed::{MoveOrder, SeedPlayer};
+use crate::effort::Effort;
 use crate::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use crate::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use crate::options::Options;
@@ -129,12 +130,12 @@ const fn bench(position: &'static str, depth: u32) -> Bench {
     Bench { rules: "", position, depth, player: ("default", "parity") }
 }
 
-fn open(rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
     let told = layout.as_ref().map(Layout::told);
     let game = Sudoku::new(Choice::new(rules, told.as_ref())?);
     let start = match layout {
-        Some(layout) => layout.position(&game)?,
+        Some(layout) => layout.position(&game.heeding(effort).unwrap_or_else(|| game.clone()))?,
         None => game.start(),
     };
     Ok(engine::open(game, start))

@@ -37,8 +37,8 @@ impl Notation for Sudoku {
         Ok(Fill { cell: (row * side + column) as u16, value: value as u8 })
     }
 
-    /// Values with their owners; for empty cells the values that fit, those that were declared taboo, and those that would
-    /// be.
+    /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those that would
+    /// be, and those of which that was not found out.
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();
@@ -63,6 +63,7 @@ impl Notation for Sudoku {
             let values = (1..=grid.side() as u8).filter(move |value| candidates >> (value - 1) & 1 != 0);
             values.map(move |value| Fill { cell: cell as u16, value })
         });
+        let taboo = taboo_moves(self, pos);
         let labels: Vec<String> = (0..grid.side()).map(|at| at.to_string()).collect();
         Drawing {
             rows: grid.side(),
@@ -72,7 +73,8 @@ impl Notation for Sudoku {
             marks: [
                 marks("candidates", fitting.collect()),
                 marks("declared", declared(pos).collect()),
-                marks("taboo", taboo_moves(self, pos)),
+                marks("taboo", taboo.known),
+                marks("undecided", taboo.undecided),
             ]
             .concat(),
             row_labels: labels.clone(),

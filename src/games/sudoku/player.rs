@@ -52,6 +52,15 @@ where
         control: &Control,
         publish: &mut dyn FnMut(&Found<Fill>),
     ) -> (Found<Fill>, End) {
+        // Without a solution there is no race, and a board larger than any race, or none of its moves, may be asked for.
+        let seed = self.options.seed;
+        let greedy = |publish: &mut dyn FnMut(&Found<Fill>)| {
+            let mut greedy = Unknowing::new(Greedy::new(Points, seed));
+            greedy.search(game, root, asked, control, publish)
+        };
+        if game.is_undecided(&root.pos) {
+            return greedy(publish);
+        }
         let empty = root.pos.empty();
         let (limit, guesses) = match game.grid().cells() {
             ..=EXACT_CELLS => (SOLUTIONS, GUESSES),
@@ -74,11 +83,7 @@ where
             .or_else(|| question.answer(large, evaluator, options, Extent::Outline, publish))
             .or_else(|| question.answer(small, evaluator, options, Extent::Fills, publish))
             .or_else(|| question.answer(large, evaluator, options, Extent::Fills, publish))
-            .unwrap_or_else(|| {
-                // A board larger than any race, or none of its moves is asked for.
-                let mut greedy = Unknowing::new(Greedy::new(Points, options.seed));
-                greedy.search(game, root, asked, control, publish)
-            })
+            .unwrap_or_else(|| greedy(publish))
     }
 
     fn clear(&mut self) {

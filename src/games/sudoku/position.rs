@@ -36,19 +36,25 @@ pub struct Position {
     pub(super) mover: Side,
     pub(super) hash: u64,
     pub(super) history: Vec<Fill>,
+    /// The solver's nodes so far, from the start on.
+    pub(super) nodes: u64,
+    /// Whether they did not suffice: the board may have no solution, and the witness is none.
+    pub(super) is_undecided: bool,
 }
 
 /// What a move changed.
 #[derive(Clone, Debug)]
 pub struct Undo {
     pub(super) mover: Side,
-    pub(super) effect: Effect,
+    pub(super) change: Change,
     /// The solution that was the witness, where it changed.
     pub(super) witness: Option<Vec<u8>>,
+    pub(super) nodes: u64,
+    pub(super) is_undecided: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Effect {
+pub(super) enum Change {
     Taboo,
     /// Points, and which of the neighbours were reached anew, as bits in the grid's order.
     Filled {
@@ -62,7 +68,7 @@ pub(super) enum Effect {
 pub struct Setup {
     /// The values; 0 for empty cells.
     pub values: Vec<u8>,
-    /// A solution.
+    /// A solution; anything where it is undecided whether there is one.
     pub witness: Vec<u8>,
     /// The owners of values.
     pub owners: Vec<Option<Side>>,
@@ -74,6 +80,10 @@ pub struct Setup {
     pub mover: Side,
     /// The moves that led here, as far as they are known.
     pub history: Vec<Fill>,
+    /// The nodes that the solver took for it.
+    pub nodes: u64,
+    /// Whether these did not suffice.
+    pub is_undecided: bool,
 }
 
 impl Position {
@@ -173,8 +183,8 @@ const SHAPE: u64 = 5;
 pub(super) const SECOND: u64 = key(6, 0);
 
 impl Sudoku {
-    /// A position from its parts, which must fit each other: the witness solves the values, every taboo move was
-    /// declared rightly.
+    /// A position from its parts, which must fit each other: unless it is undecided, the witness solves the values and
+    /// every taboo move was declared rightly.
     #[must_use]
     pub fn position(&self, setup: Setup) -> Position {
         let grid = self.grid();
@@ -187,6 +197,8 @@ impl Sudoku {
             mover: Side::First,
             hash: key(SHAPE, grid.m() * 16 + grid.n()),
             history: setup.history,
+            nodes: setup.nodes,
+            is_undecided: setup.is_undecided,
         };
         for (cell, square) in pos.squares.iter_mut().enumerate() {
             square.value = setup.values[cell];
@@ -244,7 +256,7 @@ impl Sudoku {
     }
 
     /// Fills a cell for the mover; the turn is not passed yet.
-    pub(super) fn fill(&self, pos: &mut Position, mv: Fill) -> Effect {
+    pub(super) fn fill(&self, pos: &mut Position, mv: Fill) -> Change {
         let cell = usize::from(mv.cell);
         let grid = self.grid();
         let points = self.points(pos, cell);
@@ -270,7 +282,7 @@ impl Sudoku {
                 }
             }
         }
-        Effect::Filled { points, reached }
+        Change::Filled { points, reached }
     }
 
     /// Empties a cell that the mover filled last.

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::grid::Grid;
-use super::position::{Effect, Position, SECOND, Setup, Undo};
+use super::position::{Change, Position, SECOND, Setup, Undo};
 use super::presets::{Choice, Preset};
 use super::solver::{Solved, Solver};
 use super::witness;
+use crate::effort::Effort;
 use crate::game::{Game, Outcome, Side, Turn};
 
 /// The ending of games in which every cell has a value.
@@ -24,6 +25,7 @@ pub const POINTS: [i32; 4] = [0, 1, 3, 7];
 #[derive(Clone, Debug)]
 pub struct Sudoku {
     board: Arc<Board>,
+    effort: Arc<Effort>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,23 @@ struct Board {
     grid: Grid,
     solver: Solver,
     choice: Choice,
+}
+
+/// The nodes that the solver may visit for a position, from its start on through all its moves: some 40 ms on the largest
+/// boards. What they do not decide is left undecided, so that equal positions are decided alike, whoever asks and when.
+pub(super) const POSITION_NODES: u64 = 30_000;
+/// The same for all moves of a position, when what each would do is asked.
+pub(super) const MOVES_NODES: u64 = 20_000;
+
+/// What a legal move does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Effect {
+    /// It fills its cell: a solution of the board with it.
+    Fills(Vec<u8>),
+    /// It is taboo: the board has no solution with it.
+    Passes,
+    /// It was not found out.
+    Undecided,
 }
 
 /// A value for a cell: a move. It fills the cell, or is declared taboo.
@@ -47,7 +66,7 @@ impl Sudoku {
     #[must_use]
     pub fn new(choice: Choice) -> Self {
         let grid = Grid::new(choice.shape.0, choice.shape.1);
-        Self { board: Arc::new(Board { solver: Solver::new(&grid), grid, choice }) }
+        Self { board: Arc::new(Board { solver: Solver::new(&grid), grid, choice }), effort: Effort::free() }
     }
 
     /// The grid.
@@ -61,6 +80,12 @@ impl Sudoku {
     #[must_use]
     pub fn solver(&self) -> &Solver {
         &self.board.solver
+    }
+
+    /// What bounds the solver's work.
+    #[must_use]
+    pub fn effort(&self) -> &Effort {
+        &self.effort
     }
 
     /// Shape, preset and allowed cells.
@@ -88,6 +113,8 @@ impl Sudoku {
             scores: [0; 2],
             mover: Side::First,
             history: Vec::new(),
+            nodes: 0,
+            is_undecided: false,
         })
     }
 
@@ -106,32 +133,42 @@ impl Sudoku {
         POINTS[completed.count()]
     }
 
-    /// Whether a legal move is taboo: the puzzle has no solution with it.
+    /// Whether a legal move is known to be taboo: the puzzle has no solution with it.
     #[must_use]
     pub fn is_taboo(&self, pos: &Position, mv: Fill) -> bool {
-        pos.square(mv.cell.into()).witness != mv.value && self.witness_with(pos, mv).is_none()
+        pos.square(mv.cell.into()).witness != mv.value && self.effect(pos, mv).0 == Effect::Passes
     }
 
-    /// A solution with a legal move, if there is one.
-    pub(super) fn witness_with(&self, pos: &Position, mv: Fill) -> Option<Vec<u8>> {
+    /// What a legal move does that has not the witness's value, and the nodes that the solver took to find it out.
+    pub(super) fn effect(&self, pos: &Position, mv: Fill) -> (Effect, u64) {
+        if pos.is_undecided {
+            return (Effect::Undecided, 0);
+        }
         let (mut values, mut witness) = pos.boards();
         if witness::exchange(self.grid(), &values, &mut witness, mv) {
-            return Some(witness);
+            return (Effect::Fills(witness), 0);
         }
         values[usize::from(mv.cell)] = mv.value;
-        match self.solver().solve(&values, &witness, &mut u64::MAX.clone()) {
-            Solved::By(solution) => Some(solution),
-            Solved::Never | Solved::Unknown => None,
-        }
+        let most = self.effort.granted().unwrap_or(POSITION_NODES.saturating_sub(pos.nodes));
+        let mut left = most;
+        let solved = self.solver().solve(&values, &witness, &mut left, &self.effort);
+        self.effort.take(most - left);
+        let effect = match solved {
+            Solved::By(solution) => Effect::Fills(solution),
+            Solved::Never => Effect::Passes,
+            Solved::Unknown => Effect::Undecided,
+        };
+        (effect, most - left)
     }
 
     /// Plays a legal move as one that fills its cell; the witness is left as it is.
     pub(super) fn play_as_fill(&self, pos: &mut Position, mv: Fill) -> Undo {
         let mover = pos.mover;
-        let effect = self.fill(pos, mv);
+        let (nodes, is_undecided) = (pos.nodes, pos.is_undecided);
+        let change = self.fill(pos, mv);
         pos.history.push(mv);
         self.pass_to(pos, mover.other());
-        Undo { mover, effect, witness: None }
+        Undo { mover, change, witness: None, nodes, is_undecided }
     }
 }
 
@@ -186,38 +223,54 @@ impl Game for Sudoku {
             && pos.fits(self.grid(), mv)
     }
 
+    /// Where the solver does not find out what the move does, it is taken to fill its cell.
     fn play(&self, pos: &mut Position, mv: Fill) -> Undo {
-        let mover = pos.mover;
+        let (mover, nodes, is_undecided) = (pos.mover, pos.nodes, pos.is_undecided);
         let (mut old, mut is_taboo) = (None, false);
-        if pos.square(mv.cell.into()).witness != mv.value {
-            match self.witness_with(pos, mv) {
-                Some(witness) => {
+        if pos.square(mv.cell.into()).witness != mv.value && !is_undecided {
+            let (effect, taken) = self.effect(pos, mv);
+            pos.nodes += taken;
+            match effect {
+                Effect::Fills(witness) => {
                     old = Some(pos.boards().1);
                     pos.set_witness(&witness);
                 }
-                None => is_taboo = true,
+                Effect::Passes => is_taboo = true,
+                Effect::Undecided => {
+                    self.effort.leave_undecided();
+                    pos.is_undecided = true;
+                }
             }
         }
         if !is_taboo {
-            return Undo { witness: old, ..self.play_as_fill(pos, mv) };
+            return Undo { witness: old, nodes, is_undecided, ..self.play_as_fill(pos, mv) };
         }
         self.toggle_taboo(pos, mv);
         pos.history.push(mv);
         self.pass_to(pos, mover.other());
-        Undo { mover, effect: Effect::Taboo, witness: None }
+        Undo { mover, change: Change::Taboo, witness: None, nodes, is_undecided }
     }
 
     fn undo(&self, pos: &mut Position, mv: Fill, undo: Undo) {
         pos.history.pop();
         pos.hash ^= if pos.mover == undo.mover { 0 } else { SECOND };
         pos.mover = undo.mover;
-        match undo.effect {
-            Effect::Taboo => self.toggle_taboo(pos, mv),
-            Effect::Filled { points, reached } => self.empty(pos, mv, points, reached),
+        (pos.nodes, pos.is_undecided) = (undo.nodes, undo.is_undecided);
+        match undo.change {
+            Change::Taboo => self.toggle_taboo(pos, mv),
+            Change::Filled { points, reached } => self.empty(pos, mv, points, reached),
         }
         if let Some(witness) = undo.witness {
             pos.set_witness(&witness);
         }
+    }
+
+    fn heeding(&self, effort: &Arc<Effort>) -> Option<Self> {
+        Some(Self { board: Arc::clone(&self.board), effort: Arc::clone(effort) })
+    }
+
+    fn is_undecided(&self, pos: &Position) -> bool {
+        pos.is_undecided
     }
 
     #[inline]
@@ -329,6 +382,47 @@ mod tests {
             assert!(taboo > 50, "{preset:?}: {taboo} taboo moves");
             assert_eq!(skips > 0, preset != Preset::Classic, "{preset:?}: {skips} skips");
         }
+    }
+
+    /// Random games in which the solver has few nodes: a move does what it does without a bound, or is undecided, and from
+    /// then on every move is taken as placed. To take it back leaves no trace.
+    #[test]
+    fn what_is_undecided_is_taken_as_placed() {
+        let (mut undecided, mut decided) = (0, 0);
+        for seed in 0..30 {
+            let mut random = SplitMix64::new(seed);
+            let (m, n, clues) = [(2, 3, 6), (3, 3, 30), (3, 3, 34)][seed as usize % 3];
+            let mut values = solved(m, n, &mut random);
+            let mut cells: Vec<usize> = (0..values.len()).collect();
+            while cells.len() > clues {
+                values[cells.swap_remove(random.below(cells.len()))] = 0;
+            }
+            let (game, mut pos) = both(&Oracle::new(m, n, &values), Preset::Classic, seed);
+            let effort = Effort::free();
+            effort.grant(Some(random.below(300) as u64));
+            let bounded = game.heeding(&effort).unwrap();
+            let mut known = pos.clone();
+            while game.turn(&pos) == Turn::Move {
+                let mut moves = Vec::new();
+                game.moves(&pos, &mut moves);
+                let Some(&mv) = moves.get(random.below(moves.len().max(1))) else { break };
+                let before = pos.clone();
+                let undo = bounded.play(&mut pos, mv);
+                let mut back = pos.clone();
+                bounded.undo(&mut back, mv, undo);
+                assert_eq!(back, before);
+                if game.is_undecided(&pos) {
+                    undecided += 1;
+                    assert!(effort.has_undecided());
+                    assert_eq!(pos.square(mv.cell.into()).value, mv.value);
+                } else {
+                    decided += 1;
+                    game.play(&mut known, mv);
+                    assert_eq!(pos.hash, known.hash, "{mv:?}");
+                }
+            }
+        }
+        assert!(undecided > 100 && decided > 100, "{undecided} {decided}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use super::bands::Bands;
 use super::counts::Tables;
 use super::grid::Grid;
+use crate::effort::Effort;
 use crate::zobrist::SplitMix64;
 
 /// Solves boards of one shape; it chooses arrays that fit the shape.
@@ -53,15 +54,23 @@ impl Solver {
     /// A search that guessed wrongly early on may try for hours what another order finds at once (Gomes, Selman, Crato, Kautz,
     /// "Heavy-tailed phenomena in satisfiability and constraint satisfaction problems", 2000). So it begins again in
     /// another order after some guesses, then after twice as many, until it finds a solution or has tried everything.
-    /// `guesses` limits all of them, and what is left of it comes back.
-    pub fn solve(&self, board: &[u8], hint: &[u8], guesses: &mut u64) -> Solved {
+    /// `nodes` limits all of them, and what is left of it comes back: each guess is a node, and to set up a board counts as
+    /// many as take that long. Equal limits give equal answers, unless the effort ends the work before.
+    pub fn solve(&self, board: &[u8], hint: &[u8], nodes: &mut u64, effort: &Effort) -> Solved {
         let mut found = None;
         let mut patience = FIRST_PATIENCE;
+        let clues = board.iter().filter(|&&value| value != 0).count() as u64;
+        let set_up = 1 + clues / CLUES_A_NODE;
         for attempt in 0.. {
+            *nodes = nodes.saturating_sub(set_up);
+            if *nodes == 0 || !effort.spend(set_up) {
+                return Solved::Unknown;
+            }
+            let guesses = &mut *nodes;
             let mut rest = patience.min(*guesses);
             let given = rest;
             let order = Order { hint, random: (attempt > 0).then(|| SplitMix64::new(attempt)) };
-            let searched = self.run(board, order, &mut rest, &mut |solution| {
+            let searched = self.run(board, order, &mut rest, effort, &mut |solution| {
                 found = Some(solution.to_vec());
                 ControlFlow::Break(())
             });
@@ -72,7 +81,7 @@ impl Solver {
             if searched == Searched::Whole {
                 return Solved::Never;
             }
-            if *guesses == 0 {
+            if *guesses == 0 || effort.was_cut() {
                 return Solved::Unknown;
             }
             patience = patience.saturating_mul(2);
@@ -81,15 +90,16 @@ impl Solver {
     }
 
     /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor breaks off or
-    /// `guesses` is used up, from which each guess is taken.
+    /// `guesses` is used up, from which each guess is taken, or the effort ends it.
     pub fn search(
         &self,
         board: &[u8],
         hint: &[u8],
         guesses: &mut u64,
+        effort: &Effort,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Searched {
-        self.run(board, Order { hint, random: None }, guesses, visit)
+        self.run(board, Order { hint, random: None }, guesses, effort, visit)
     }
 
     fn run(
@@ -97,9 +107,10 @@ impl Solver {
         board: &[u8],
         order: Order<'_>,
         guesses: &mut u64,
+        effort: &Effort,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Searched {
-        let run = Run { order, guesses, visit };
+        let run = Run { order, guesses, effort, visit };
         let flow = match &self.0 {
             Sized::Six(tables) => tables.search(board, run),
             Sized::Eight(tables) => tables.search(board, run),
@@ -115,6 +126,9 @@ impl Solver {
 /// The guesses after which a search begins again for the first time.
 const FIRST_PATIENCE: u64 = 100;
 
+/// Clues that are placed in the time of a guess, when a board is set up: 3 to 10, by the size of the board.
+const CLUES_A_NODE: u64 = 4;
+
 /// What [`Solver::solve`] found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Solved {
@@ -122,7 +136,7 @@ pub enum Solved {
     By(Vec<u8>),
     /// That there is none.
     Never,
-    /// Nothing within its guesses.
+    /// Nothing within its nodes.
     Unknown,
 }
 
@@ -130,6 +144,7 @@ pub enum Solved {
 pub(super) struct Run<'a> {
     pub(super) order: Order<'a>,
     guesses: &'a mut u64,
+    effort: &'a Effort,
     visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 }
 
@@ -138,11 +153,11 @@ impl Run<'_> {
     #[inline]
     pub(super) fn guess(&mut self) -> ControlFlow<()> {
         match self.guesses.checked_sub(1) {
-            Some(left) => {
+            Some(left) if self.effort.spend(1) => {
                 *self.guesses = left;
                 ControlFlow::Continue(())
             }
-            None => ControlFlow::Break(()),
+            _ => ControlFlow::Break(()),
         }
     }
 
@@ -180,12 +195,13 @@ mod tests {
     use super::super::boards::{BOARDS, values};
     use super::super::oracle;
     use super::*;
+    use crate::effort::Interrupt;
 
     /// The number of solutions, up to a limit.
     fn count(m: usize, n: usize, board: &[u8], limit: usize) -> usize {
         let grid = Grid::new(m, n);
         let mut found = std::collections::HashSet::new();
-        Solver::new(&grid).search(board, &[], &mut u64::MAX.clone(), &mut |solution| {
+        Solver::new(&grid).search(board, &[], &mut u64::MAX.clone(), &Effort::free(), &mut |solution| {
             assert!(board.iter().zip(solution).all(|(&clue, &value)| clue == 0 || clue == value));
             for region in grid.regions() {
                 let values = region.iter().fold(0, |values, &cell| values | 1 << solution[usize::from(cell)]);
@@ -239,7 +255,8 @@ mod tests {
                     if found.len() < 2000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 };
                 let order = Order { hint: &[], random: None };
-                let run = Run { order, guesses: &mut u64::MAX.clone(), visit: &mut visit };
+                let (guesses, effort) = (&mut u64::MAX.clone(), &Effort::free());
+                let run = Run { order, guesses, effort, visit: &mut visit };
                 let _flow = if by_bands { Bands.search(&board, run) } else { tables.search(&board, run) };
                 found.sort_unstable();
             }
@@ -249,6 +266,58 @@ mod tests {
             several += usize::from((2..2000).contains(&found[0].len()));
         }
         assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
+    }
+
+    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without a bound, in as
+    /// many nodes.
+    #[test]
+    fn bounded_work_decides_rightly_or_not_at_all() {
+        let (mut decided, mut unknown) = ([0; 2], 0);
+        for seed in 0..60 {
+            let (m, n) = [(2, 2), (2, 3), (3, 3), (3, 4), (4, 4)][seed as usize % 5];
+            let mut random = SplitMix64::new(seed);
+            let mut board = oracle::solved(m, n, &mut random);
+            let hint = board.clone();
+            let mut cells: Vec<usize> = (0..board.len()).collect();
+            while cells.len() > board.len() * (30 + seed as usize % 20) / 100 {
+                board[cells.swap_remove(random.below(cells.len()))] = 0;
+            }
+            // A value that may be wrong, and breaks no rule at sight.
+            let grid = Grid::new(m, n);
+            let (cell, value) = (random.below(board.len()), random.below(m * n) as u8 + 1);
+            let regions = grid.regions_of(cell).map(|region| &grid.regions()[region]);
+            if regions.into_iter().flatten().all(|&other| board[usize::from(other)] != value) {
+                board[cell] = value;
+            }
+            let solver = Solver::new(&grid);
+            let most = 50_000;
+            let solve = |mut nodes: u64, effort: &Effort| {
+                let given = nodes;
+                (solver.solve(&board, &hint, &mut nodes, effort), given - nodes)
+            };
+            let (whole, taken) = solve(most, &Effort::free());
+            if whole == Solved::Unknown {
+                continue;
+            }
+            decided[usize::from(whole == Solved::Never)] += 1;
+            for at in 0..40 {
+                let nodes = if at < 20 { taken * at / 20 } else { taken + 1 + random.below(200) as u64 };
+                let (found, spent) = solve(nodes, &Effort::free());
+                assert!(found == whole || (found == Solved::Unknown && nodes <= taken), "{nodes} of {taken}");
+                assert!(found == Solved::Unknown || spent == taken, "{spent} of {taken}");
+                assert!(spent <= nodes, "{spent} of {nodes}");
+                unknown += usize::from(found == Solved::Unknown);
+                // A brief effort ends it, too, and another attempt then decides it.
+                let effort = Effort::brief(Interrupt::default());
+                effort.spend(Effort::ASSURED - nodes.min(Effort::ASSURED));
+                let (found, _) = solve(most, &effort);
+                assert!(
+                    found == whole || (found == Solved::Unknown && effort.was_cut()),
+                    "{nodes} of {taken}"
+                );
+            }
+        }
+        assert!(decided.iter().all(|&some| some > 3) && unknown > 200, "{decided:?} {unknown}");
     }
 
     #[test]

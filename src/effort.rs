@@ -1,0 +1,205 @@
+//! How much one question may compute, and how whoever asked it ends that early.
+//!
+//! The rules of a game look at an [`Effort`] where their work has no bound of its own. Knows no clock, no game and no
+//! client: who raises an [`Interrupt`], and when, is decided elsewhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Ends work on another thread. Clones share their flags, which are never taken back.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<Flags>);
+
+#[derive(Debug, Default)]
+struct Flags {
+    hurried: AtomicBool,
+    ended: AtomicBool,
+}
+
+impl Interrupt {
+    /// Asks for an answer soon: what can be left undecided is left so.
+    pub fn hurry(&self) {
+        self.0.hurried.store(true, Relaxed);
+    }
+
+    /// Ends the work: nobody wants its answer.
+    pub fn end(&self) {
+        self.0.ended.store(true, Relaxed);
+        self.hurry();
+    }
+
+    /// Whether the answer is wanted soon, or not at all.
+    #[inline]
+    #[must_use]
+    pub fn is_hurried(&self) -> bool {
+        self.0.hurried.load(Relaxed)
+    }
+
+    /// Whether nobody wants the answer.
+    #[inline]
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.0.ended.load(Relaxed)
+    }
+}
+
+/// What the work on one question may take, in steps of about a microsecond: nodes of a solver, or moves to play.
+///
+/// All of it is relaxed: each number is meaningful alone, and one thread at a time works on a question.
+#[derive(Debug)]
+pub struct Effort {
+    interrupt: Interrupt,
+    /// The steps that are taken even in a hurry.
+    assured: u64,
+    /// The steps after which the work breaks off.
+    most: u64,
+    taken: AtomicU64,
+    granted: AtomicU64,
+    is_cut: AtomicBool,
+    is_broken_off: AtomicBool,
+    is_undecided: AtomicBool,
+}
+
+impl Effort {
+    /// Steps that each question is granted, however little time it has: a millisecond or two.
+    pub const ASSURED: u64 = 1000;
+
+    /// Work that ends when it is done.
+    #[must_use]
+    pub fn free() -> Arc<Self> {
+        Self::new(Interrupt::default(), u64::MAX, u64::MAX)
+    }
+
+    /// Work on a question that breaks off after [`Effort::ASSURED`] steps.
+    #[must_use]
+    pub fn brief(interrupt: Interrupt) -> Arc<Self> {
+        Self::new(interrupt, Self::ASSURED, Self::ASSURED)
+    }
+
+    /// Work on a question that ends when it is done or interrupted.
+    #[must_use]
+    pub fn whole(interrupt: Interrupt) -> Arc<Self> {
+        Self::new(interrupt, Self::ASSURED, u64::MAX)
+    }
+
+    /// Work of a search, which ends at once where the search is to end.
+    #[must_use]
+    pub fn of_search(interrupt: Interrupt) -> Arc<Self> {
+        Self::new(interrupt, 0, u64::MAX)
+    }
+
+    fn new(interrupt: Interrupt, assured: u64, most: u64) -> Arc<Self> {
+        Arc::new(Self {
+            interrupt,
+            assured,
+            most,
+            taken: AtomicU64::new(0),
+            granted: AtomicU64::new(u64::MAX),
+            is_cut: AtomicBool::new(false),
+            is_broken_off: AtomicBool::new(false),
+            is_undecided: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes steps of work whose result can be left undecided; false where it must be.
+    #[inline]
+    pub fn spend(&self, steps: u64) -> bool {
+        let goes_on = if self.assured == 0 {
+            !self.interrupt.is_hurried()
+        } else {
+            let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
+            let is_due = taken > self.assured && self.interrupt.is_hurried();
+            taken <= self.most && !is_due && !self.interrupt.is_ended()
+        };
+        if !goes_on {
+            self.is_cut.store(true, Relaxed);
+        }
+        goes_on
+    }
+
+    /// Takes steps of work without which there is no answer; false where it breaks off.
+    #[inline]
+    pub fn proceed(&self, steps: u64) -> bool {
+        let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
+        let goes_on = taken <= self.most && !self.interrupt.is_ended();
+        if !goes_on {
+            self.is_broken_off.store(true, Relaxed);
+        }
+        goes_on
+    }
+
+    /// Grants what follows so many nodes in all, instead of what the rules grant each position: where they end, it is left
+    /// undecided, whenever it is asked.
+    pub fn grant(&self, nodes: Option<u64>) {
+        self.granted.store(nodes.unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// The nodes that are left of those granted.
+    #[must_use]
+    pub fn granted(&self) -> Option<u64> {
+        Some(self.granted.load(Relaxed)).filter(|&nodes| nodes != u64::MAX)
+    }
+
+    /// Takes nodes from those granted.
+    pub fn take(&self, nodes: u64) {
+        self.grant(self.granted().map(|granted| granted.saturating_sub(nodes)));
+    }
+
+    /// Whether something was left undecided for want of time or steps: another attempt may decide it.
+    #[must_use]
+    pub fn was_cut(&self) -> bool {
+        self.is_cut.load(Relaxed)
+    }
+
+    /// Whether the work broke off before there was an answer.
+    #[must_use]
+    pub fn was_broken_off(&self) -> bool {
+        self.is_broken_off.load(Relaxed)
+    }
+
+    /// Notes that the rules left something undecided, whatever for.
+    pub fn leave_undecided(&self) {
+        self.is_undecided.store(true, Relaxed);
+    }
+
+    /// Whether the rules left something undecided.
+    #[must_use]
+    pub fn has_undecided(&self) -> bool {
+        self.is_undecided.load(Relaxed)
+    }
+
+    /// What ends the work early.
+    #[must_use]
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assured_steps_are_taken_in_a_hurry_and_none_after_the_end() {
+        let interrupt = Interrupt::default();
+        let effort = Effort::whole(interrupt.clone());
+        interrupt.hurry();
+        assert!(effort.spend(Effort::ASSURED) && !effort.was_cut());
+        assert!(!effort.spend(1) && effort.was_cut());
+        assert!(effort.proceed(1) && !effort.was_broken_off(), "a hurry breaks nothing off");
+        interrupt.end();
+        assert!(!effort.proceed(1) && effort.was_broken_off());
+        assert!(!Effort::whole(interrupt).spend(1));
+    }
+
+    #[test]
+    fn brief_work_breaks_off() {
+        let effort = Effort::brief(Interrupt::default());
+        assert!(effort.spend(Effort::ASSURED - 1) && effort.proceed(1));
+        assert!(!effort.spend(1) && !effort.proceed(1));
+        let search = Effort::of_search(Interrupt::default());
+        assert!(search.spend(u64::MAX));
+        search.interrupt().hurry();
+        assert!(!search.spend(1));
+    }
+}

@@ -1,0 +1,255 @@
+//! Reading positions: it is bounded, shared out, ended by whoever asked, and the same for whoever asks.
+
+// The functions beside the tests are called by them alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::boards::{Board, SLOW};
+use common::{PATIENCE, Peer, Server, with};
+use serde_json::{Value, json};
+
+/// A question about a slow board, in a session of its own, so that it waits for none of the others.
+fn slow_question(id: usize, want: &[&str]) -> Value {
+    json!({ "id": format!("slow{id}"), "cmd": "inspect", "session": format!("s{id}"), "position": slow(id), "want": want })
+}
+
+/// A slow position.
+fn slow(id: usize) -> Value {
+    let board = Board::new(SLOW[id % SLOW.len()]);
+    json!({ "start": board.start(), "moves": [board.mv()] })
+}
+
+fn open(peer: &mut Peer, id: usize) {
+    peer.result(&json!({ "id": "n", "cmd": "newgame", "session": format!("s{id}"), "game": "sudoku" }));
+}
+
+/// A `go` without a session.
+fn go(id: &str, game: &str, position: &Value, fields: Value) -> Value {
+    with(json!({ "id": id, "cmd": "go", "game": game, "position": position }), &fields)
+}
+
+fn per_move(ms: u64) -> Value {
+    json!({ "clock": { "kind": "per_move", "ms": ms } })
+}
+
+/// Whether a message holds a proof anywhere.
+fn claims_proof(message: &Value) -> bool {
+    message.to_string().contains("\"proof\"") || message["reason"] == "proven"
+}
+
+fn warnings<'a>(peer: &'a Peer, id: &str) -> Vec<&'a Value> {
+    let is_it =
+        |message: &&Value| message["type"] == "notice" && message["kind"] == "warning" && message["id"] == id;
+    peer.log.iter().filter(is_it).collect()
+}
+
+#[test]
+fn a_slow_question_is_undecided_and_a_go_takes_the_move_as_placed() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    for (id, players) in [(0, &["default", "greedy", "alphabeta", "tree", "seed"][..]), (1, &["default"])] {
+        open(&mut peer, id);
+        let error = peer.ask(&slow_question(id, &["legal"]));
+        assert_eq!((&error["code"], &error["pointer"]), (&json!("undecided"), &json!("/position/moves/0")));
+        for player in players {
+            let fields = json!({ "limit": { "nodes": 20 }, "options": { "player": player }, "multipv": 2 });
+            let best = peer.best(&go("g", "sudoku", &slow(id), fields));
+            assert!(!claims_proof(&best), "{player}: {best}");
+            let told = warnings(&peer, "g");
+            assert!(told.last().unwrap()["seq"].as_u64() < best["seq"].as_u64(), "{told:?}");
+        }
+        assert_eq!(warnings(&peer, "g").len(), 5 + id, "one for each go");
+    }
+    // The same position without the move is decided, and so is its picture, as far as it is known.
+    let start = json!({ "start": slow(0)["start"] });
+    let ask = json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "position": start, "want": ["legal", "board"] });
+    let result = peer.result(&ask);
+    let moves = result["legal"].as_array().unwrap();
+    assert!(moves.contains(&slow(0)["moves"][0]), "the move fits");
+    let marks = result["board"]["marks"].as_array().unwrap();
+    assert!(marks.iter().any(|mark| mark["mark"] == "undecided"), "some moves of it are undecided");
+    let error = peer.ask(&with(ask, &json!({ "want": ["text", "moves"] })));
+    assert_eq!((&error["code"], &error["pointer"]), (&json!("undecided"), &json!("/want/1")), "{error}");
+}
+
+#[test]
+fn equal_questions_get_equal_answers_whatever_else_is_asked() {
+    let server = Server::tcp(&[]);
+    let mut busy = server.greet(json!({}));
+    let mut peer = server.greet(json!({}));
+    open(&mut peer, 0);
+    let easy = json!({ "start": slow(0)["start"], "moves": [] });
+    let questions = [
+        json!({ "position": slow(0), "want": ["legal"] }),
+        json!({ "position": easy, "want": ["board", "hash"] }),
+        json!({ "position": slow(1), "want": ["legal"] }),
+    ];
+    let mut answers: Vec<Vec<Value>> = vec![Vec::new(); questions.len()];
+    for round in 0..3 {
+        for id in 0..4 {
+            if round == 0 {
+                open(&mut busy, id);
+            }
+            busy.send(&with(slow_question(id, &["legal"]), &json!({ "id": format!("b{round}-{id}") })));
+        }
+        for (question, answers) in questions.iter().zip(&mut answers) {
+            // In a session, which may remember, and without one; after a go that was cut short, too.
+            let game = if round % 2 == 0 { json!({ "session": "s0" }) } else { json!({ "game": "sudoku" }) };
+            let cut = json!({ "id": "cut", "cmd": "go", "position": question["position"],
+                "clock": { "kind": "per_move", "ms": 0 } });
+            let _either = peer.ask(&with(cut, &game));
+            let ask = with(with(json!({ "id": "q", "cmd": "inspect" }), question), &game);
+            let mut answer = peer.ask(&ask);
+            for field in ["seq", "t_us", "line"] {
+                answer.as_object_mut().unwrap().remove(field);
+            }
+            answers.push(answer);
+        }
+    }
+    for answers in answers {
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+    }
+}
+
+#[test]
+fn slow_questions_of_one_client_delay_no_other() {
+    let server = Server::tcp(&[]);
+    let mut greedy = server.greet(json!({}));
+    let count = 8;
+    for id in 0..count {
+        open(&mut greedy, id);
+    }
+    let asked: Vec<Value> = (0..5 * count)
+        .map(|at| with(slow_question(at % count, &["legal"]), &json!({ "id": format!("slow{at}") })))
+        .collect();
+    greedy.send_all(&asked);
+    let mut other = server.greet(json!({}));
+    for round in 0..3 {
+        let described =
+            other.result(&json!({ "id": "d", "cmd": "describe", "what": "game", "game": "sudoku" }));
+        assert_eq!(described["body"]["name"], "sudoku");
+        let rules = json!({ "rules": { "preset": "11x9" } });
+        let best = other.best(&go("g", "isolation", &json!({}), with(per_move(20), &rules)));
+        assert_eq!(best["reason"], "clock", "{round}: {best}");
+        let endless = json!({ "clock": { "kind": "none" }, "info": { "events": ["started"] } });
+        other.send(&go("e", "isolation", &json!({}), with(endless, &rules)));
+        let stopped = other.result(&json!({ "id": "s", "cmd": "stop", "target": "e" }));
+        assert_eq!(stopped["effect"], "stopping");
+        assert_eq!(other.last("e")["reason"], "stopped");
+        other.result(
+            &json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "position": { "moves": ["0,0,1"] } }),
+        );
+    }
+    greedy.ping();
+    assert!(greedy.open() > 0, "the other one was answered before all slow questions were");
+    for request in &asked {
+        assert_eq!(greedy.last(request["id"].as_str().unwrap())["code"], "undecided");
+    }
+}
+
+#[test]
+fn clocks_and_stops_end_the_reading_of_a_position() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    for (id, fields, reasons) in [
+        ("clock", per_move(50), ["clock", "clock"]),
+        ("none", per_move(0), ["clock", "clock"]),
+        ("hard", json!({ "clock": { "kind": "none" }, "hard_ms": 50 }), ["deadline", "deadline"]),
+        ("stop", json!({ "clock": { "kind": "none" } }), ["stopped", "limit"]),
+    ] {
+        for at in 0..3 {
+            let began = Instant::now();
+            let name = format!("{id}{at}");
+            peer.send(&go(&name, "sudoku", &slow(at), fields.clone()));
+            if id == "stop" {
+                peer.send(&json!({ "id": "s", "cmd": "stop", "target": name }));
+            }
+            let best = peer.last(&name);
+            assert_eq!(best["type"], "bestmove", "{best}");
+            assert!(reasons.iter().any(|reason| best["reason"] == *reason), "{best}");
+            assert!(!claims_proof(&best) && best["move"].is_string(), "{best}");
+            assert_eq!(warnings(&peer, &name).len(), 1);
+            // Three seconds without the mend on a quiet machine, and as many minutes in a build that is not optimised.
+            assert!(began.elapsed() < Duration::from_secs(5), "{name} took {:?}", began.elapsed());
+        }
+    }
+    // Ordinary positions are read whole however little time there is.
+    let moves = json!({ "moves": ["0,0,1", "0,1,2", "4,4,5", "8,8,9"] });
+    let best = peer.best(&go("ordinary", "sudoku", &moves, per_move(0)));
+    assert!(warnings(&peer, "ordinary").is_empty(), "{best}");
+}
+
+#[test]
+fn a_close_ends_what_is_read_for_its_session() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    open(&mut peer, 0);
+    let mut requests = Vec::new();
+    for at in 0..40 {
+        let fields = json!({ "id": format!("q{at}"), "session": "s0" });
+        requests.push(with(slow_question(at, &["legal"]), &fields));
+    }
+    requests.push(
+        json!({ "id": "g", "cmd": "go", "session": "s0", "position": {}, "clock": { "kind": "none" } }),
+    );
+    requests.push(json!({ "id": "c", "cmd": "close", "session": "s0" }));
+    peer.send_all(&requests);
+    assert_eq!(peer.last("c")["type"], "result");
+    let last = peer.last("g");
+    assert!(last["reason"] == "closed" || last["code"] == "unprepared", "{last}");
+    for at in 0..40 {
+        let code = peer.last(&format!("q{at}"))["code"].clone();
+        assert!(code == "undecided" || code == "unprepared", "{code}");
+    }
+    // Quick questions before a close are answered.
+    open(&mut peer, 0);
+    let quick = json!({ "id": "i", "cmd": "inspect", "session": "s0", "position": { "moves": ["0,0,1"] } });
+    peer.send_all(&[quick, json!({ "id": "c", "cmd": "close", "session": "s0" })]);
+    assert_eq!(peer.last("i")["type"], "result");
+    assert_eq!(peer.last("c")["type"], "result");
+}
+
+#[test]
+fn nothing_is_computed_for_a_client_that_left() {
+    let server = Server::tcp(&[]);
+    let mut witness = server.greet(json!({}));
+    for round in 0..2 {
+        let mut peer = server.greet(json!({}));
+        let count = 8;
+        for id in 0..count {
+            open(&mut peer, id);
+        }
+        let mut requests = Vec::new();
+        for at in 0..24 * count {
+            // Both what is slow to decide and what is long to write.
+            let want = if (at / count) % 2 == 0 { ["legal"] } else { ["moves"] };
+            let position = if (at / count) % 2 == 0 { slow(at) } else { json!({ "start": empty() }) };
+            let fields = json!({ "id": format!("q{at}"), "position": position });
+            requests.push(with(slow_question(at % count, &want), &fields));
+        }
+        peer.send_all(&requests);
+        if round == 0 {
+            peer.end_input();
+        }
+        drop(peer);
+        // The process is quiet within a second, or, where the machine is busy, soon after.
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let before = server.cpu_ticks();
+            let since = Instant::now();
+            while since.elapsed() < Duration::from_millis(300) {
+                std::thread::yield_now();
+            }
+            if server.cpu_ticks() <= before + 1 {
+                break;
+            }
+            assert!(Instant::now() < end, "the process computes for nobody");
+        }
+        witness.ping();
+    }
+}
+
+/// The empty board of 25x25.
+fn empty() -> String {
+    format!("5 5 {}", ["."; 625].join(" "))
+}
