@@ -78,8 +78,8 @@ fn main() -> Outcome<()> {
     setrlimit(Resource::Nofile, Rlimit { ..files })?;
 
     let connections = (args.idle as u64 + args.active + 10).to_string();
-    // A build without the flag has a limit of its own.
-    let server = Server::start(&args.daemon, &["--connections", &connections])
+    // The players come all at once. A build without the flags has limits of its own.
+    let server = Server::start(&args.daemon, &["--connections", &connections, "--strangers", &connections])
         .or_else(|_| Server::start(&args.daemon, &[]))?;
     let mut memory = Table::new(["memory", "KiB", "KiB a connection"]);
     let level = |server: &Server| server.proc_status("VmRSS:");
