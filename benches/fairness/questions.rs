@@ -1,6 +1,7 @@
 //! A client that keeps eight slow questions in flight, beside one that searches, asks and stops; and the CPU time that is
 //! used once the asker is gone.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 use plyd::client::ClientError;
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
-    Clock, Command, Describe, DescribeWhat, GameRef, Inspect, Message, Mode, Position, Settings, Want,
+    Clock, Command, Describe, DescribeWhat, GameRef, Inspect, Message, Mode, NewGame, Position, Settings,
+    Want,
 };
 
 use crate::Promises;
@@ -102,24 +104,34 @@ pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Tabl
     Ok((table, promises))
 }
 
-/// Keeps questions in flight until it is to go; gives how many it asked and how many of them were answered.
+/// Keeps a question in flight in each of its sessions until it is to go; gives how many it asked and how many of them were
+/// answered. Questions of one session, or of none, are worked on one after the other.
 fn ask(mut peer: Peer, gone: &AtomicBool, seed: u64) -> Outcome<(usize, usize)> {
     let mut random = SplitMix64::new(seed);
-    let mut ask = |peer: &mut Peer| {
-        let game = GameRef::Game { game: "sudoku".into(), rules: Settings::new() };
+    let mut ask = |peer: &mut Peer, session: String| {
         let position = Position { start: Some(boards::slow(&mut random)), moves: Vec::new() };
+        let game = GameRef::Session { session };
         peer.send(Command::Inspect(Inspect { game, position, want: vec![Want::Legal] }))
     };
-    for _ in 0..QUESTIONS {
-        ask(&mut peer)?;
+    let mut sessions = HashMap::new();
+    for number in 0..QUESTIONS {
+        let session = format!("asker-{number}");
+        let rules = Settings::from_iter([("m", 5), ("n", 5)]);
+        let new = NewGame { session: session.clone(), game: "sudoku".into(), rules, ..NewGame::default() };
+        peer.ask(Command::NewGame(new))?;
+        sessions.insert(ask(&mut peer, session.clone())?, session);
     }
     let (mut asked, mut answered) = (QUESTIONS, 0);
     while !gone.load(Ordering::Relaxed) {
-        if peer.client.wait_for(Instant::now() + Duration::from_millis(50), plyd::client::is_final).is_ok() {
-            answered += 1;
-            ask(&mut peer)?;
-            asked += 1;
-        }
+        let deadline = Instant::now() + Duration::from_millis(50);
+        let Ok(ended) = peer.client.wait_for(deadline, plyd::client::is_final) else {
+            continue;
+        };
+        let id = plyd::client::message_id(&ended.envelope.message).unwrap_or_default();
+        let session = sessions.remove(id).ok_or("an answer to no question")?;
+        answered += 1;
+        sessions.insert(ask(&mut peer, session.clone())?, session);
+        asked += 1;
     }
     Ok((asked, answered))
 }
@@ -155,11 +167,11 @@ fn rows(server: &Server, each: Duration) -> Outcome<Vec<Row>> {
 /// A connection with a session; none where opening it takes too long.
 fn player(server: &Server) -> Outcome<Option<Peer>> {
     let mut peer = server.connect()?;
-    let new = plyd_protocol::NewGame {
+    let new = NewGame {
         session: crate::server::SESSION.into(),
         game: "isolation".into(),
         rules: Settings::from_iter([("preset", "11x9")]),
-        ..plyd_protocol::NewGame::default()
+        ..NewGame::default()
     };
     let id = peer.send(Command::NewGame(new))?;
     Ok(arrival(&mut peer, &id)?.is_some().then_some(peer))
