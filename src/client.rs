@@ -1,4 +1,4 @@
-//! The protocol from the other end: a small blocking client for a child process or a TCP address.
+//! The protocol from the other end: a small blocking client for a child process or a server at an address.
 //!
 //! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the wire
 //! types and nothing of games; it never waits longer than it is told. What it starts ends with it: `process` and `reaper`.
@@ -9,6 +9,7 @@ mod peer;
 mod process;
 mod reaper;
 mod retry;
+pub mod websocket;
 
 use std::collections::VecDeque;
 use std::net::ToSocketAddrs;
@@ -85,6 +86,14 @@ impl Client {
     /// [`LineError::Connect`] if nobody listens there.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         Ok(Self::new(Lines::connect(address)?))
+    }
+
+    /// Starts the program of an address, or connects.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program, [`LineError::Connect`] if nobody listens there.
+    pub fn at(address: &Address) -> Result<Self, ClientError> {
+        Ok(Self::new(address.lines()?))
     }
 
     fn new(lines: Lines) -> Self {

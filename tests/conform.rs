@@ -32,9 +32,11 @@ const WORKERS: usize = 4;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [(&str, fn()); 6] = [
+const TESTS: [(&str, fn()); 8] = [
     ("our daemon passes on standard streams", our_daemon_passes_on_standard_streams),
     ("our daemon passes over TCP", our_daemon_passes_over_tcp),
+    ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
+    ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
@@ -95,9 +97,15 @@ fn our_daemon_passes_on_standard_streams() {
         &report(&output),
         &[
             "ends/quit-alone",
+            "fairness/greedy",
+            "fairness/moves",
+            "fairness/overload",
+            "fairness/questions",
+            "handshake/abuse",
             "handshake/first-line",
             "handshake/http",
             "handshake/required",
+            "handshake/token",
             "ids/connections-apart",
             "ids/same-for-all",
             "liveness/gone",
@@ -106,11 +114,58 @@ fn our_daemon_passes_on_standard_streams() {
     assert!(output.status.success());
 }
 
+/// What is of standard streams alone.
+const OF_STREAMS: [&str; 5] =
+    ["ends/eof-default", "ends/hangup", "ends/interrupt", "ends/terminate", "handshake/optional"];
+
 fn our_daemon_passes_over_tcp() {
     let server = Server::tcp(&["--threads", "2"]);
     let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address())]);
-    passes(&report(&output), &["ends/eof-default", "ends/interrupt", "ends/terminate", "handshake/optional"]);
+    passes(&report(&output), &[&OF_STREAMS[..], &["handshake/token"]].concat());
     assert!(output.status.success());
+}
+
+fn our_daemon_passes_over_websocket() {
+    let server = Server::websocket(&["--threads", "2"]);
+    let output = conform(&["--json", "--timeout", "60s", &format!("ws://{}", server.address())]);
+    let others = [
+        "ends/eof-cancel",
+        "ends/eof-finish",
+        "ends/eof-ponder",
+        "ends/eof-queued",
+        "ends/eof-stop",
+        "ends/eof-unanswered",
+        "framing/last-line",
+        "handshake/http",
+        "handshake/token",
+    ];
+    passes(&report(&output), &[&OF_STREAMS[..], &others].concat());
+    assert!(output.status.success());
+}
+
+fn our_daemon_passes_on_a_unix_socket_with_a_token() {
+    let place = env::temp_dir().join(format!("plyd-conform-socket-{}", std::process::id()));
+    fs::create_dir_all(&place).unwrap();
+    let (socket, token) = (place.join("socket"), place.join("token"));
+    fs::write(&token, "open sesame\n").unwrap();
+    let (socket, token) = (socket.to_str().unwrap(), token.to_str().unwrap());
+    let server = Server::tcp(&["--threads", "2", "--unix", socket, "--token-file", token]);
+    let chosen = ["--json", "--timeout", "60s", "--only", "handshake", "--only", "ids", "--only", "ends"];
+    let wait = Instant::now();
+    while !Path::new(socket).exists() {
+        assert!(wait.elapsed() < Duration::from_secs(60), "no socket");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let unix = format!("unix={socket}");
+    let output = conform(&[&chosen[..], &["--token-file", token, &unix]].concat());
+    passes(&report(&output), &OF_STREAMS);
+    // The same token, given with an address; and none.
+    let tcp = format!("tcp={},token=open sesame", server.address());
+    let only = ["--json", "--only", "handshake/token", "--only", "ids/of"];
+    passes(&report(&conform(&[&only[..], &[&tcp]].concat())), &[]);
+    let refused = report(&conform(&["--json", "--only", "ids/of", &unix]));
+    assert_eq!(with_verdict(&refused, "failed"), names(&["ids/of"]));
+    fs::remove_dir_all(&place).unwrap();
 }
 
 /// A row of `mutants.txt`.
@@ -147,6 +202,7 @@ impl Place {
     fn new() -> Self {
         let place = env::temp_dir().join(format!("plyd-conform-{}", std::process::id()));
         fs::create_dir_all(&place).unwrap();
+        fs::write(place.join("token"), "secret").unwrap();
         std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join("mutant")).unwrap();
         Self(place)
     }
@@ -159,8 +215,13 @@ impl Drop for Place {
 }
 
 fn each_mutant_is_caught_by_its_check() {
-    let rows = rows();
+    // `cargo test --test conform -- mutant TEXT` tries those whose row holds the text alone.
+    let chosen = env::args().skip(1).filter(|argument| !argument.starts_with('-')).nth(1);
+    let mut rows = rows();
     assert!(rows.len() >= 40);
+    if let Some(chosen) = &chosen {
+        rows.retain(|row| row.text.contains(chosen));
+    }
     let listed = listed();
     let place = Place::new();
     let mutant = place.0.join("mutant");
@@ -170,33 +231,42 @@ fn each_mutant_is_caught_by_its_check() {
         for _ in 0..WORKERS {
             scope.spawn(|| {
                 while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    wrong.lock().unwrap().extend(try_mutant(&mutant, row, &listed).err());
+                    // A machine that is busy may want longer than a check waits for what never comes.
+                    let tried = try_mutant(&mutant, row, &listed, "15s")
+                        .or_else(|_| try_mutant(&mutant, row, &listed, "120s"));
+                    wrong.lock().unwrap().extend(tried.err());
                 }
             });
         }
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    if chosen.is_some() {
+        return;
+    }
     let caught: BTreeSet<String> = rows.iter().map(|row| row.checks[0].clone()).collect();
     let without: Vec<&String> = listed.iter().filter(|check| !caught.contains(*check)).collect();
     let unknown: Vec<&String> = caught.iter().filter(|check| !listed.contains(check)).collect();
     assert!(without.is_empty() && unknown.is_empty(), "no mutant for {without:?}, no check for {unknown:?}");
 }
 
-fn try_mutant(mutant: &Path, row: &Row, listed: &[String]) -> Result<(), String> {
+fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Result<(), String> {
     let wanted: BTreeSet<String> = row.checks.iter().cloned().collect();
     let mut only = row.checks.clone();
     if !row.is_alone {
         let at = listed.iter().position(|check| *check == row.checks[0]).unwrap_or(0);
         only.extend(listed.iter().cycle().skip(at + 1).take(BYSTANDERS).cloned());
     }
-    let mut arguments = vec!["--json", "--timeout", "15s"];
+    let mut arguments = vec!["--json", "--timeout", timeout];
     arguments.extend(only.iter().flat_map(|only| ["--only", only]));
     let output = match row.lines.strip_prefix("tcp") {
         Some(lines) => {
-            let server = Server::tcp(&["--threads", "2"]);
+            let file = mutant.with_file_name("token");
+            let token: &[&str] =
+                if row.lines.contains("auth_") { &["--token-file", file.to_str().unwrap()] } else { &[] };
+            let server = Server::tcp(&[&["--threads", "2"], token].concat());
             let address = Mutant::read(lines, &row.change).listen(server.address());
-            conform(&[&arguments[..], &[&format!("tcp={address}")]].concat())
+            conform(&[&arguments[..], token, &[&format!("tcp={address}")]].concat())
         }
         None => {
             arguments.extend(["--", mutant.to_str().unwrap(), &row.lines, &row.change]);
@@ -218,8 +288,9 @@ fn try_mutant(mutant: &Path, row: &Row, listed: &[String]) -> Result<(), String>
 
 /// Every check, in the order of the list.
 fn listed() -> Vec<String> {
-    let text = String::from_utf8(conform(&["--list"]).stdout).unwrap();
-    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    let list = report(&conform(&["--list", "--json"]));
+    let checks = list["checks"].as_array().unwrap().iter();
+    checks.map(|check| check["check"].as_str().unwrap().to_owned()).collect()
 }
 
 fn what_is_no_server_fails_and_hangs_nothing() {
@@ -282,13 +353,30 @@ fn checks_are_listed_and_chosen_by_name() {
     assert!(all.len() >= 100, "{}", all.len());
     let chosen = conform(&["--list", "--only", "ends", "--only", "ids/seq"]);
     let text = String::from_utf8(chosen.stdout).unwrap();
-    assert!(text.contains("ends/eof-idle") && text.contains("ids/seq") && !text.contains("ids/of"), "{text}");
+    assert!(
+        text.contains("ends/eof-idle") && text.contains("ids/seq") && !text.contains("ids/of "),
+        "{text}"
+    );
+    let whole = String::from_utf8(conform(&["--list"]).stdout).unwrap();
+    for section in ["1. A first conversation", "8. Races and corner cases", "11. Transcripts"] {
+        assert!(whole.contains(section), "{section}");
+    }
+    let list = report(&conform(&["--list", "--json"]));
+    let promises = list["promises"].as_array().unwrap();
+    assert!(promises.len() >= 100, "{}", promises.len());
+    let is_covered =
+        |row: &Value| row["unchecked"].is_string() == row["checks"].as_array().unwrap().is_empty();
+    assert!(promises.iter().all(is_covered));
     for (arguments, code, words) in [
         (&["--only", "wings"][..], 2, "no check `wings`"),
-        (&["tcp=nowhere"], 2, "tcp=HOST:PORT"),
+        (&["tcp=nowhere"], 2, "tcp=127.0.0.1:7117"),
+        (&["nowhere"], 2, "tcp=HOST:PORT, ws=HOST:PORT or unix=PATH"),
         (&["tcp=127.0.0.1:1", "--", "cat"], 2, "cannot be used with"),
         (&["--", "/nowhere"], 1, "cannot start `/nowhere`"),
         (&["tcp=127.0.0.1:1"], 1, "cannot connect"),
+        (&["unix=/nowhere"], 1, "cannot connect"),
+        (&["ws=127.0.0.1:1"], 1, "cannot connect"),
+        (&["--token-file", "/nowhere", "tcp=127.0.0.1:1"], 2, "--token-file /nowhere"),
     ] {
         let output = conform(arguments);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

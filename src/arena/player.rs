@@ -12,6 +12,8 @@ pub struct Player {
     pub name: String,
     /// Where it is found.
     pub address: Address,
+    /// The token that a server wants, if it wants one.
+    pub token: Option<String>,
     /// What tells its program from another build of it; none where that cannot be told.
     pub build: Option<String>,
     /// Its options, as `newgame` tells them.

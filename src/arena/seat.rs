@@ -210,14 +210,14 @@ impl<'m> Seat<'m> {
                 };
                 client.map_err(crash)?
             }
-            Address::Tcp(address) => Client::connect(address).map_err(crash)?,
+            address => Client::at(address).map_err(crash)?,
         };
         let client = self.client.insert(client);
         client.set_patience(strictness.patience);
         if client.pid().is_some() {
             return Ok(());
         }
-        let (_, answer) = exchange(client, hello(), strictness.patience)?;
+        let (_, answer) = exchange(client, hello(self.player.token.clone()), strictness.patience)?;
         match answer.envelope.message {
             Message::Result(_) => Ok(()),
             Message::Error(error) => Err(Fault::refused("hello", &error)),
@@ -244,12 +244,13 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// What opens a connection over TCP.
-fn hello() -> Command {
+/// What opens a connection over a socket.
+fn hello(token: Option<String>) -> Command {
     let (name, version) = (Some("plyd arena".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     Command::Hello(Hello {
         protocol: Versions { min: wire::VERSION, max: wire::VERSION },
         client: Some(wire::Client { name, version }),
+        token,
         ..Hello::default()
     })
 }

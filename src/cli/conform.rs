@@ -1,15 +1,17 @@
 //! `plyd conform`: checks any server of the protocol against the specification.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::client::{Address, Program};
 use crate::columns::Columns;
-use crate::conform::{self, Plan, Row, Verdict};
+use crate::conform::{self, Plan, Promise, Row, Verdict};
 
 use super::failure::Failure;
+use super::serve::read_token;
 use super::{parse, reaper, styled, write_json};
 
 #[derive(Debug, clap::Args)]
@@ -18,19 +20,24 @@ Examples:
   plyd conform                                     this plyd
   plyd conform -- ./my-server --stdio              another server, a process for each check
   plyd conform tcp=127.0.0.1:7117                  one that serves already, which nobody else should use meanwhile
+  plyd conform ws=127.0.0.1:7118                   the same over WebSocket
+  plyd conform unix=/run/plyd.sock --token-file token
   plyd conform --only races --only ids/seq -- ./my-server
-  plyd conform --list                              the checks, and what each is about
+  plyd conform --list                              the checks, what each is about, and what is promised
 
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call, as tcp=HOST:PORT
-    #[arg(value_name = "ADDR", value_parser = address, conflicts_with = "command")]
-    address: Option<Address>,
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it where it wants one
+    #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
+    address: Option<Called>,
+    /// Show the server the token in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    token_file: Option<PathBuf>,
     /// Run this group or check (GROUP/CHECK) only; may be given several times
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// List the checks and run none
+    /// List the checks, and the promises of the specification that each covers; run none
     #[arg(long)]
     list: bool,
     /// Print one JSON object
@@ -47,6 +54,13 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
+/// A server that is called.
+#[derive(Clone, Debug)]
+struct Called {
+    address: Address,
+    token: Option<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct Report<'r> {
     passed: usize,
@@ -58,19 +72,22 @@ struct Report<'r> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.list {
-        let mut table = Columns::new(["check", "what it is about"]);
-        for (group, check, about) in wanted(args)? {
-            table.row([format!("{group}/{check}"), about.to_owned()]);
-        }
-        return Ok(write!(out, "{table}")?);
+        return list(args, out);
     }
     wanted(args)?;
     let address = server(args)?;
     let reaper = match address {
         Address::Program(_) => Some(reaper::start()?),
-        Address::Tcp(_) => None,
+        _ => None,
     };
-    let plan = Plan { address, timeout: args.timeout, only: args.only.clone(), log: args.log, reaper };
+    let plan = Plan {
+        address,
+        token: token(args)?,
+        timeout: args.timeout,
+        only: args.only.clone(),
+        log: args.log,
+        reaper,
+    };
     let rows = conform::run(&plan).map_err(|error| Failure::Failed(error.to_string()))?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let report = Report {
@@ -88,6 +105,47 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if report.failed == 0 { Ok(()) } else { Err(Failure::Told) }
 }
 
+/// A check as `--list` tells it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    check: String,
+    about: &'static str,
+}
+
+/// Tells the checks, and the promises of the specification that they cover; without `--only` those that none does, too.
+fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let checks: Vec<Listed> = wanted(args)?
+        .into_iter()
+        .map(|(group, check, about)| Listed { check: format!("{group}/{check}"), about })
+        .collect();
+    let is_wanted = |promise: &Promise| {
+        args.only.is_empty()
+            || promise.checks.iter().any(|check| checks.iter().any(|listed| listed.check == *check))
+    };
+    let promises: Vec<Promise> = conform::promises().filter(is_wanted).collect();
+    if args.json {
+        return write_json(out, &serde_json::json!({ "checks": checks, "promises": promises }));
+    }
+    let mut table = Columns::new(["check", "what it is about"]);
+    for Listed { check, about } in &checks {
+        table.row([check.clone(), (*about).to_owned()]);
+    }
+    write!(out, "{table}")?;
+    let mut section = "";
+    for promise in &promises {
+        if promise.section != section {
+            section = promise.section;
+            writeln!(out, "\n{section}")?;
+        }
+        writeln!(out, "  {}", promise.promise)?;
+        match promise.unchecked {
+            Some(reason) => writeln!(out, "    unchecked: {reason}")?,
+            None => writeln!(out, "    {}", promise.checks.join(" "))?,
+        }
+    }
+    Ok(())
+}
+
 /// The checks that `--only` names; all without it.
 fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>, Failure> {
     let is_named = |only: &str, group: &str, check: &str| only == group || only == format!("{group}/{check}");
@@ -103,9 +161,19 @@ fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>
     Ok(conform::names().filter(|(group, check, _)| is_wanted(group, check)).collect())
 }
 
+/// The token that is to be shown, from the address or a file.
+fn token(args: &Args) -> Result<Option<String>, Failure> {
+    let given = args.address.as_ref().and_then(|called| called.token.clone());
+    let Some(path) = &args.token_file else { return Ok(given) };
+    if given.is_some() {
+        return Err(Failure::Usage("give the token behind the address or in a file, not both".into()));
+    }
+    read_token(path).map(Some)
+}
+
 fn server(args: &Args) -> Result<Address, Failure> {
-    if let Some(address) = &args.address {
-        return Ok(address.clone());
+    if let Some(called) = &args.address {
+        return Ok(called.address.clone());
     }
     let program = match args.command.split_first() {
         Some((path, arguments)) => {
@@ -116,11 +184,14 @@ fn server(args: &Args) -> Result<Address, Failure> {
     Ok(Address::Program(program))
 }
 
-fn address(text: &str) -> Result<Address, String> {
-    match text.split_once('=') {
-        Some(("tcp", address)) if address.contains(':') => Ok(Address::Tcp(address.to_owned())),
-        _ => Err("give tcp=HOST:PORT, such as tcp=127.0.0.1:7117, or a command behind `--`".into()),
-    }
+/// An address, and a token behind it: `tcp=HOST:PORT,token=TEXT`.
+fn called(text: &str) -> Result<Called, String> {
+    let (place, token) = match text.split_once(",token=") {
+        Some((place, token)) => (place, Some(token.to_owned())),
+        None => (text, None),
+    };
+    let address = Address::read(place).map_err(|message| format!("{message}, or a command behind `--`"))?;
+    Ok(Called { address, token })
 }
 
 fn show(report: &Report<'_>, out: &mut impl Write) -> Result<(), Failure> {
@@ -169,10 +240,12 @@ mod tests {
     }
 
     #[test]
-    fn addresses_tell_their_kind() {
-        assert_eq!(address("tcp=localhost:7117"), Ok(Address::Tcp("localhost:7117".into())));
-        for text in ["localhost:7117", "tcp=localhost", "udp=localhost:7117", ""] {
-            assert!(address(text).is_err(), "{text}");
-        }
+    fn a_token_stands_behind_an_address() {
+        let of = |text: &str| called(text).unwrap();
+        assert_eq!(of("tcp=localhost:7117").token, None);
+        let with_token = of("ws=localhost:7117,token=a,b=c");
+        assert_eq!(with_token.address, Address::WebSocket("localhost:7117".into()));
+        assert_eq!(with_token.token.as_deref(), Some("a,b=c"));
+        assert!(called("localhost").unwrap_err().contains("tcp=HOST:PORT"));
     }
 }

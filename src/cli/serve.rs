@@ -198,7 +198,7 @@ fn origin(text: &str) -> Result<String, String> {
 }
 
 /// The token in a file, without the line end that editors add.
-fn read_token(path: &Path) -> Result<String, Failure> {
+pub(super) fn read_token(path: &Path) -> Result<String, Failure> {
     let usage = |message: String| Failure::Usage(format!("--token-file {}: {message}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
     let token = text.trim_end_matches(['\r', '\n']);

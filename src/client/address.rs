@@ -1,10 +1,11 @@
 //! Where a server is found: a program to start, or an address to call.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::{Launch, LineError, Reaper};
+use super::{Launch, LineError, Lines, Reaper};
 
 /// Where somebody is found that speaks the protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +14,10 @@ pub enum Address {
     Program(Program),
     /// Over TCP, as `HOST:PORT`: a server that runs already.
     Tcp(String),
+    /// Over WebSocket, as `HOST:PORT`.
+    WebSocket(String),
+    /// At the path of a Unix socket.
+    Unix(PathBuf),
 }
 
 /// A program that speaks the protocol on its standard streams.
@@ -22,6 +27,59 @@ pub struct Program {
     pub path: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+}
+
+impl Address {
+    /// How addresses are written.
+    pub const WRITTEN: &str = "tcp=HOST:PORT, ws=HOST:PORT or unix=PATH";
+
+    /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT` (or `ws://HOST:PORT`) or `unix=PATH`; none is a program.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let wrong = || format!("give {}, such as tcp=127.0.0.1:7117", Self::WRITTEN);
+        let text = text.strip_prefix("ws://").map_or(text.to_owned(), |rest| {
+            format!("ws={}", rest.trim_end_matches('/').trim_end_matches("/ws"))
+        });
+        let (way, place) = text.split_once('=').ok_or_else(wrong)?;
+        Self::of(way, place).unwrap_or_else(|| Err(wrong()))
+    }
+
+    /// The address of that kind (`tcp`, `ws` or `unix`); none where there is no such kind.
+    pub fn of(way: &str, place: &str) -> Option<Result<Self, String>> {
+        let is_port = place.rsplit_once(':').is_some_and(|(host, port)| {
+            let is_host = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/');
+            is_host && port.parse::<u16>().is_ok()
+        });
+        let called = |address: fn(String) -> Self| {
+            if is_port {
+                Ok(address(place.to_owned()))
+            } else {
+                Err(format!("give a host and a port, such as {way}=127.0.0.1:7117"))
+            }
+        };
+        match way {
+            "tcp" => Some(called(Self::Tcp)),
+            "ws" => Some(called(Self::WebSocket)),
+            "unix" if place.is_empty() => Some(Err("give the path of a socket".into())),
+            "unix" => Some(Ok(Self::Unix(place.into()))),
+            _ => None,
+        }
+    }
+
+    /// Starts the program, or connects.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program, [`LineError::Connect`] if nobody listens there.
+    pub fn lines(&self) -> Result<Lines, LineError> {
+        match self {
+            Self::Program(program) => Lines::spawn(program.launch(None)?),
+            Self::Tcp(address) => Lines::connect(address),
+            Self::WebSocket(address) => Lines::connect_websocket(address),
+            Self::Unix(path) => Lines::connect_unix(path),
+        }
+    }
 }
 
 impl Program {
@@ -37,5 +95,32 @@ impl Program {
         };
         let program = self.path.display().to_string();
         reaper.launch(&command).map_err(|error| LineError::Start { program, error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_tell_their_kind() {
+        let read = |text| Address::read(text).ok();
+        assert_eq!(read("tcp=localhost:7117"), Some(Address::Tcp("localhost:7117".into())));
+        for text in ["ws=[::1]:80", "ws://[::1]:80", "ws://[::1]:80/", "ws://[::1]:80/ws"] {
+            assert_eq!(read(text), Some(Address::WebSocket("[::1]:80".into())), "{text}");
+        }
+        assert_eq!(read("unix=/run/a=b"), Some(Address::Unix("/run/a=b".into())));
+        for text in [
+            "localhost:7117",
+            "tcp=localhost",
+            "udp=localhost:7117",
+            "ws=:80",
+            "ws://h:80/x",
+            "tcp=h:99999",
+            "unix=",
+            "",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A peer that reads and writes lines, each with the instant of its arrival: a child process or a TCP address.
+//! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at an address.
 //!
 //! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is told, whether
 //! the peer writes nothing, writes without end or does not read, and no more is stored than one line and one read.
@@ -9,6 +9,8 @@ use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,7 @@ use rustix::io::Errno;
 
 use super::peer::Peer;
 use super::process::Launch;
+use super::websocket::{Decoder, Encoder, Opening, Wish};
 use crate::framing::{Event, Framing};
 
 /// What one read takes at most.
@@ -41,6 +44,23 @@ pub struct Lines {
     /// A line and its end, so that they leave in one write.
     outgoing: Vec<u8>,
     patience: Duration,
+    /// The frames that lines are carried in, over a WebSocket.
+    web: Option<Box<Web>>,
+}
+
+/// A WebSocket under the lines.
+#[derive(Debug, Default)]
+struct Web {
+    encoder: Encoder,
+    decoder: Decoder,
+    /// What was read, before lines were found in it.
+    raw: Vec<u8>,
+    /// The frames that leave in one write.
+    frames: Vec<u8>,
+    /// Whether a close frame was sent.
+    is_closed: bool,
+    /// The status with which the server closed.
+    status: Option<u16>,
 }
 
 /// A line and when it arrived.
@@ -78,6 +98,9 @@ pub enum LineError {
     /// A line is longer than the protocol allows.
     #[error("a line of more than {MAX_LINE} bytes")]
     TooLong,
+    /// What is said over a WebSocket is against its rules.
+    #[error("a WebSocket with {0}")]
+    Frames(&'static str),
 }
 
 impl Lines {
@@ -112,6 +135,41 @@ impl Lines {
         Err(failed)
     }
 
+    /// Connects to a Unix socket.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there.
+    pub fn connect_unix(path: impl AsRef<Path>) -> Result<Self, LineError> {
+        let peer = UnixStream::connect(path).and_then(Peer::unix);
+        Ok(Self::new(peer.map_err(LineError::Connect)?))
+    }
+
+    /// Connects to a WebSocket at `HOST:PORT`, each line a text message. Finishing the input closes it.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there, or what listens speaks no WebSocket.
+    pub fn connect_websocket(address: &str) -> Result<Self, LineError> {
+        let mut lines = Self::connect(address)?;
+        let refused = |message: String| LineError::Connect(io::Error::other(message));
+        let opening = Opening::default();
+        lines.send_bytes(&opening.request(address))?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut answer = Vec::new();
+        let end = loop {
+            lines.read(deadline)?;
+            if lines.ended {
+                return Err(refused("it closes where it is asked for a WebSocket".into()));
+            }
+            answer.extend_from_slice(&lines.chunk[lines.rest.clone()]);
+            if let Some(end) = opening.answered(&answer).map_err(refused)? {
+                break end;
+            }
+        };
+        lines.web = Some(Box::new(Web { raw: vec![0; READ_BYTES], ..Web::default() }));
+        lines.take_frames(&answer[end..])?;
+        Ok(lines)
+    }
+
     fn new(peer: Peer) -> Self {
         Self {
             peer,
@@ -122,12 +180,18 @@ impl Lines {
             ended: false,
             outgoing: Vec::new(),
             patience: PATIENCE,
+            web: None,
         }
     }
 
     /// Sets how long the peer may leave what it is sent unread: 10 s until this is called.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// Sets how long a line of the peer may be: 1 MiB until this is called.
+    pub fn set_longest(&mut self, bytes: usize) {
+        self.framing.set_limit(bytes);
     }
 
     /// Sends a line and tells when it was on its way.
@@ -152,11 +216,23 @@ impl Lines {
     }
 
     fn write(&mut self) -> Result<Instant, LineError> {
+        if let Some(web) = &mut self.web {
+            if web.is_closed {
+                return Err(LineError::Closed);
+            }
+            web.encoder.lines(&self.outgoing, &mut web.frames);
+        }
+        self.write_out()
+    }
+
+    /// Writes what waits to be written, as it is.
+    fn write_out(&mut self) -> Result<Instant, LineError> {
+        let bytes = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
         let mut sent = 0;
         let mut deadline = None;
-        while sent < self.outgoing.len() {
+        while sent < bytes.len() {
             let output = self.peer.output().ok_or(LineError::Closed)?;
-            match rustix::io::write(output, &self.outgoing[sent..]) {
+            match rustix::io::write(output, &bytes[sent..]) {
                 Ok(count) => sent += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
@@ -168,6 +244,7 @@ impl Lines {
                 Err(_) => return Err(LineError::Closed),
             }
         }
+        bytes.clear();
         Ok(Instant::now())
     }
 
@@ -204,7 +281,29 @@ impl Lines {
 
     /// Ends the input: the peer sees the end of file and may still answer.
     pub fn finish_input(&mut self) {
-        self.peer.finish_output();
+        if self.web.is_some() {
+            // Nothing can be sent behind it, in either direction.
+            let _gone_already = self.close(&1000_u16.to_be_bytes());
+        } else {
+            self.peer.finish_output();
+        }
+    }
+
+    /// The status with which the server closed the WebSocket; none before that, or where it told none.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.web.as_ref().and_then(|web| web.status)
+    }
+
+    /// Sends a close frame, unless one was sent.
+    fn close(&mut self, payload: &[u8]) -> Result<(), LineError> {
+        if let Some(web) = &mut self.web
+            && !std::mem::replace(&mut web.is_closed, true)
+        {
+            web.encoder.close(payload, &mut web.frames);
+            self.write_out()?;
+        }
+        Ok(())
     }
 
     /// Waits until the child process ends, and kills what it leaves behind; none for a connection over TCP.
@@ -231,11 +330,20 @@ impl Lines {
             if !is_ready(self.peer.input(), PollFlags::IN, deadline)? {
                 return Err(LineError::TimedOut);
             }
-            match rustix::io::read(self.peer.input(), &mut self.chunk[..]) {
+            let room = self.web.as_mut().map_or(&mut self.chunk, |web| &mut web.raw);
+            match rustix::io::read(self.peer.input(), &mut room[..]) {
                 Ok(count) => {
                     self.at = Instant::now();
-                    self.rest = 0..count;
                     self.ended = count == 0;
+                    if let Some(web) = &mut self.web {
+                        let raw = std::mem::take(&mut web.raw);
+                        let taken = self.take_frames(&raw[..count]);
+                        if let Some(web) = &mut self.web {
+                            web.raw = raw;
+                        }
+                        return taken;
+                    }
+                    self.rest = 0..count;
                     return Ok(());
                 }
                 Err(Errno::INTR | Errno::AGAIN) => {}
@@ -246,6 +354,32 @@ impl Lines {
                 }
             }
         }
+    }
+}
+
+impl Lines {
+    /// Finds lines in frames, and answers those that want it.
+    fn take_frames(&mut self, bytes: &[u8]) -> Result<(), LineError> {
+        let Some(web) = &mut self.web else { return Ok(()) };
+        self.chunk.clear();
+        let wishes = web.decoder.take(bytes, &mut self.chunk);
+        self.rest = 0..self.chunk.len();
+        for wish in wishes.map_err(LineError::Frames)? {
+            match wish {
+                Wish::Pong(payload) => {
+                    web.encoder.pong(&payload, &mut web.frames);
+                }
+                Wish::Close(payload) => {
+                    web.status = payload.first_chunk().map(|status| u16::from_be_bytes(*status));
+                    self.ended = true;
+                    let _gone_already = self.close(&payload);
+                    return Ok(());
+                }
+            }
+        }
+        // Whoever left meanwhile is told at the next read.
+        let _gone_already = self.write_out();
+        Ok(())
     }
 }
 

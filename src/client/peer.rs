@@ -1,10 +1,11 @@
-//! Who is at the other end of the lines: a child process or a TCP address.
+//! Who is at the other end of the lines: a child process or a socket.
 //!
 //! Knows no lines: it gives the two ends to read and write, neither of which blocks, and ends what it started.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::process::{ChildStdin, ChildStdout, Stdio};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -16,6 +17,7 @@ use super::process::{Launch, Process};
 pub(super) enum Peer {
     Child { process: Process, stdin: Option<ChildStdin>, stdout: ChildStdout },
     Tcp(TcpStream),
+    Unix(UnixStream),
 }
 
 impl Peer {
@@ -38,11 +40,18 @@ impl Peer {
         Ok(Self::Tcp(stream))
     }
 
+    /// Takes a connection over a Unix socket.
+    pub(super) fn unix(stream: UnixStream) -> io::Result<Self> {
+        never_block(&stream)?;
+        Ok(Self::Unix(stream))
+    }
+
     /// Where its lines come from.
     pub(super) fn input(&self) -> BorrowedFd<'_> {
         match self {
             Self::Child { stdout, .. } => stdout.as_fd(),
             Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
         }
     }
 
@@ -51,6 +60,7 @@ impl Peer {
         match self {
             Self::Child { stdin, .. } => stdin.as_ref().map(AsFd::as_fd),
             Self::Tcp(stream) => Some(stream.as_fd()),
+            Self::Unix(stream) => Some(stream.as_fd()),
         }
     }
 
@@ -61,6 +71,9 @@ impl Peer {
             Self::Tcp(stream) => {
                 let _gone_already = stream.shutdown(Shutdown::Write);
             }
+            Self::Unix(stream) => {
+                let _gone_already = stream.shutdown(Shutdown::Write);
+            }
         }
     }
 
@@ -68,7 +81,7 @@ impl Peer {
     pub(super) fn process(&mut self) -> Option<&mut Process> {
         match self {
             Self::Child { process, .. } => Some(process),
-            Self::Tcp(_) => None,
+            Self::Tcp(_) | Self::Unix(_) => None,
         }
     }
 
@@ -76,7 +89,7 @@ impl Peer {
     pub(super) fn pid(&self) -> Option<u32> {
         match self {
             Self::Child { process, .. } => Some(process.id()),
-            Self::Tcp(_) => None,
+            Self::Tcp(_) | Self::Unix(_) => None,
         }
     }
 }

@@ -27,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("quit-alone", "quit ends its own connection only", quit_alone),
     Check::talk("terminate", "SIGTERM: `going_away`, every search answers, exit code 0", terminate),
     Check::talk("interrupt", "SIGINT: the same", interrupt),
+    Check::talk("hangup", "SIGHUP: the same", hangup),
 ];
 
 /// Starts one search that ends by itself, soon or in years, and some that do not.
@@ -62,6 +63,7 @@ fn reason(reason: &str) -> Value {
 }
 
 fn at_eof(trial: &Trial<'_>, on_eof: &str) -> Checked {
+    trial.needs_half_closing()?;
     let mut talk = trial.greet_with(&json!({ "on_eof": on_eof }))?;
     start_all(&mut talk, on_eof == "finish")?;
     talk.end_input();
@@ -113,6 +115,7 @@ fn eof_default(trial: &Trial<'_>) -> Checked {
 }
 
 fn eof_ponder(trial: &Trial<'_>) -> Checked {
+    trial.needs_half_closing()?;
     for mode in ["ponder", "analyse"] {
         let mut talk = trial.greet()?;
         let game = talk.vast_game()?;
@@ -127,6 +130,7 @@ fn eof_ponder(trial: &Trial<'_>) -> Checked {
 }
 
 fn eof_queued(trial: &Trial<'_>) -> Checked {
+    trial.needs_half_closing()?;
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     talk.sessions(&["s"], &game)?;
@@ -142,6 +146,7 @@ fn eof_queued(trial: &Trial<'_>) -> Checked {
 }
 
 fn eof_unanswered(trial: &Trial<'_>) -> Checked {
+    trial.needs_half_closing()?;
     let mut talk = trial.greet()?;
     let requests: Vec<Value> = (0..200).map(|n| ping(&format!("p{n}"))).collect();
     talk.send_all(&requests)?;
@@ -232,4 +237,8 @@ fn terminate(trial: &Trial<'_>) -> Checked {
 
 fn interrupt(trial: &Trial<'_>) -> Checked {
     signalled(trial, Signal::INT)
+}
+
+fn hangup(trial: &Trial<'_>) -> Checked {
+    signalled(trial, Signal::HUP)
 }

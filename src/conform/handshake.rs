@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, ping, with};
-use super::suite::{Check, Trial, hello};
-use super::verdict::{Checked, holds, like, list, number, text, texts};
+use super::suite::{Check, Trial};
+use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::talk("result", "`hello` tells version, server, features, games and limits", result),
@@ -20,9 +20,19 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("features", "features that are told can be required", features),
     Check::talk("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
     Check::talk("refusal-order", "version is checked before features", refusal_order),
+    Check::talk(
+        "token",
+        "without a token: `auth_required`, with another one: `auth_failed`, and the end",
+        token,
+    ),
     Check::talk("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
     Check::talk("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
     Check::talk("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
+    Check::talk(
+        "abuse",
+        "over sockets bad lines before `hello` are `protocol_abuse` at last, and the end",
+        abuse,
+    ),
     Check::talk("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
 ];
 
@@ -41,7 +51,7 @@ fn result(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.open()?;
     let client =
         json!({ "client": { "name": "plyd conform", "version": "1" }, "on_eof": "finish", "require": [] });
-    let told = talk.result(&with(hello(), &client))?;
+    let told = talk.result(&with(trial.hello(), &client))?;
     like(&told, &json!({ "of": "hello", "protocol": 1 }))?;
     text(&told["server"], "name")?;
     text(&told["server"], "version")?;
@@ -65,7 +75,7 @@ fn optional(trial: &Trial<'_>) -> Checked {
     trial.needs_stdio()?;
     let mut talk = trial.open()?;
     talk.ping()?;
-    like(&talk.result(&hello())?, &json!({ "protocol": 1 }))?;
+    like(&talk.result(&trial.hello())?, &json!({ "protocol": 1 }))?;
     talk.ping()
 }
 
@@ -89,7 +99,7 @@ fn version(trial: &Trial<'_>) -> Checked {
 
 fn no_version(trial: &Trial<'_>) -> Checked {
     for (min, max) in [(0, 0), (65_535, 65_535)] {
-        let request = with(hello(), &json!({ "protocol": { "min": min, "max": max } }));
+        let request = with(trial.hello(), &json!({ "protocol": { "min": min, "max": max } }));
         refused(trial, &request, &json!({ "code": "version_unsupported", "pointer": "/protocol" }))?;
     }
     Ok(())
@@ -104,21 +114,49 @@ fn no_feature(trial: &Trial<'_>) -> Checked {
     let mut features = texts(&trial.greet()?.hello, "features")?;
     let pointer = format!("/require/{}", features.len());
     features.push("levitation".to_owned());
-    let request = with(hello(), &json!({ "require": features }));
+    let request = with(trial.hello(), &json!({ "require": features }));
     refused(trial, &request, &json!({ "code": "feature_unsupported", "pointer": pointer }))
 }
 
 fn refusal_order(trial: &Trial<'_>) -> Checked {
     let both = json!({ "protocol": { "min": 65_535, "max": 65_535 }, "require": ["levitation"] });
-    refused(trial, &with(hello(), &both), &json!({ "code": "version_unsupported" }))
+    refused(trial, &with(trial.hello(), &both), &json!({ "code": "version_unsupported" }))
+}
+
+fn token(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    let Some(token) = trial.token() else {
+        return Err(Stop::skipped("the server wants no token, or none was given to the suite"));
+    };
+    let mut without = trial.hello();
+    if let Some(fields) = without.as_object_mut() {
+        fields.remove("token");
+    }
+    refused(trial, &without, &json!({ "code": "auth_required", "pointer": "/token" }))?;
+    let wrong = |token: String| with(trial.hello(), &json!({ "token": token }));
+    for other in [String::new(), format!("{token}x"), token.chars().skip(1).collect(), "x".repeat(4096)] {
+        refused(trial, &wrong(other), &json!({ "code": "auth_failed", "pointer": "/token" }))?;
+    }
+    // The version is checked before it, features behind it.
+    let later = json!({ "protocol": { "min": 65_535, "max": 65_535 } });
+    refused(trial, &with(wrong("x".into()), &later), &json!({ "code": "version_unsupported" }))?;
+    let more = json!({ "require": ["levitation"] });
+    refused(trial, &with(wrong("x".into()), &more), &json!({ "code": "auth_failed" }))?;
+    trial.greet()?.ping()
 }
 
 fn repeated(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet_with(&json!({ "on_eof": "stop" }))?;
     for fields in [json!({ "on_eof": "cancel" }), json!({ "protocol": { "min": 65_535, "max": 65_535 } })] {
-        talk.refused(&with(hello(), &fields), &json!({ "code": "handshake_repeated", "fatal": false }))?;
+        talk.refused(
+            &with(trial.hello(), &fields),
+            &json!({ "code": "handshake_repeated", "fatal": false }),
+        )?;
     }
     talk.ping()?;
+    if trial.is_websocket() {
+        return Ok(());
+    }
     let game = talk.vast_game()?;
     talk.send(&go("g", &game, endless()))?;
     talk.info("g", "started")?;
@@ -135,26 +173,54 @@ fn bad_hello(trial: &Trial<'_>) -> Checked {
         (json!({ "on_eof": "ponder" }), "bad_enum", "/on_eof"),
     ] {
         let wanted = json!({ "code": code, "pointer": pointer, "fatal": false });
-        talk.refused(&with(hello(), &fields), &wanted)?;
+        talk.refused(&with(trial.hello(), &fields), &wanted)?;
     }
-    talk.result(&hello())?;
+    talk.result(&trial.hello())?;
     talk.ping()
 }
 
 fn first_line(trial: &Trial<'_>) -> Checked {
     trial.needs_socket()?;
     let mut talk = trial.open()?;
-    talk.send(&with(hello(), &json!({ "x_padding": "x".repeat(17 << 10) })))?;
+    talk.send(&with(trial.hello(), &json!({ "x_padding": "x".repeat(17 << 10) })))?;
     like(&talk.any_final()?, &json!({ "code": "line_too_long", "id": null, "line": 1, "fatal": false }))?;
-    talk.result(&hello())?;
+    talk.result(&trial.hello())?;
     talk.result(&with(ping("p"), &json!({ "x_padding": "x".repeat(17 << 10) }))).map(drop)
+}
+
+fn abuse(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    /// How many bad lines are one too many.
+    const LINES: usize = 16;
+    let mut talk = trial.open()?;
+    for _ in 1..LINES {
+        talk.send_line(b"[]")?;
+        like(&talk.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
+    }
+    // A good one may still follow.
+    trial.greet()?.ping()?;
+    talk.send_line(b"[]")?;
+    talk.closed()?;
+    let told = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
+    holds(told == 1, "a notice `protocol_abuse` before the end", || format!("{told}"))?;
+    let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count();
+    holds(faults == LINES, format!("an error for each of {LINES} lines"), || format!("{faults}"))
 }
 
 fn http(trial: &Trial<'_>) -> Checked {
     trial.needs_socket()?;
-    for stranger in
-        ["GET / HTTP/1.1\r\nHost: localhost\r\n\r", "POST /go HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}"]
-    {
+    if trial.is_websocket() {
+        return Err(Stop::skipped("of raw ports alone"));
+    }
+    // What a page makes a browser send, with a conversation in its body that must not be held.
+    let body = format!("{}\n{}", trial.hello(), ping("p"));
+    for head in [
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r",
+        "POST /go HTTP/1.0\r\nContent-Length: 2\r\n\r",
+        "PROPFIND /x HTTP/1.1\r\nHost: localhost\r\n\r",
+        "wings * HTTP/1.1\r\n\r",
+    ] {
+        let stranger = &format!("{head}\n{body}");
         let mut talk = trial.open()?;
         talk.send_line(stranger.as_bytes())?;
         let error = talk.fault()?;

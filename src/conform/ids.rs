@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
 use super::suite::{Check, Trial};
 use super::talk::{Talk, is_final};
@@ -10,6 +11,7 @@ use super::verdict::{Checked, Stop, holds, like, number};
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("seq", "`seq` counts a connection's messages from 1 without gaps"),
     Check::watched("stamps", "`t_us` never runs backwards"),
+    Check::talk("clock", "`t_us` counts microseconds", figures::clock),
     Check::watched("one-final", "each request gets one final message"),
     Check::watched("infos-first", "an `info` comes only before the final message"),
     Check::talk("of", "a result tells the command of its request", of),

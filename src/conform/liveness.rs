@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::figures;
 use super::referee::{self, Root};
 use super::requests::{endless, go, inspect, newgame, ping, session, with};
 use super::suite::{Check, Trial};
@@ -16,6 +17,8 @@ const STALLED: Duration = Duration::from_secs(15);
 pub(super) const CHECKS: &[Check] = &[
     Check::talk("questions-while-searching", "no request but a go waits for a search", while_searching),
     Check::talk("status", "`status` counts what runs", status),
+    Check::talk("load", "`status` tells the time and the load as they are", figures::load),
+    Check::talk("counters", "the counters of `status` count what is done", figures::counters),
     Check::talk("garbage", "lines of any bytes end nothing", garbage),
     Check::talk("bad-lines", "a thousand bad lines get an error each", bad_lines),
     Check::talk("pings", "five thousand pings at once are answered in order", pings),
@@ -27,6 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
         requests,
     ),
     Check::talk("sessions", "sessions beyond the limit are `too_many_sessions`", sessions),
+    Check::talk("tables", "no search is refused for want of memory", tables),
     Check::talk("history", "a game of a thousand plies is searched", history),
     Check::talk("gone", "the searches of a peer that is gone are cancelled", gone),
 ];
@@ -88,7 +92,9 @@ fn garbage(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     for round in 0..30 {
-        let line: Vec<u8> = (0..noise.next() % 300).map(|_| noise.next() as u8).collect();
+        // What is no text ends a WebSocket.
+        let highest = if trial.is_websocket() { 0x7f } else { 0xff };
+        let line: Vec<u8> = (0..noise.next() % 300).map(|_| noise.next() as u8 & highest).collect();
         talk.send_line(&line)?;
         // A line with a changed byte; its id may still be read, and its answer is no matter.
         let mut line =
@@ -96,7 +102,7 @@ fn garbage(trial: &Trial<'_>) -> Checked {
                 .to_string()
                 .into_bytes();
         let at = noise.next() as usize % line.len();
-        line[at] = noise.next() as u8;
+        line[at] = noise.next() as u8 & highest;
         talk.send_line(&line)?;
         talk.ping()?;
     }
@@ -199,6 +205,25 @@ fn sessions(trial: &Trial<'_>) -> Checked {
     talk.result(&open(0))?;
     talk.result(&json!({ "id": "c", "cmd": "close", "session": "s1" }))?;
     talk.result(&open(most)).map(drop)
+}
+
+fn tables(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let described = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    let table = list(&described, "body")?.iter().find(|option| option["name"] == "hash_mb");
+    let most = table.and_then(|table| table["max"].as_u64()).unwrap_or(1 << 20);
+    let count = number(&talk.hello["limits"], "sessions")?.min(8);
+    let fields = with(endless(), &json!({ "info": { "events": ["best"] } }));
+    for n in 0..count {
+        let name = format!("s{n}");
+        talk.result(&newgame(&name, &game, json!({ "options": { "hash_mb": most } })))?;
+        let id = format!("g{n}");
+        talk.send(&go(&id, &session(&name), fields.clone()))?;
+        talk.info(&id, "best")?;
+    }
+    talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+    (0..count).try_for_each(|n| like(&talk.last(&format!("g{n}"))?, &json!({ "reason": "stopped" })))
 }
 
 /// Four plies of the L Game after which its start is there again, with tokens that stay.

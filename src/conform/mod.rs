@@ -8,15 +8,20 @@
 //!    made of.
 //! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a check
 //!    of its own; `referee`: the rules behind it.
-//! 3. One file a group of checks; `refusals` are a table, `refusals.txt`.
-//! 4. `suite`: which checks there are and how they are run.
+//! 3. One file a group of checks, and some of what several groups ask: `proofs`, `evals`, `figures`; `refusals` are a table, `refusals.txt`.
+//! 4. `suite`: which checks there are and how they are run; `promises`: what of the specification they cover.
 
 mod ends;
+mod evals;
+mod fairness;
+mod figures;
 mod framing;
 mod handshake;
 mod ids;
 mod liveness;
+mod memory;
 mod numbers;
+mod promises;
 mod proofs;
 mod races;
 mod referee;
@@ -30,5 +35,6 @@ mod time;
 mod verdict;
 mod witness;
 
+pub use promises::{Promise, promises};
 pub use suite::{Plan, Row, names, run};
 pub use verdict::Verdict;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::requests::{go, newgame, with};
+use super::requests::{go, newgame, ping, with};
 use super::suite::{Check, Trial};
 use super::verdict::{Checked, holds, like, text};
 
@@ -19,6 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("too-large", "an integer past 2^53 - 1 is `out_of_range`"),
     Check::refusals("ranges", "an integer outside its field's range is `out_of_range`"),
     Check::talk("largest", "2^53 - 1 and its negative are taken where they are in range", largest),
+    Check::talk("lengths", "a text of 1,024 characters is taken, a longer one is `out_of_range`", lengths),
     Check::refusals("seeds-refused", "seeds of another shape are refused"),
     Check::talk("seeds", "a seed comes back as given, and one that is absent is drawn", seeds),
 ];
@@ -42,6 +43,21 @@ fn largest(trial: &Trial<'_>) -> Checked {
         talk.best(&go(&id, &game, fields))?;
     }
     Ok(())
+}
+
+fn lengths(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    // Characters are counted, not bytes.
+    for unit in ["e", "ü", "🎲"] {
+        let echo = |count: usize| with(ping("p"), &json!({ "echo": unit.repeat(count) }));
+        like(&talk.result(&echo(1024))?, &json!({ "echo": unit.repeat(1024) }))?;
+        talk.refused(&echo(1025), &json!({ "code": "out_of_range", "pointer": "/echo" }))?;
+    }
+    let mut talk = trial.open()?;
+    let named = |count: usize| json!({ "client": { "name": "n".repeat(count), "version": "1" } });
+    let wanted = json!({ "code": "out_of_range", "pointer": "/client/name" });
+    talk.refused(&with(trial.hello(), &named(1025)), &wanted)?;
+    talk.result(&with(trial.hello(), &named(1024))).map(drop)
 }
 
 fn seeds(trial: &Trial<'_>) -> Checked {

@@ -9,7 +9,7 @@ use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like, list, text};
 
 /// Positions that a search decides soon, in games that are offered.
-fn decided(talk: &Talk<'_>) -> Checked<Vec<(Value, Value)>> {
+pub(super) fn decided(talk: &Talk<'_>) -> Checked<Vec<(Value, Value)>> {
     let board = |width: u32, height: u32| json!({ "game": "isolation", "rules": { "width": width, "height": height } });
     let rows = [
         (board(3, 3), json!({ "start": "1x./xx./..2 1" })),

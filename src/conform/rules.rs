@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::evals;
 use super::liveness::rounds;
 use super::referee::{self, Root};
 use super::requests::{after, endless, go, inspect, newgame, session, with};
@@ -9,18 +10,25 @@ use super::suite::{Check, Trial, told};
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
-const WANTS: [&str; 10] =
-    ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record"];
+const WANTS: [&str; 11] =
+    ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
 pub(super) const CHECKS: &[Check] = &[
     Check::talk("games", "`describe games` names the games of `hello`", games),
     Check::talk("game", "`describe game` tells rules, options, grammars, players and endings", game),
     Check::talk("options", "`describe options` tells those of every game", options),
+    Check::talk(
+        "settings",
+        "a rule or an option has a name, a type, bounds that its default keeps, and words",
+        settings,
+    ),
     Check::talk("schema", "`describe schema` gives both schemas", schema),
     Check::talk("defaults", "the defaults that `describe` tells are accepted", defaults),
     Check::talk("wants", "inspect tells what is wanted and nothing else", wants),
     Check::talk("legal", "legal moves, mover and outcome are those of the game's rules", legal),
     Check::talk("moves", "`moves` tells for each legal move what follows", moves),
+    Check::talk("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
+    Check::talk("eval-side", "`eval` is from the mover's view", evals::of_positions),
     Check::talk("texts", "a position's text can be sent back", round_trip),
     Check::talk("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
     Check::talk("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
@@ -39,13 +47,14 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("unknown-games", "a game that is not there is `game_unknown`"),
     Check::refusals("rules-refused", "an unknown or impossible rule is `rules_unsupported`"),
     Check::refusals("options-refused", "options are `option_unknown` or `option_invalid`"),
+    Check::refusals("fault-order", "of several faults of state the first is told, in the order of the list"),
     Check::refusals("positions-refused", "a start is `bad_position` or `illegal_position`"),
     Check::refusals("moves-refused", "an illegal move is told by its place"),
     Check::refusals("game-over", "a go where the game is over is `game_over`"),
 ];
 
 /// The games that are offered, of those that the referee knows.
-fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
+pub(super) fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
@@ -151,6 +160,58 @@ fn options(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
+/// A setting as `describe` tells it.
+fn setting(setting: &Value) -> Checked {
+    let came = || setting.to_string();
+    for field in ["name", "about"] {
+        holds(!text(setting, field)?.is_empty(), format!("words in `{field}`"), came)?;
+    }
+    let kind = text(setting, "type")?;
+    let types = ["bool", "int", "word", "word_or_int", "seed", "text"];
+    holds(types.contains(&kind), format!("a `type` of {types:?}"), came)?;
+    let words = setting.get("words").map(|_| texts(setting, "words")).transpose()?.unwrap_or_default();
+    if kind == "word" {
+        holds(!words.is_empty(), "`words` of a word", came)?;
+    }
+    let Some(default) = setting.get("default") else { return Ok(()) };
+    let bound = |name: &str| setting[name].as_i64();
+    let is_int = default.as_i64().is_some_and(|value| {
+        bound("min").is_none_or(|min| min <= value) && bound("max").is_none_or(|max| value <= max)
+    });
+    let is_word = default.as_str().is_some_and(|word| words.iter().any(|other| other == word));
+    let is_right = match kind {
+        "bool" => default.is_boolean(),
+        "int" => is_int,
+        "word" => is_word,
+        "word_or_int" => is_int || is_word,
+        _ => default.is_string(),
+    };
+    holds(is_right, "a default of its type and within its bounds", came)
+}
+
+fn settings(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let options = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    list(&options, "body")?.iter().try_for_each(setting)?;
+    for game in list(&talk.hello.clone(), "games")? {
+        let body = described(&mut talk, game)?;
+        for field in ["rules", "options"] {
+            list(&body, field)?.iter().try_for_each(setting)?;
+        }
+        if let Some(levels) = body.get("levels") {
+            text(levels, "measured_by")?;
+            let mut before = 0;
+            for rating in list(levels, "ratings")? {
+                let level = number(rating, "level")?;
+                let is_next = level > before && rating["elo"].is_i64() && rating["error"].is_u64();
+                holds(is_next, "rising levels, each with its `elo` and `error`", || levels.to_string())?;
+                before = level;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn schema(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "schema" }))?["body"].clone();
@@ -182,8 +243,9 @@ fn wants(trial: &Trial<'_>) -> Checked {
         let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
         for want in WANTS {
             let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;
-            // There need not be an evaluation; and with it, each of `moves` has its own.
-            if want != "eval" {
+            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each of `moves`
+            // has its own.
+            if !["eval", "state"].contains(&want) {
                 holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
             }
             if want != "moves" {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::evals;
+use super::figures;
 use super::proofs;
 use super::referee;
 use super::requests::{after, endless, go, inspect, newgame, session, stop, with};
@@ -19,6 +21,8 @@ pub(super) const CHECKS: &[Check] = &[
         "a score has a bound and `eval`, `wdl` or `proof`; a margin's sign is the outcome",
     ),
     Check::watched("timing", "received, started and decided are in order"),
+    Check::talk("timing-clock", "`timing` is true, and on the clock of `t_us`", figures::timing),
+    Check::talk("stats", "`nodes`, `time_ms` and `nps` are those of the search", figures::stats),
     Check::watched("reasons", "`superseded_by` comes with that reason alone"),
     Check::watched("events", "only the events that were asked for are told"),
     Check::talk("modes", "move, analyse and ponder end in a legal move, in each game", modes),
@@ -26,6 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("hash", "`hash` is the searched position's, as `inspect` tells it", hash),
     Check::talk("multipv", "as many lines as asked for, if there are as many moves", multipv),
     Check::talk("ranking", "of exact scores the better is ranked first", ranking),
+    Check::talk("score-side", "scores are from the root mover's view", evals::of_searches),
     Check::talk("searchmoves", "only `searchmoves` are searched", searchmoves),
     Check::talk("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
     Check::talk("proofs", "what is announced as proven is true, with its distance", proofs::first),
@@ -40,15 +45,18 @@ pub(super) const CHECKS: &[Check] = &[
         "one legal move is played at once in mode move, and analysed in the others",
         only_move,
     ),
-    Check::talk("nodes", "a limit of nodes ends the search near it", nodes),
+    Check::talk("nodes", "a limit of nodes is kept, and used up unless the search is proven", nodes),
     Check::talk("depth", "a limit of depth ends the search at it", depth),
     Check::talk(
         "repeatable",
         "equal searches of one thread and so many nodes give equal answers",
         repeatable,
     ),
+    Check::talk("reset-forgets", "a session that is reset searches as a new one", reset_forgets),
+    Check::talk("sessionless", "without a session seeds are 0 and nothing is kept", sessionless),
     Check::talk("started-first", "`started` comes first, once, and without a move", started_first),
     Check::talk("interval", "of an event one message comes in `min_interval_ms`", interval),
+    Check::talk("skipped", "messages that a newer one replaced are counted in `skipped`", figures::skipped),
     Check::talk("anytime", "with an unknown deadline the last better move told is the answer", anytime),
     Check::talk("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
     Check::talk("chance-node", "a go at a chance node is `illegal_position`", chance_node),
@@ -299,13 +307,16 @@ fn only_move(trial: &Trial<'_>) -> Checked {
 fn nodes(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
-    for nodes in [1, 10, 1000, 20_000] {
+    for nodes in [1, 10, 1000, 20_000, 60_000] {
         let fields = json!({ "limit": { "nodes": nodes }, "options": { "threads": 1 } });
         let best = talk.best(&go(&format!("g{nodes}"), &game, fields))?;
         like(&best, &json!({ "reason": "limit" }))?;
         let searched = number(&best["stats"], "nodes")?;
         // A search may look at its limit now and then only.
         holds(searched <= nodes + 2048, format!("{nodes} nodes, and some at most"), || {
+            format!("{searched}: {best}")
+        })?;
+        holds(searched + 2048 >= nodes / 10 * 9, format!("{nodes} nodes that are used up"), || {
             format!("{searched}: {best}")
         })?;
     }
@@ -335,6 +346,40 @@ fn repeatable(trial: &Trial<'_>) -> Checked {
         like(&again, &json!({ "move": first["move"], "lines": first["lines"], "hash": first["hash"] }))?;
     }
     Ok(())
+}
+
+/// A search that is the same whenever it starts from the same, but uses what its session keeps.
+fn fixed() -> Value {
+    json!({ "limit": { "nodes": 50_000 }, "options": { "threads": 1, "seed": "5" } })
+}
+
+fn reset_forgets(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let open = newgame("s", &game, json!({ "seed": "5" }));
+    talk.result(&open)?;
+    let first = talk.best(&go("g0", &session("s"), fixed()))?;
+    // What these keep is what must be forgotten.
+    for round in 1..4 {
+        talk.best(&go(&format!("g{round}"), &session("s"), fixed()))?;
+    }
+    talk.result(&with(open, &json!({ "id": "again" })))?;
+    let again = talk.best(&go("g4", &session("s"), fixed()))?;
+    like(&again, &json!({ "move": first["move"], "lines": first["lines"], "hash": first["hash"] }))
+}
+
+fn sessionless(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let chosen = json!({ "limit": { "nodes": 1 }, "options": { "player": "random", "threads": 1 } });
+    let first = talk.best(&go("g0", &game, chosen.clone()))?;
+    for round in 1..6 {
+        let again = talk.best(&go(&format!("g{round}"), &game, chosen.clone()))?;
+        like(&again, &json!({ "move": first["move"], "hash": first["hash"] }))?;
+    }
+    talk.result(&newgame("s", &game, json!({ "seed": "0" })))?;
+    let seeded = talk.best(&go("s0", &session("s"), chosen))?;
+    like(&seeded, &json!({ "move": first["move"], "hash": first["hash"] }))
 }
 
 fn started_first(trial: &Trial<'_>) -> Checked {

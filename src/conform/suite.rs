@@ -14,7 +14,9 @@ use super::requests::with;
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, Verdict, like};
 use super::witness::{Findings, Witness};
-use super::{ends, framing, handshake, ids, liveness, numbers, races, refusals, rules, search, time};
+use super::{
+    ends, fairness, framing, handshake, ids, liveness, memory, numbers, races, refusals, rules, search, time,
+};
 use crate::client::{Address, LineError, Lines, Reaper};
 
 /// How many checks talk to servers of their own at once.
@@ -62,8 +64,8 @@ impl Check {
     }
 }
 
-/// The groups in the order of the report. The last one measures times, and is run when nothing else is.
-pub(super) const GROUPS: [Group; 10] = [
+/// The groups in the order of the report. The last two measure times, and are run when nothing else is.
+pub(super) const GROUPS: [Group; 12] = [
     Group { name: "framing", checks: framing::CHECKS },
     Group { name: "numbers", checks: numbers::CHECKS },
     Group { name: "handshake", checks: handshake::CHECKS },
@@ -73,6 +75,8 @@ pub(super) const GROUPS: [Group; 10] = [
     Group { name: "liveness", checks: liveness::CHECKS },
     Group { name: "ends", checks: ends::CHECKS },
     Group { name: "rules", checks: rules::CHECKS },
+    Group { name: "memory", checks: memory::CHECKS },
+    Group { name: "fairness", checks: fairness::CHECKS },
     Group { name: "time", checks: time::CHECKS },
 ];
 
@@ -81,6 +85,8 @@ pub(super) const GROUPS: [Group; 10] = [
 pub struct Plan {
     /// The server.
     pub address: Address,
+    /// The token that it wants, if it wants one.
+    pub token: Option<String>,
     /// How long a check may take.
     pub timeout: Duration,
     /// Groups and checks (`GROUP/CHECK`) to run; all when empty.
@@ -134,8 +140,22 @@ impl<'a> Trial<'a> {
     /// The same after a `hello` with further fields.
     pub(super) fn greet_with(&self, fields: &Value) -> Checked<Talk<'a>> {
         let mut talk = self.open()?;
-        talk.hello = talk.result(&with(hello(), fields))?;
+        talk.hello = talk.result(&with(self.hello(), fields))?;
         Ok(talk)
+    }
+
+    /// A `hello` of a client that speaks version 1.
+    pub(super) fn hello(&self) -> Value {
+        let mut hello = json!({ "id": "hello", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+        if let Some(token) = &self.plan.token {
+            hello["token"] = json!(token);
+        }
+        hello
+    }
+
+    /// The token that the server wants.
+    pub(super) fn token(&self) -> Option<&str> {
+        self.plan.token.as_deref()
     }
 
     /// Whether the server speaks on standard streams.
@@ -143,20 +163,38 @@ impl<'a> Trial<'a> {
         matches!(self.plan.address, Address::Program(_))
     }
 
+    /// Whether lines are messages of a WebSocket.
+    pub(super) fn is_websocket(&self) -> bool {
+        matches!(self.plan.address, Address::WebSocket(_))
+    }
+
+    /// Skips the check over WebSocket, where nothing can be sent behind the end of the input.
+    pub(super) fn needs_half_closing(&self) -> Checked {
+        if self.is_websocket() {
+            Err(Stop::skipped("not of a WebSocket, which ends in both directions at once"))
+        } else {
+            Ok(())
+        }
+    }
+
     /// Skips the check over sockets.
     pub(super) fn needs_stdio(&self) -> Checked {
         if self.is_stdio() { Ok(()) } else { Err(Stop::skipped("of processes on standard streams alone")) }
+    }
+
+    /// Skips the check where there is one connection alone.
+    pub(super) fn needs_several_connections(&self) -> Checked {
+        if self.is_stdio() {
+            Err(Stop::skipped("of servers at an address alone: standard streams are one connection"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Skips the check on standard streams.
     pub(super) fn needs_socket(&self) -> Checked {
         if self.is_stdio() { Err(Stop::skipped("of sockets alone")) } else { Ok(()) }
     }
-}
-
-/// A `hello` of a client that speaks version 1.
-pub(super) fn hello() -> Value {
-    json!({ "id": "hello", "cmd": "hello", "protocol": { "min": 1, "max": 1 } })
 }
 
 fn lines(plan: &Plan) -> Result<Lines, LineError> {
@@ -168,7 +206,7 @@ fn lines(plan: &Plan) -> Result<Lines, LineError> {
             }
             Lines::spawn(launch)
         }
-        Address::Tcp(address) => Lines::connect(address),
+        address => address.lines(),
     }
 }
 
@@ -196,10 +234,10 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
     // Over a socket all checks share one server, and its search slots.
     let workers = match plan.address {
         Address::Program(_) => thread::available_parallelism().map_or(1, NonZero::get).clamp(2, WORKERS),
-        Address::Tcp(_) => 1,
+        _ => 1,
     };
     let (timed, others): (Vec<usize>, Vec<usize>) =
-        (0..wanted.len()).partition(|&index| wanted[index].0 == "time");
+        (0..wanted.len()).partition(|&index| ["fairness", "time"].contains(&wanted[index].0));
     let rows: Vec<Mutex<Option<Row>>> = wanted.iter().map(|_| Mutex::new(None)).collect();
     let run_one = |index: usize| {
         let (group, check) = wanted[index];

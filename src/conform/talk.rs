@@ -19,6 +19,25 @@ const FLOOD_MESSAGES: usize = 200_000;
 /// How long a server that was asked to quit is waited for when a check is over.
 const FAREWELL: Duration = Duration::from_millis(500);
 
+/// The longest answer that is read: far more than any that the specification describes.
+const LONGEST_ANSWER: usize = 64 << 20;
+
+/// How often a search that the server has no place for is asked for again.
+const RETRIES: u32 = 20;
+
+/// What a server may ask a client to wait before that.
+const LONGEST_RETRY: Duration = Duration::from_secs(2);
+
+/// A search for a move that was asked for, in case the server has no place for it yet.
+struct Search {
+    request: Value,
+    /// When it was sent first.
+    since: Instant,
+    retries: u32,
+    /// When it is to be sent again.
+    due: Option<Instant>,
+}
+
 /// A connection to the server under test.
 pub(super) struct Talk<'w> {
     lines: Lines,
@@ -30,6 +49,12 @@ pub(super) struct Talk<'w> {
     finals: HashMap<String, VecDeque<usize>>,
     /// The same for errors without an id.
     faults: VecDeque<usize>,
+    /// The searches that are sent again where they are `overloaded`.
+    searches: HashMap<String, Search>,
+    /// Whether they are; else `overloaded` is an answer like another.
+    pub retries: bool,
+    /// Each `overloaded` after which a search was sent again; the log and the finals are without them.
+    pub overloads: Vec<Value>,
     /// How many lines were sent.
     pub sent: u64,
     /// The result of the `hello`.
@@ -57,11 +82,15 @@ impl<'w> Talk<'w> {
             log: Vec::new(),
             finals: HashMap::new(),
             faults: VecDeque::new(),
+            searches: HashMap::new(),
+            retries: true,
+            overloads: Vec::new(),
             sent: 0,
             hello: Value::Null,
             pings: 0,
             ended: false,
         };
+        talk.lines.set_longest(LONGEST_ANSWER);
         talk.lines.set_patience(deadline.saturating_duration_since(Instant::now()));
         talk
     }
@@ -82,6 +111,7 @@ impl<'w> Talk<'w> {
         for line in line.split(|&byte| byte == b'\n') {
             self.sent += 1;
             self.witness.sent(line);
+            self.remember(line);
         }
         self.lines
             .send(line)
@@ -176,7 +206,11 @@ impl<'w> Talk<'w> {
 
     /// Sends a request that is refused with those fields.
     pub(super) fn refused(&mut self, request: &Value, fields: &Value) -> Checked<Value> {
-        let last = self.ask(request)?;
+        self.send(request)?;
+        let id = request["id"].as_str().unwrap_or_default();
+        // Be it `overloaded`.
+        self.searches.remove(id);
+        let last = self.last(id)?;
         like(&last, &with(json!({ "type": "error" }), fields))
             .map_err(|stop| stop.at(&request.to_string()))?;
         Ok(last)
@@ -225,6 +259,11 @@ impl<'w> Talk<'w> {
     /// Whether the server offers a game.
     pub(super) fn offers(&self, game: &str) -> bool {
         self.hello["games"].as_array().is_some_and(|games| games.iter().any(|name| name == game))
+    }
+
+    /// Whether the server has a feature.
+    pub(super) fn has(&self, feature: &str) -> bool {
+        self.hello["features"].as_array().is_some_and(|features| features.iter().any(|name| name == feature))
     }
 
     /// Skips the check where the server does not offer a game.
@@ -288,6 +327,13 @@ impl<'w> Talk<'w> {
         }
     }
 
+    /// Reads until the server closes the WebSocket, which must be with that status.
+    pub(super) fn closed_as(&mut self, status: u16) -> Checked {
+        self.closed()?;
+        let came = self.lines.status();
+        holds(came == Some(status), format!("an end with status {status}"), || format!("{came:?}"))
+    }
+
     /// Waits for the end of the process, which must be a good one; nothing over TCP.
     pub(super) fn exit(&mut self) -> Checked {
         let status = self.lines.wait_exit(self.deadline);
@@ -317,21 +363,89 @@ impl<'w> Talk<'w> {
     }
 
     fn receive(&mut self) -> Result<usize, LineError> {
-        if Instant::now() >= self.deadline || self.log.len() >= FLOOD_MESSAGES {
-            return Err(LineError::TimedOut);
-        }
-        let line = self.lines.next(self.deadline).inspect_err(|_| self.ended = true)?;
-        let message: Value = serde_json::from_slice(&line.bytes).unwrap_or_default();
-        self.witness.heard(&line.bytes, &message, self.sent);
-        let index = self.log.len();
-        if is_final(&message) {
-            match message["id"].as_str() {
-                Some(id) => self.finals.entry(id.to_owned()).or_default().push_back(index),
-                None => self.faults.push_back(index),
+        loop {
+            let due = self.searches.values().filter_map(|search| search.due).min();
+            let now = Instant::now();
+            if due.is_some_and(|due| due <= now) {
+                self.ask_again(now)?;
+                continue;
             }
+            if now >= self.deadline || self.log.len() >= FLOOD_MESSAGES {
+                return Err(LineError::TimedOut);
+            }
+            let wait = due.map_or(self.deadline, |due| due.min(self.deadline));
+            let line = match self.lines.next(wait) {
+                Err(LineError::TimedOut) if due.is_some() => continue,
+                line => line.inspect_err(|_| self.ended = true)?,
+            };
+            let message: Value = serde_json::from_slice(&line.bytes).unwrap_or_default();
+            self.witness.heard(&line.bytes, &message, self.sent);
+            if is_final(&message) && self.waits_again(&message, line.at) {
+                self.overloads.push(message);
+                continue;
+            }
+            let index = self.log.len();
+            if is_final(&message) {
+                match message["id"].as_str() {
+                    Some(id) => self.finals.entry(id.to_owned()).or_default().push_back(index),
+                    None => self.faults.push_back(index),
+                }
+            }
+            self.log.push(Heard { at: line.at, message });
+            return Ok(index);
         }
-        self.log.push(Heard { at: line.at, message });
-        Ok(index)
+    }
+
+    /// Notes a search for a move.
+    fn remember(&mut self, line: &[u8]) {
+        // Most lines are none; those of a megabyte are not read for it.
+        if line.len() > 64 << 10 || !line.windows(4).any(|part| part == br#""go""#) {
+            return;
+        }
+        let Ok(request) = serde_json::from_slice::<Value>(line) else { return };
+        if let (Some(id), "go", None | Some("move")) = (
+            request["id"].as_str(),
+            request["cmd"].as_str().unwrap_or_default(),
+            request.get("mode").and_then(Value::as_str),
+        ) {
+            let search = Search { request: request.clone(), since: Instant::now(), retries: 0, due: None };
+            self.searches.entry(id.to_owned()).or_insert(search);
+        }
+    }
+
+    /// Whether the final message only tells when to ask again.
+    fn waits_again(&mut self, message: &Value, at: Instant) -> bool {
+        let Some(id) = message["id"].as_str() else { return false };
+        if let (Some(search), "overloaded", Some(retry_ms)) = (
+            self.searches.get_mut(id),
+            message["code"].as_str().unwrap_or_default(),
+            message["retry_ms"].as_u64(),
+        ) && self.retries
+            && search.retries < RETRIES
+        {
+            search.retries += 1;
+            search.due = Some(at + Duration::from_millis(retry_ms).min(LONGEST_RETRY));
+            return true;
+        }
+        self.searches.remove(id);
+        false
+    }
+
+    /// Sends again what is due, on the clock that it had.
+    fn ask_again(&mut self, now: Instant) -> Result<(), LineError> {
+        for search in self.searches.values_mut().filter(|search| search.due.is_some_and(|due| due <= now)) {
+            search.due = None;
+            let mut request = search.request.clone();
+            if request.get("clock").is_some() {
+                let elapsed = request["elapsed_ms"].as_u64().unwrap_or(0);
+                request["elapsed_ms"] = json!(elapsed + search.since.elapsed().as_millis() as u64);
+            }
+            let line = request.to_string().into_bytes();
+            self.sent += 1;
+            self.witness.sent(&line);
+            self.lines.send(&line)?;
+        }
+        Ok(())
     }
 }
 

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::requests::{endless, go, ping, stop, with};
+use super::proofs;
+use super::requests::{endless, go, ping, stop, update, with};
 use super::suite::{Check, Trial};
-use super::talk::Talk;
+use super::talk::{Heard, Talk};
 use super::verdict::{Checked, Stop, holds, like};
 
 /// How often each wait is measured.
@@ -43,13 +44,16 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("time-limit", "a limit of time is kept, and used up", time_limit),
     Check::talk("endless", "a search without end goes on until it is stopped", goes_on),
     Check::talk("ponder-clock", "a ponder does not heed its clock", ponder_clock),
+    Check::talk("update-clock", "a clock that comes by `update` runs from there", update_clock),
+    Check::talk("proven", "what is proven is answered at once", proven),
     Check::talk("first-best", "the first `best` comes within 10 ms", first_best),
     Check::talk("stop-delay", "the move follows a stop at once", stop_delay),
     Check::talk("ping-delay", "a ping is answered at once beside a search", ping_delay),
 ];
 
 /// What was due and when it came.
-struct Sample {
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
     /// How late it came.
     late: Duration,
     /// How late the control was.
@@ -59,13 +63,18 @@ struct Sample {
 }
 
 impl Sample {
-    fn excess(&self) -> Duration {
+    /// Whether the machine stopped a busy thread for long.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.stopped > BUSY
+    }
+
+    pub(super) fn excess(&self) -> Duration {
         self.late.saturating_sub(self.control)
     }
 }
 
 /// Does something that ends by itself so long after the instant that it gives, beside a control.
-fn measured<T>(
+pub(super) fn measured<T>(
     due: Duration,
     action: impl FnOnce() -> Checked<(Instant, Instant, T)>,
 ) -> Checked<(Sample, T)> {
@@ -96,7 +105,7 @@ fn longest_stop() -> Duration {
 }
 
 /// Judges how late things were that had until `allowed` after they were due.
-fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checked {
+pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checked {
     let mut excess: Vec<Duration> = samples.iter().map(Sample::excess).collect();
     excess.sort();
     let (median, worst) = (excess[excess.len() / 2], excess[excess.len() - 1]);
@@ -141,13 +150,13 @@ fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Chec
 }
 
 /// Sends a request: when it was sent, when its answer came, and that.
-fn answer(talk: &mut Talk<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
+pub(super) fn answer(talk: &mut Talk<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
     let sent = talk.send(request)?;
     let heard = talk.last_heard(request["id"].as_str().unwrap_or_default())?;
     Ok((sent, heard.at, heard.message))
 }
 
-const fn ms(ms: u64) -> Duration {
+pub(super) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
@@ -242,6 +251,84 @@ fn goes_on(trial: &Trial<'_>) -> Checked {
 
 fn ponder_clock(trial: &Trial<'_>) -> Checked {
     outlives(trial, &json!({ "mode": "ponder", "clock": { "kind": "per_move", "ms": 20 } }))
+}
+
+fn update_clock(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..ROUNDS {
+        let id = format!("g{round}");
+        talk.send(&go(&id, &game, json!({ "mode": "ponder" })))?;
+        talk.info(&id, "started")?;
+        let change = json!({ "mode": "move", "clock": { "kind": "per_move", "ms": 60 } });
+        let (sample, best) = measured(ms(60), || {
+            let sent = talk.send(&update(&id, change))?;
+            let heard = talk.last_heard(&id)?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        like(&best, &json!({ "type": "bestmove", "reason": "clock" }))?;
+        samples.push(sample);
+    }
+    judge("an answer within 60 ms of an update", &samples, Duration::ZERO)
+}
+
+/// How long a server has to prove a few moves; the first of these that suffices each time is what it needs.
+const PROOFS: [u64; 3] = [80, 300, 1000];
+
+fn proven(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let (game, position) = proofs::decided(&talk)?.swap_remove(0);
+    let at = json!({ "position": position });
+    let answers = |talk: &mut Talk<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+        let (mut samples, mut held) = (Vec::new(), Vec::new());
+        let mut are_proven = true;
+        for round in 0..ROUNDS {
+            let from = talk.log.len();
+            let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
+            let (sample, best) = measured(ms(within), || answer(talk, &request))?;
+            if let Some(reason) = reason {
+                like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+            }
+            are_proven &= best["reason"] == "proven";
+            // From the first time that these very lines were told to the end, none if they never were.
+            let told = |heard: &&Heard| heard.message["lines"] == best["lines"];
+            let (first, last) = (talk.log[from..].iter().find(told), talk.log.last());
+            let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
+            held.push(Sample { late, ..sample });
+            samples.push(sample);
+        }
+        if reason.is_some() {
+            judge(&format!("the end as soon as the proof is told, with {fields}"), &held, Duration::ZERO)?;
+        }
+        judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
+        Ok(are_proven)
+    };
+    // With a limit, whatever proves it or not answers by then; without one only the proof ends the search.
+    let mut enough = None;
+    for within in PROOFS {
+        let limit = json!({ "limit": { "time_ms": within } });
+        if answers(&mut talk, &format!("limit{within}"), &limit, within, None)? {
+            enough = Some(within);
+            break;
+        }
+    }
+    let Some(within) = enough else {
+        return Err(Stop::skipped("the server does not prove a small board within a second each time"));
+    };
+    for (index, fields) in [
+        endless(),
+        json!({ "mode": "analyse" }),
+        json!({ "mode": "ponder" }),
+        json!({ "clock": { "kind": "per_move", "ms": 600_000 } }),
+        json!({ "clock": { "kind": "anytime" } }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        answers(&mut talk, &format!("g{index}"), &fields, within, Some("proven"))?;
+    }
+    Ok(())
 }
 
 fn first_best(trial: &Trial<'_>) -> Checked {

@@ -35,6 +35,8 @@ enum Change {
     Add(String, i64),
     Append(String, Value),
     Remove(String),
+    /// Every number of that name changes its sign.
+    Negate(String),
     Replace(String, String),
     Become(String),
     Before(String),
@@ -87,6 +89,7 @@ impl Mutant {
             "set" => Change::Set(two().0.to_owned(), json(two().1)),
             "add" => Change::Add(two().0.to_owned(), two().1.parse().expect("a number")),
             "append" => Change::Append(two().0.to_owned(), json(two().1)),
+            "negate" => Change::Negate(rest.to_owned()),
             "remove" => Change::Remove(rest.to_owned()),
             "replace" => Change::Replace(text(two().0), text(two().1)),
             "become" => Change::Become(rest.to_owned()),
@@ -215,6 +218,7 @@ impl Mutant {
                     list.push(new.clone());
                 }
             }),
+            Change::Negate(name) => edited(&|value| negate(value, name)),
             Change::Remove(pointer) => edited(&|value| remove(value, pointer)),
             Change::Replace(old, new) => vec![replaced(line, old.as_bytes(), new.as_bytes())],
             Change::Become(text) => vec![text.clone().into_bytes()],
@@ -329,12 +333,14 @@ impl Mutant {
         thread::spawn(move || {
             runtime.block_on(async {
                 let mut terminate = signal(SignalKind::terminate()).expect("a signal");
+                let mut hangup = signal(SignalKind::hangup()).expect("a signal");
                 let mut interrupt = signal(SignalKind::interrupt()).expect("a signal");
                 let _nobody_waits = ready.send(());
                 loop {
                     let signal = tokio::select! {
                         _ = terminate.recv() => Signal::TERM,
                         _ = interrupt.recv() => Signal::INT,
+                        _ = hangup.recv() => Signal::HUP,
                     };
                     let signal = if dies { Signal::KILL } else { signal };
                     let _gone_already = kill_process(pid, signal);
@@ -375,6 +381,21 @@ fn remove(value: &mut Value, pointer: &str) {
                 items.remove(index);
             }
         }
+        _ => {}
+    }
+}
+
+fn negate(value: &mut Value, name: &str) {
+    match value {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                match value.as_i64().filter(|_| field == name) {
+                    Some(number) => *value = (-number).into(),
+                    None => negate(value, name),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| negate(item, name)),
         _ => {}
     }
 }

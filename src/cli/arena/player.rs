@@ -10,6 +10,7 @@ use crate::settings;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use crate::cli::failure::Failure;
+use crate::cli::serve::read_token;
 use crate::cli::{build, clock, parse, position};
 
 /// The time for a move of a player that has no limit.
@@ -29,7 +30,8 @@ pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     // Of the settings that a range may stand for none has two dots in its value, but programs and hosts do.
     let range = |part: &str| {
         let (name, values) = part.split_once('=')?;
-        let (first, last) = values.split_once("..").filter(|_| !["cmd", "tcp"].contains(&name))?;
+        let (first, last) =
+            values.split_once("..").filter(|_| !["cmd", "tcp", "ws", "unix"].contains(&name))?;
         let bound = |text: &str| text.parse::<u32>().ok();
         let values = bound(first).zip(bound(last));
         Some((name.to_owned(), values.filter(|(first, last)| first <= last && last - first < MOST_SPREAD)))
@@ -54,7 +56,7 @@ pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
 }
 
 fn read(entry: &Entry, text: &str) -> Result<Player, String> {
-    let (mut address, mut time, mut limit) = (None, None, Limit::default());
+    let (mut address, mut token, mut time, mut limit) = (None, None, None, Limit::default());
     let mut options: Vec<(String, String)> = Vec::new();
     let mut names = Vec::new();
     for (index, part) in text.split(',').enumerate() {
@@ -67,8 +69,15 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
             return Err(format!("`{name}` is given twice"));
         }
         match &*name {
-            "cmd" => set(&mut address, Address::Program(command(&value)?), "cmd or tcp")?,
-            "tcp" => set(&mut address, Address::Tcp(value), "cmd or tcp")?,
+            "cmd" => set(&mut address, Address::Program(command(&value)?), "cmd, tcp, ws or unix")?,
+            "tcp" | "ws" | "unix" => {
+                let called = Address::of(&name, &value).expect("all three are kinds of addresses");
+                set(&mut address, called?, "cmd, tcp, ws or unix")?;
+            }
+            "token_file" => {
+                let read = read_token(value.as_ref()).map_err(|error| format!("`{part}`: {error}"))?;
+                set(&mut token, read, "token_file")?;
+            }
             _ if clock::NAMES.contains(&&*name) => {
                 let read = clock::clock(&name, &value).map_err(|message| format!("`{part}`: {message}"))?;
                 set(&mut time, read, &clock::NAMES.join(" or "))?;
@@ -92,7 +101,15 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     };
     let address = address.map_or_else(own_program, Ok)?;
     let build = build(&address);
-    Ok(Player { name: text.to_owned(), address, build, options, time: time.unwrap_or_default(), limit })
+    Ok(Player {
+        name: text.to_owned(),
+        address,
+        token,
+        build,
+        options,
+        time: time.unwrap_or_default(),
+        limit,
+    })
 }
 
 /// What tells a program from another build of it. None for a server, and for a program that is looked for on the path.
@@ -228,6 +245,20 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_called_in_several_ways() {
+        assert_eq!(
+            isolation("ws=localhost:7118,nodes=9").unwrap().address,
+            Address::WebSocket("localhost:7118".into())
+        );
+        assert_eq!(
+            isolation("unix=/run/plyd.sock,nodes=9").unwrap().address,
+            Address::Unix("/run/plyd.sock".into())
+        );
+        let message = isolation("tcp=localhost:7117,token_file=/nowhere").unwrap_err();
+        assert!(message.contains("/nowhere"), "{message}");
+    }
+
+    #[test]
     fn mistakes_are_told_before_a_game_is_played() {
         for (text, word) in [
             ("", "a name"),
@@ -239,6 +270,8 @@ mod tests {
             ("default,time=1.2345s", "whole"),
             ("default,time=1s,tc=1s", "only one"),
             ("tcp=localhost:7117,cmd=plyd", "only one"),
+            ("unix=/run/plyd.sock,ws=localhost:7118", "only one"),
+            ("tcp=localhost", "a host and a port"),
             ("default,nodes=-1", "-1"),
             ("default,nodes=0", "no count"),
             ("default,nodes=18446744073709551615", "no count"),

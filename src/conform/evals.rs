@@ -1,0 +1,122 @@
+//! From whose view a value is told. What a position is worth is the server's own opinion; for whom it is good is not.
+
+use serde_json::{Value, json};
+
+use super::requests::{after, go, inspect};
+use super::rules::known;
+use super::suite::Trial;
+use super::talk::Talk;
+use super::verdict::{Checked, Stop, holds, list, text};
+
+/// Boards of isolation where player 1 stands in the open and player 2 has one jump left, which the other cannot take
+/// away at once; the rows without the mover.
+const LOPSIDED: [&str; 4] = [
+    "2....../..x..../......./......./......./....1../.......",
+    "2.x..../..x..../......./......./....1../......./.......",
+    "2....../..x..../...x.../......./.....1./......./.......",
+    "2....../..x..../......./......./......./...1.../.......",
+];
+
+/// `moves` of a position beside what inspect tells of the position after each.
+pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let mut count = 0;
+    for (index, game) in known(&talk)?.into_iter().enumerate() {
+        let mut position = json!({});
+        for ply in 0..6_usize {
+            let id = format!("i{index}-{ply}");
+            let told =
+                talk.result(&inspect(&id, &game, &position, &["to_move", "moves", "eval", "chance"]))?;
+            if told["to_move"] == "chance" {
+                let drawn = text(&list(&told, "chance")?[0], "move")?.to_owned();
+                position = after(&position, &[drawn]);
+                continue;
+            }
+            let moves = list(&told, "moves")?;
+            // Some of them; the same in each run.
+            for entry in moves.iter().step_by(moves.len().div_ceil(6).max(1)) {
+                count += usize::from(agrees(&mut talk, &game, &position, &told["to_move"], entry)?);
+            }
+            let Some(entry) = moves.get((ply * 7 + 3) % moves.len().max(1)) else { break };
+            position = after(&position, &[text(entry, "move")?.to_owned()]);
+        }
+    }
+    if count > 0 { Ok(()) } else { Err(Stop::skipped("no position is evaluated")) }
+}
+
+/// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from the view of
+/// who moved.
+fn agrees(
+    talk: &mut Talk<'_>,
+    game: &Value,
+    position: &Value,
+    mover: &Value,
+    entry: &Value,
+) -> Checked<bool> {
+    let next = after(position, &[text(entry, "move")?.to_owned()]);
+    let told = talk.result(&inspect("after", game, &next, &["to_move", "eval", "outcome"]))?;
+    let (Some(here), Some(there)) = (entry["eval"].as_i64(), told["eval"].as_i64()) else { return Ok(false) };
+    if told["to_move"] == "chance" || !told["outcome"].is_null() {
+        return Ok(false);
+    }
+    let wanted = if told["to_move"] == *mover { there } else { -there };
+    holds(
+        here.abs_diff(wanted) <= 1,
+        format!("an `eval` of {wanted}, as {} has it after the move", told["to_move"]),
+        || format!("{entry} at {position} of {game}"),
+    )?;
+    Ok(here.abs_diff(0) > 1)
+}
+
+/// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no single board
+/// decides. Where a value is none, its board is left out.
+fn sums(talk: &mut Talk<'_>, worth: impl Fn(&mut Talk<'_>, &Value) -> Checked<Option<i64>>) -> Checked {
+    talk.needs("isolation")?;
+    let (mut strong, mut weak, mut count) = (0, 0, 0);
+    for rows in LOPSIDED {
+        // The same with the players' names exchanged, so that it is the mover's view and not the first player's.
+        let exchanged: String = rows
+            .chars()
+            .map(|cell| match cell {
+                '1' => '2',
+                '2' => '1',
+                cell => cell,
+            })
+            .collect();
+        for (rows, ahead, behind) in [(rows, 1, 2), (&*exchanged, 2, 1)] {
+            let mut of = |mover: u32| worth(talk, &json!({ "start": format!("{rows} {mover}") }));
+            if let (Some(more), Some(less)) = (of(ahead)?, of(behind)?) {
+                strong += more;
+                weak += less;
+                count += 1;
+            }
+        }
+    }
+    if count == 0 {
+        return Err(Stop::skipped("there is no value to be judged"));
+    }
+    holds(strong > weak, "more for who is in the open to move than for who has one jump left", || {
+        format!("{strong} and {weak} thousandths in all")
+    })
+}
+
+/// The evaluation is from the mover's view.
+pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
+    let game = json!({ "game": "isolation" });
+    sums(&mut trial.greet()?, |talk, position| {
+        Ok(talk.result(&inspect("i", &game, position, &["eval"]))?["eval"].as_i64())
+    })
+}
+
+/// The score of a search is from its mover's view, whoever that is. One ply is searched: what comes then is no longer
+/// what the board shows.
+pub(super) fn of_searches(trial: &Trial<'_>) -> Checked {
+    let game = json!({ "game": "isolation" });
+    sums(&mut trial.greet()?, |talk, position| {
+        let fields = json!({ "position": position, "limit": { "depth": 1 } });
+        let best = talk.best(&go("g", &game, fields))?;
+        let score = &best["lines"][0]["score"];
+        let chances = || score["wdl"][0].as_i64()?.checked_sub(score["wdl"][2].as_i64()?);
+        Ok(score["eval"].as_i64().or_else(chances))
+    })
+}

@@ -1,0 +1,271 @@
+//! Fairness: what one connection asks for takes from another one no more than its share.
+//!
+//! What any server owes is asked of any: each honest request gets its answer. How soon, and how deep a search it
+//! is, is judged where the server promises it by a feature, beside the same requests when nobody else asks for anything.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::memory::large_board;
+use super::requests::{endless, go, inspect, ping, stop, with};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::time::{Sample, answer, judge, measured, ms};
+use super::verdict::{Checked, holds, like, list, number};
+
+/// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a few with
+/// one.
+const GREEDY: u64 = 64;
+const FEW: u64 = 4;
+
+/// How many moves an honest one asks for.
+const MOVES: usize = 9;
+
+/// What an honest client may lose to others beside what its control loses.
+const SHARE: Duration = ms(20);
+
+/// How long a server may still look for a legal move of a position that was not read in time.
+const UNREAD: Duration = ms(250);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk(
+        "moves",
+        "moves beside the endless searches of another connection come in time, and are searched",
+        moves,
+    ),
+    Check::talk("greedy", "each of many endless searches tells a legal move, and ends by a stop", greedy),
+    Check::talk(
+        "overload",
+        "of more searches than cores can carry each is answered or `overloaded`, the only one of a connection last",
+        overload,
+    ),
+    Check::talk(
+        "questions",
+        "questions of one connection hold up neither ping, stop nor go of another",
+        questions,
+    ),
+    Check::talk("unread", "a go whose clock ends before its position is read is answered in time", unread),
+];
+
+/// Starts as many endless searches as the server takes; their ids. What it does not take is refused by a typed error.
+fn start_many(talk: &mut Talk<'_>) -> Checked<Vec<String>> {
+    let game = talk.vast_game()?;
+    let (most, threads) = if talk.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };
+    let threads = number(&talk.hello["limits"], "threads")?.min(threads);
+    let count = number(&talk.hello["limits"], "requests")?.min(most);
+    talk.retries = false;
+    let fields =
+        with(endless(), &json!({ "options": { "threads": threads }, "info": { "events": ["best"] } }));
+    let ids: Vec<String> = (0..count).map(|n| format!("g{n}")).collect();
+    let requests: Vec<Value> = ids.iter().map(|id| go(id, &game, fields.clone())).collect();
+    talk.send_all(&requests)?;
+    let mut taken = Vec::new();
+    for id in ids {
+        let index =
+            talk.until(0, &format!("a move or a refusal of `{id}`"), |message| message["id"] == *id)?;
+        let first = talk.log[index].message.clone();
+        if first["type"] == "error" {
+            let wanted = json!({ "code": "overloaded", "fatal": false });
+            like(&first, &wanted)?;
+            number(&first, "retry_ms")?;
+        } else {
+            talk.info(&id, "best")?;
+            taken.push(id);
+        }
+    }
+    holds(!taken.is_empty(), "some searches that are taken", || "none".into())?;
+    Ok(taken)
+}
+
+/// Ends them.
+fn stop_many(talk: &mut Talk<'_>, ids: &[String]) -> Checked {
+    talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+    for id in ids {
+        let last = talk.last(id)?;
+        // One that had not begun may have been refused meanwhile.
+        if last["code"] != "overloaded" {
+            like(&last, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks for moves of 100 ms: how late each was, and how many were searched by no ply.
+fn play(talk: &mut Talk<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    let mut blind = 0;
+    for round in 0..MOVES {
+        let fields = json!({ "clock": { "kind": "per_move", "ms": 100 }, "info": { "events": [] } });
+        let request = go(&format!("{name}{round}"), &game, fields);
+        let (sample, best) = measured(ms(100), || answer(talk, &request))?;
+        like(&best, &json!({ "type": "bestmove" }))?;
+        blind += usize::from(list(&best, "lines")?[0]["depth"] == 0);
+        samples.push(sample);
+    }
+    Ok((samples, blind))
+}
+
+/// How late the median of these was.
+fn median(samples: &[Sample]) -> Duration {
+    let mut excess: Vec<Duration> = samples.iter().map(Sample::excess).collect();
+    excess.sort();
+    excess[excess.len() / 2]
+}
+
+fn moves(trial: &Trial<'_>) -> Checked {
+    trial.needs_several_connections()?;
+    let mut honest = trial.greet()?;
+    let (alone, blind_alone) = play(&mut honest, "alone")?;
+    let mut other = trial.greet()?;
+    let ids = start_many(&mut other)?;
+    let (beside, blind) = play(&mut honest, "beside")?;
+    if honest.has("fair_share") {
+        judge("a move within 100 ms beside another connection's searches", &beside, SHARE + median(&alone))?;
+        // A machine that others keep busy may leave a search no time at all, but not each time.
+        let is_busy = alone.iter().chain(&beside).any(Sample::is_disturbed);
+        let most = if is_busy { MOVES - 1 } else { blind_alone + MOVES / 3 };
+        let expected = format!("{} moves or more that are searched", MOVES.saturating_sub(most));
+        holds(blind <= most, expected, || format!("{}", MOVES - blind))?;
+    }
+    stop_many(&mut other, &ids)
+}
+
+fn greedy(trial: &Trial<'_>) -> Checked {
+    trial.needs_several_connections()?;
+    let mut honest = trial.greet()?;
+    let mut other = trial.greet()?;
+    let ids = start_many(&mut other)?;
+    // What is asked for beside them is answered, for both connections.
+    for round in 0..20 {
+        let id = format!("p{round}");
+        honest.result(&ping(&id))?;
+        other.result(&ping(&id))?;
+    }
+    for id in ids.iter().step_by(3) {
+        honest.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?;
+        like(&other.result(&stop(id))?, &json!({ "effect": "stopping", "targets": [id] }))?;
+        like(&other.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    }
+    let others: Vec<String> =
+        ids.iter().enumerate().filter(|(n, _)| n % 3 != 0).map(|(_, id)| id.clone()).collect();
+    stop_many(&mut other, &others)
+}
+
+fn overload(trial: &Trial<'_>) -> Checked {
+    trial.needs_several_connections()?;
+    let mut honest = trial.greet()?;
+    let mut other = trial.greet()?;
+    other.retries = false;
+    let game = other.vast_game()?;
+    let most = number(&other.hello["limits"], "requests")?.min(GREEDY);
+    let fields = json!({ "clock": { "kind": "per_move", "ms": 60 }, "info": { "events": [] } });
+    for round in 0..3 {
+        let ids: Vec<String> = (0..most).map(|n| format!("g{round}-{n}")).collect();
+        let requests: Vec<Value> = ids.iter().map(|id| go(id, &game, fields.clone())).collect();
+        other.send_all(&requests)?;
+        // What is asked again after an `overloaded` is asked within its clock.
+        honest.best(&go(&format!("only{round}"), &game, fields.clone()))?;
+        for id in &ids {
+            let last = other.last(id)?;
+            if last["type"] == "error" {
+                like(&last, &json!({ "code": "overloaded", "fatal": false }))?;
+                number(&last, "retry_ms")?;
+            } else {
+                like(&last, &json!({ "type": "bestmove" }))?;
+            }
+        }
+    }
+    let refused = honest.overloads.len();
+    holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
+        format!("{refused}")
+    })
+}
+
+/// Waits for a ping, a stop and a description, each some times.
+fn ask(talk: &mut Talk<'_>, name: &str) -> Checked<Vec<Sample>> {
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..MOVES {
+        let id = format!("{name}-p{round}");
+        let (sample, _) = measured(Duration::ZERO, || answer(talk, &ping(&id)))?;
+        samples.push(sample);
+        let id = format!("{name}-d{round}");
+        let request = json!({ "id": id, "cmd": "describe", "what": "game", "game": game["game"] });
+        let (sample, told) = measured(Duration::ZERO, || answer(talk, &request))?;
+        like(&told, &json!({ "type": "result" }))?;
+        samples.push(sample);
+        let id = format!("{name}-g{round}");
+        talk.send(&go(&id, &game, endless()))?;
+        talk.info(&id, "started")?;
+        let (sample, _) = measured(Duration::ZERO, || {
+            let sent = talk.send(&stop(&id))?;
+            let heard = talk.last_heard(&id)?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        samples.push(sample);
+    }
+    Ok(samples)
+}
+
+fn questions(trial: &Trial<'_>) -> Checked {
+    trial.needs_several_connections()?;
+    let mut honest = trial.greet()?;
+    let alone = ask(&mut honest, "alone")?;
+    let mut other = trial.greet()?;
+    let game = other.vast_game()?;
+    // What takes long is asked only where a bound of it is promised.
+    let is_bounded = other.has("preparation") && other.offers("sudoku");
+    let most = number(&other.hello["limits"], "requests")?.min(64);
+    let requests: Vec<Value> = (0..most)
+        .map(|n| {
+            let id = format!("q{n}");
+            if is_bounded && n % 8 == 0 {
+                let sudoku = json!({ "game": "sudoku" });
+                inspect(&id, &sudoku, &json!({ "start": large_board(n) }), &["legal"])
+            } else {
+                inspect(&id, &game, &json!({}), &["moves", "board", "eval"])
+            }
+        })
+        .collect();
+    other.send_all(&requests)?;
+    let beside = ask(&mut honest, "beside")?;
+    let played = play(&mut honest, "move")?.0;
+    // The one who asks is still heard, too.
+    other.ping()?;
+    if is_bounded {
+        judge("answers beside slow questions of another connection", &beside, SHARE + 2 * median(&alone))?;
+        judge("moves beside slow questions of another connection", &played, SHARE)?;
+    } else {
+        for n in 0..most {
+            other.last(&format!("q{n}"))?;
+        }
+        return Ok(());
+    }
+    // What it leaves behind holds up nobody.
+    other.vanish();
+    let after = ask(&mut honest, "after")?;
+    judge("answers when who asked is gone", &after, SHARE + 2 * median(&alone))
+}
+
+fn unread(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("sudoku")?;
+    let is_bounded = talk.has("preparation");
+    let sudoku = json!({ "game": "sudoku" });
+    let mut samples = Vec::new();
+    for round in 0..MOVES as u64 {
+        // Without the promise the board is one that is read at once.
+        let position = if is_bounded { json!({ "start": large_board(round) }) } else { json!({}) };
+        let fields = json!({ "position": position, "clock": { "kind": "per_move", "ms": 100 } });
+        let id = format!("g{round}");
+        let (sample, last) = measured(ms(100), || answer(&mut talk, &go(&id, &sudoku, fields)))?;
+        let is_move = last["type"] == "bestmove";
+        let is_error =
+            ["unprepared", "undecided", "illegal_position"].iter().any(|code| last["code"] == *code);
+        holds(is_move || is_bounded && is_error, "a move, or an error of its position", || last.to_string())?;
+        samples.push(sample);
+    }
+    judge("an answer within 100 ms, or 250 ms later", &samples, UNREAD)
+}

@@ -1,0 +1,153 @@
+//! Memory: what is large is answered, or refused by a typed error, and the server goes on.
+
+use serde_json::{Value, json};
+
+use super::requests::{endless, go, inspect, session, with};
+use super::suite::{Check, Trial};
+use super::verdict::{Checked, holds, like};
+
+/// A line of about this many bytes is near the longest that is allowed.
+const LARGE: usize = 1_000_000;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk(
+        "large-questions",
+        "many large questions at once are answered, or refused by a typed error",
+        large_questions,
+    ),
+    Check::talk(
+        "large-waiting",
+        "large searches that wait in a session are taken, or refused by a typed error",
+        large_waiting,
+    ),
+    Check::talk(
+        "large-sessions",
+        "sessions that are opened by large lines are taken, or refused by a typed error",
+        large_sessions,
+    ),
+    Check::talk(
+        "large-answer",
+        "a large answer is delivered, or refused by a typed error beforehand",
+        large_answer,
+    ),
+];
+
+/// A board of sudoku with 25 x 25 cells, of which some two fifths are filled so that there is a solution.
+pub(super) fn large_board(seed: u64) -> String {
+    let mut noise = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut text = String::from("5 5");
+    for cell in 0..625_u64 {
+        let (row, column) = (cell / 25, cell % 25);
+        // Marsaglia's xorshift.
+        noise ^= noise << 13;
+        noise ^= noise >> 7;
+        noise ^= noise << 17;
+        // Each row is the one above moved on by a block, and by one cell more below each band.
+        let value = (row * 5 + row / 5 + column) % 25 + 1;
+        text += &if noise % 100 < 43 { format!(" {value}") } else { " .".to_owned() };
+    }
+    text
+}
+
+/// Whether the message answers, or refuses for want of room.
+fn is_taken_or_refused(message: &Value, codes: &[&str]) -> Checked {
+    let resources = ["too_many_requests", "too_many_sessions", "overloaded"];
+    let code = message["code"].as_str().unwrap_or_default();
+    let is_typed = message["type"] != "error" || resources.contains(&code) || codes.contains(&code);
+    holds(
+        is_typed && message["fatal"] != true,
+        format!("an answer, or an error of {codes:?} or {resources:?}"),
+        || message.to_string(),
+    )
+}
+
+fn large_questions(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let start = "?".repeat(LARGE);
+    for round in 0..4 {
+        let ids: Vec<String> = (0..8).map(|n| format!("q{round}-{n}")).collect();
+        for id in &ids {
+            talk.send(&inspect(id, &game, &json!({ "start": start }), &["legal"]))?;
+        }
+        // What is said beside them is heard.
+        talk.ping()?;
+        for id in &ids {
+            let last = talk.last(id)?;
+            like(&last, &json!({ "type": "error" }))?;
+            is_taken_or_refused(&last, &["bad_position", "illegal_position"])?;
+        }
+    }
+    talk.best(&go("after", &game, json!({ "limit": { "nodes": 10 } }))).map(drop)
+}
+
+fn large_waiting(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.sessions(&["s"], &game)?;
+    let s = session("s");
+    talk.send(&go("first", &s, endless()))?;
+    talk.info("first", "started")?;
+    talk.retries = false;
+    let large = json!({ "queue": true, "x_padding": "x".repeat(LARGE) });
+    // Less in all than any server must hold for one connection.
+    let ids: Vec<String> = (0..8).map(|n| format!("g{n}")).collect();
+    for id in &ids {
+        talk.send(&go(id, &s, with(endless(), &large)))?;
+    }
+    talk.ping()?;
+    like(
+        &talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?,
+        &json!({ "effect": "stopping" }),
+    )?;
+    for id in ids.iter().map(String::as_str).chain(["first"]) {
+        let last = talk.last(id)?;
+        is_taken_or_refused(&last, &[])?;
+    }
+    talk.best(&go("after", &s, json!({ "limit": { "nodes": 10 } }))).map(drop)
+}
+
+fn large_sessions(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    for n in 0..16 {
+        let name = format!("s{n}");
+        let open = json!({ "id": "open", "cmd": "newgame", "session": name, "x_padding": "x".repeat(LARGE) });
+        is_taken_or_refused(&talk.ask(&with(open, &game))?, &[])?;
+    }
+    talk.ping()
+}
+
+fn large_answer(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("sudoku")?;
+    // Some 15,000 moves, each with a position of 625 cells, are more than `unsent_bytes`. Where no feature promises that,
+    // a quarter of it is asked for.
+    let size = if talk.has("byte_limits") { 5 } else { 4 };
+    let question = json!({ "game": "sudoku", "rules": { "m": size, "n": size } });
+    let last = talk.ask(&inspect("large", &question, &json!({}), &["moves"]))?;
+    is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
+    talk.ping()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conform::referee;
+
+    #[test]
+    fn a_large_board_is_one_of_sudoku() {
+        let text = large_board(3);
+        let filled = text.split(' ').skip(2).filter(|cell| *cell != ".").count();
+        assert!((200..340).contains(&filled), "{filled}");
+        assert_eq!(text.split(' ').count(), 2 + 625);
+        // The same rule on a small board, whose solver is quick.
+        let rows: Vec<String> = (0..16_u32)
+            .map(|cell| ((cell / 4 * 2 + cell / 8 + cell % 4) % 4 + 1).to_string())
+            .enumerate()
+            .map(|(cell, value)| if cell % 3 == 0 { ".".into() } else { value })
+            .collect();
+        let position = json!({ "start": format!("2 2 {}", rows.join(" ")) });
+        assert!(referee::root(&json!({ "game": "sudoku" }), &position).is_some(), "{position}");
+    }
+}
