@@ -92,8 +92,8 @@ mod tests {
         let settings: Vec<String> = (0..5000).map(|n| format!("\"{n:x}\":\"\\u0061\"")).collect();
         for line in [
             go(""),
-            go(&r#""","#.repeat(20_000).trim_end_matches(',')),
-            go(&r#""a","#.repeat(20_000).trim_end_matches(',')),
+            go(r#""","#.repeat(20_000).trim_end_matches(',')),
+            go(r#""a","#.repeat(20_000).trim_end_matches(',')),
             go(&format!("\"{}\"", "a".repeat(100_000))),
             r#"{"id":"p","cmd":"ping"}"#.to_owned(),
             format!(r#"{{"id":"s","cmd":"setoption","options":{{{}}}}}"#, settings.join(",")),
