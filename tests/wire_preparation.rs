@@ -153,9 +153,9 @@ fn slow_questions_of_one_client_delay_no_other() {
 fn clocks_and_stops_end_the_reading_of_a_position() {
     let (_server, mut peer) = Server::stdio(&[]);
     for (id, fields, reasons) in [
-        ("clock", per_move(50), ["clock", "clock"]),
-        ("none", per_move(0), ["clock", "clock"]),
-        ("hard", json!({ "clock": { "kind": "none" }, "hard_ms": 50 }), ["deadline", "deadline"]),
+        ("clock", per_move(50), ["clock", "limit"]),
+        ("none", per_move(0), ["clock", "limit"]),
+        ("hard", json!({ "clock": { "kind": "none" }, "hard_ms": 50 }), ["deadline", "limit"]),
         ("stop", json!({ "clock": { "kind": "none" } }), ["stopped", "limit"]),
     ] {
         for at in 0..3 {

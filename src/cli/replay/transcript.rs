@@ -134,7 +134,7 @@ mod tests {
         let text = r#"
 {"dir":"in","t_us":1,"conn":1,"line":1,"msg":{"id":"a", "cmd":"ping","x_":1.50}}
 {"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"info","id":"a"}}
-{"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"result","id":"a"}}
+{"dir":"out","t_us":2,"conn":1,"line":2,"msg":{"type":"result","id":"a"}}
 {"dir":"in","t_us":3,"conn":1,"line":2,"msg":"no \"JSON\""}
 {"dir":"in","t_us":4,"conn":2,"line":1,"msg":{}}
 {"dir":"in","t_us":5,"conn":2,"line":2,"msg":null}
