@@ -102,7 +102,9 @@ impl Evaluator<Sudoku> for Parity {
     fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
         let open = |cell: usize| (pos.candidates(game.grid(), cell) & !pos.square(cell).taboo).count_ones();
         let moves: u32 = (0..game.grid().cells()).map(open).sum();
-        Score::eval(game.settled(pos) + self.parity(pos.empty(), moves as usize - pos.empty()))
+        // Where it is undecided whether there is a solution, a cell may have no number left.
+        let passes = (moves as usize).saturating_sub(pos.empty());
+        Score::eval(game.settled(pos) + self.parity(pos.empty(), passes))
     }
 
     fn range(&self) -> (i32, i32) {

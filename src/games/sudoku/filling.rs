@@ -75,7 +75,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
     #[inline]
     #[must_use]
     pub fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
-        self.data.is_counted.then(|| race.legal.len() - race.empty.len())
+        self.data.is_counted.then(|| race.legal.len().saturating_sub(race.empty.len()))
     }
 
     /// The rows, columns and blocks, each with the cells that were empty at the root.

@@ -161,6 +161,13 @@ impl Sudoku {
         (effect, most - left)
     }
 
+    /// Whether the mover has a move. Where a board has a solution, that has one for each playable cell; where it is
+    /// undecided whether there is one, a cell may have no number left.
+    fn has_move(&self, pos: &Position) -> bool {
+        let open = |cell: usize| pos.candidates(self.grid(), cell) & !pos.squares[cell].taboo != 0;
+        (0..self.grid().cells()).any(|cell| pos.is_playable(cell, pos.mover) && open(cell))
+    }
+
     /// Plays a legal move as one that fills its cell; the witness is left as it is.
     pub(super) fn play_as_fill(&self, pos: &mut Position, mv: Fill) -> Undo {
         let mover = pos.mover;
@@ -190,7 +197,7 @@ impl Game for Sudoku {
     }
 
     fn turn(&self, pos: &Position) -> Turn {
-        if pos.playable != [0; 2] {
+        if pos.playable != [0; 2] && (!pos.is_undecided || self.has_move(pos)) {
             return Turn::Move;
         }
         let [first, second] = pos.scores;
@@ -405,7 +412,7 @@ mod tests {
             while game.turn(&pos) == Turn::Move {
                 let mut moves = Vec::new();
                 game.moves(&pos, &mut moves);
-                let Some(&mv) = moves.get(random.below(moves.len().max(1))) else { break };
+                let mv = moves[random.below(moves.len())];
                 let before = pos.clone();
                 let undo = bounded.play(&mut pos, mv);
                 let mut back = pos.clone();
