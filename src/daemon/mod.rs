@@ -6,10 +6,11 @@
 //! engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer came first" are
 //! never both true, and the order of messages is the order of decisions.
 //!
-//! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
-//! messages), `budget` (memory), `schedule` (who of them runs), `state`, `conn` (the life of a connection), `session` (what requests
-//! do), `searches` (the life of searches), `threads` (who searches), `prepare` and `describe` (the slow part of requests), `pool`,
-//! `worker` and `watchdog` (the threads), `priority` (whose), `transport`, `transcript`.
+//! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's messages), `budget`
+//! (memory of tables), `schedule` (who searches next), `state`, `conn` (the life of a connection), `places` (who may be
+//! connected), `intake` (the memory of requests in flight), `session` (what requests do), `searches` (the life of
+//! searches), `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
+//! `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of those that compute), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
