@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::Server;
+use common::{Server, endless, go, open};
 use serde_json::{Value, json};
 
 /// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does other things.
@@ -146,4 +146,24 @@ fn sessions_do_not_remember_more_than_they_may() {
     assert!((30..64).contains(&most), "{most}");
     peer.result(&json!({ "id": "c", "cmd": "close", "session": "s0" }));
     peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "more", "game": "l-game" }));
+}
+
+#[test]
+fn a_search_that_waits_holds_no_table() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1", "--hash-mb", "256"]);
+    open(&mut peer, "s");
+    let wants = |id: &str, hash_mb: u64| {
+        let options = json!({ "hash_mb": hash_mb });
+        go(id, json!({ "session": "s", "clock": endless(), "queue": true, "options": options }))
+    };
+    peer.send(&wants("first", 16));
+    peer.info("first", "best");
+    // Each would need a player of its own.
+    for index in 0..20 {
+        peer.send(&wants(&format!("w{index}"), 17 + index));
+    }
+    // What is asked later is answered once they are taken in.
+    peer.result(&json!({ "id": "i", "cmd": "inspect", "session": "s", "position": {}, "want": ["hash"] }));
+    let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
+    assert_eq!((&status["searches"], &status["hash_bytes"]), (&json!(21), &json!(16 << 20)), "{status}");
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Server, endless, first_place, go, place, stop, with};
+use common::{Server, endless, first_place, go, open, place, stop, with};
 use serde_json::{Value, json};
 
 /// A client's searches beside which others play: as many as a connection may have in flight.
@@ -154,4 +154,46 @@ fn a_go_that_may_wait_is_not_refused() {
         let last = peer.last(id);
         assert_eq!(last["type"], "bestmove", "{last}");
     }
+}
+
+#[test]
+fn the_client_with_most_searches_makes_room_for_others() {
+    let server = Server::tcp(&["--engines", "4", "--threads", "1"]);
+    let mut greedy = server.greet(json!({}));
+    for id in ["a", "b", "c", "d"] {
+        greedy.send(&go(id, json!({ "clock": endless(), "options": small() })));
+        greedy.info(id, "best");
+    }
+    let refused = greedy.ask(&go("e", json!({ "clock": endless(), "options": small() })));
+    assert_eq!((&refused["code"], &refused["retry_ms"]), (&json!("overloaded"), &json!(1000)), "{refused}");
+    let mut honest = server.greet(json!({}));
+    let best = honest.best(&go("m", json!({ "clock": per_move(100), "options": small() })));
+    assert!(best["stats"]["nodes"].as_u64() > Some(0), "{best}");
+    let last = greedy.last("d");
+    assert_eq!(last["reason"], "superseded", "{last}");
+    // Its place is free again.
+    greedy.send(&go("f", json!({ "clock": endless(), "options": small() })));
+    greedy.info("f", "best");
+}
+
+#[test]
+fn sessions_keep_their_players_as_far_as_there_are_places() {
+    let server = Server::tcp(&["--engines", "2", "--threads", "1"]);
+    let mut peer = server.greet(json!({}));
+    let mut nodes = Vec::new();
+    for turn in 0..2 {
+        for session in ["a", "b", "c"] {
+            if turn == 0 {
+                open(&mut peer, session);
+            }
+            let limit = json!({ "nodes": 2000 });
+            let options = json!({ "hash_mb": 8, "deterministic": true });
+            let fields = json!({ "session": session, "limit": limit, "options": options });
+            let best = peer.best(&go(&format!("{session}{turn}"), fields));
+            nodes.push(best["stats"]["nodes"].clone());
+            let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
+            assert!(status["hash_bytes"].as_u64() <= Some(16 << 20), "{status}");
+        }
+    }
+    assert!(nodes.iter().all(|count| *count == nodes[0] && count.as_u64() > Some(0)), "{nodes:?}");
 }

@@ -130,6 +130,9 @@ pub struct Limits {
     /// Time without a line and without a request in flight at which a greeted connection over a socket closes; 0: none.
     #[serde(default)]
     pub idle_ms: u64,
+    /// Players with their memory at once: those of all searches in flight, and those that sessions keep between searches.
+    #[serde(default)]
+    pub engines: u32,
     /// Delays that the server keeps while search threads leave one core free.
     pub guarantees: Guarantees,
 }
@@ -162,6 +165,7 @@ impl Default for Limits {
             hello_ms: 0,
             bad_lines: 0,
             idle_ms: 0,
+            engines: 0,
             guarantees: Guarantees::default(),
         }
     }

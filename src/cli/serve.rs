@@ -78,6 +78,9 @@ struct Bounds {
     /// Seconds of silence after which the system asks a peer over TCP whether it is there; 0: never [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=32_767))]
     keepalive: Option<u32>,
+    /// Searches in flight in all; sessions keep their players between searches as far as there are places [default: 512]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    engines: Option<u32>,
     /// Memory in MiB of the requests of one connection that wait; it is read no further while they do [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     request_mb: Option<u32>,
@@ -110,6 +113,7 @@ impl Bounds {
         seconds(&mut limits.handshake, self.hello_within);
         seconds(&mut limits.idle, self.idle);
         seconds(&mut limits.keepalive, self.keepalive);
+        count(&mut limits.engines, self.engines);
         mib(&mut limits.request_bytes, self.request_mb);
         mib(&mut limits.request_bytes_in_all, self.requests_mb);
         mib(&mut limits.session_bytes, self.session_mb);

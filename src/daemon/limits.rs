@@ -17,6 +17,8 @@ pub struct Limits {
     pub strangers: usize,
     /// Connections of one address at once; 0: no limit.
     pub connections_per_address: usize,
+    /// Players with their memory at once: those of searches that were taken in, and those that sessions keep.
+    pub engines: usize,
     /// Sessions of one connection.
     pub sessions: usize,
     /// Requests in flight on one connection.
@@ -69,6 +71,7 @@ impl Default for Limits {
             connections: 256,
             strangers: 64,
             connections_per_address: 0,
+            engines: 512,
             sessions: 64,
             requests: 256,
             request_bytes: 16 << 20,
@@ -119,6 +122,7 @@ impl Limits {
             hello_ms: self.handshake.as_millis() as u64,
             bad_lines: self.bad_lines,
             idle_ms: self.idle.as_millis() as u64,
+            engines: self.engines as u32,
             ..wire::Limits::default()
         }
     }

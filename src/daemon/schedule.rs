@@ -69,11 +69,12 @@ impl Claim {
 /// Whether a search can be taken in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
-    /// All minimums fit.
+    /// It fits.
     Fits,
-    /// All fit once these leave, none of which has run: each belongs to a connection that has more than the newcomer's.
+    /// It fits once these leave: each belongs to a connection that has more than the newcomer's, and has not run or has no
+    /// end of its own.
     Displaces(Vec<JobId>),
-    /// They do not fit.
+    /// It does not fit.
     Refused,
 }
 
@@ -201,6 +202,21 @@ impl Schedule {
     /// Whether `threads` more get cores of their own, once `freed` leave.
     pub(super) fn fits(&self, threads: usize, freed: usize) -> bool {
         self.held.saturating_sub(freed) + threads <= self.cores
+    }
+
+    /// Whether there is a place for one more search of a connection, where there are `places` in all.
+    pub(super) fn room(&self, conn: ConnId, places: usize) -> Admission {
+        if self.searches.len() < places {
+            return Admission::Fits;
+        }
+        let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
+        self.searches.values().for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
+        let leaving = self.searches.iter().filter_map(|(&id, search)| {
+            let count = counts[&search.claim.conn];
+            let may_leave = !search.has_begun || search.claim.class == Class::Endless;
+            (may_leave && count > counts[&conn]).then_some((count, id))
+        });
+        leaving.max().map_or(Admission::Refused, |(_, id)| Admission::Displaces(vec![id]))
     }
 
     /// Whether so many threads could run now without anybody pausing.

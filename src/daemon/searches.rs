@@ -40,6 +40,7 @@ impl State {
         }
         if let Some(job) = self.jobs.get_mut(&id) {
             job.prepared = Some(prepared);
+            self.admitted.push(id);
         }
         match self.obstacle(id, threads).or_else(|| self.shortage(id, threads, now_ns)) {
             None => self.start(id, threads, now_ns),
@@ -80,19 +81,40 @@ impl State {
         self.jobs.get(&self.current_id(job)?)
     }
 
-    /// Why the cores cannot carry a search for a move beside those that are taken in. Searches of a connection that has
-    /// more leave for it, if they have not begun.
+    /// Why the daemon cannot carry a search beside those that are taken in. Searches of a connection that has more leave
+    /// for it, if they have not begun or have no end of their own.
     fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
+        let mut displaced = Vec::new();
         match self.admission(id, threads, now_ns) {
-            Admission::Fits => None,
-            Admission::Displaces(displaced) => {
-                for id in displaced {
-                    self.displace(id, now_ns);
-                }
-                None
-            }
-            Admission::Refused => Some(self.overloaded(now_ns)),
+            Admission::Fits => {}
+            Admission::Displaces(others) => displaced = others,
+            Admission::Refused => return Some(self.overloaded(now_ns)),
         }
+        match self.places(id) {
+            Admission::Fits => {}
+            // Whoever leaves for the cores makes room as well.
+            Admission::Displaces(others) if displaced.is_empty() => displaced = others,
+            Admission::Displaces(_) => {}
+            Admission::Refused if displaced.is_empty() => {
+                let message = "all places for searches are taken";
+                return Some(Refusal::new(ErrorCode::Overloaded, message).retry(OVERLOADED_RETRY_MS));
+            }
+            Admission::Refused => {}
+        }
+        for id in displaced {
+            self.displace(id, now_ns);
+        }
+        None
+    }
+
+    /// Whether there is a place for the engine of a search.
+    fn places(&self, id: JobId) -> Admission {
+        let Some(job) = self.jobs.get(&id) else { return Admission::Fits };
+        let supersedes = self.current_id(job).is_some_and(|current| self.schedule.holds(current));
+        if supersedes || job.is_only_move() || job.ending.is_some() {
+            return Admission::Fits;
+        }
+        self.schedule.room(job.conn, self.limits.engines)
     }
 
     fn admission(&self, id: JobId, threads: usize, now_ns: u64) -> Admission {
@@ -103,10 +125,13 @@ impl State {
         self.schedule.admission(&claim(job, threads), now_ns)
     }
 
-    /// Takes the place of a search that has not begun: it waits, if it may, or ends.
+    /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
     fn displace(&mut self, id: JobId, now_ns: u64) {
         let refusal = self.overloaded(now_ns);
         let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
+            return self.finish(id, Reason::Superseded, now_ns);
+        }
         if !job.queue {
             return self.fail(id, refusal, now_ns);
         }
@@ -532,7 +557,9 @@ impl State {
                 if self.obstacle(id, threads).is_some() {
                     continue;
                 }
-                if self.admission(id, threads, now_ns) == Admission::Fits {
+                if self.admission(id, threads, now_ns) == Admission::Fits
+                    && self.places(id) == Admission::Fits
+                {
                     self.start(id, threads, now_ns);
                 } else {
                     is_short = true;

@@ -99,6 +99,8 @@ pub(super) struct Worker {
     pub(super) owner: Option<(ConnId, String)>,
     /// When it is abandoned, if its job is over and it has not come back.
     pub(super) abandon_ns: Option<u64>,
+    /// When its last search came back.
+    pub(super) rested_ns: u64,
 }
 
 /// A session of a connection.
@@ -260,6 +262,8 @@ pub(super) struct State {
     pub(super) shutting_down: bool,
     /// Whether a session or cores became free, so that a waiting job may start.
     pub(super) freed: bool,
+    /// Searches that were taken in since the last time that turns were given out.
+    pub(super) admitted: Vec<JobId>,
     /// What is to be done outside.
     pub(super) effects: Effects,
     /// When the timer of turns is set to.
@@ -297,6 +301,7 @@ impl State {
             effects: Effects::default(),
             turn_ns: None,
             timers: BTreeSet::new(),
+            admitted: Vec::new(),
             last_id: 0,
         }
     }
@@ -355,6 +360,13 @@ impl State {
         while self.freed || self.schedule.is_due(now_ns) {
             self.start_waiting(now_ns);
             self.take_turns(now_ns);
+        }
+        // Who has no core yet gets an engine with its first turn: a search that waits holds no table.
+        for id in std::mem::take(&mut self.admitted) {
+            let prepared = self.jobs.get_mut(&id).and_then(|job| job.prepared.as_mut());
+            if let Some(seat) = prepared.and_then(|prepared| prepared.seat.take()) {
+                self.effects.leftovers.push(Box::new(seat));
+            }
         }
         self.effects.quiet = self.shutting_down && self.is_quiet();
         std::mem::take(&mut self.effects)

@@ -26,8 +26,11 @@ pub(super) enum Return {
 }
 
 impl State {
-    /// Makes a search thread.
+    /// Makes a search thread, in the place of the engine that a session has kept the longest if there is none left.
     pub(super) fn hire(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
+        if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
+            self.forget_oldest();
+        }
         if let Some(id) = self.idle.pop()
             && let Some(worker) = self.workers.get_mut(&id)
         {
@@ -36,9 +39,22 @@ impl State {
         }
         let id = self.fresh_id();
         let (orders, receiver) = channel();
-        self.workers.insert(id, Worker { orders, busy: None, owner, abandon_ns: None });
+        self.workers.insert(id, Worker { orders, busy: None, owner, abandon_ns: None, rested_ns: 0 });
         self.effects.spawns.push((id, receiver));
         id
+    }
+
+    /// Takes the engine from the session that has kept one without a search for the longest time.
+    fn forget_oldest(&mut self) {
+        let resting = self.workers.iter().filter(|(_, worker)| worker.busy.is_none());
+        let oldest =
+            resting.filter_map(|(id, worker)| Some((worker.rested_ns, *id, worker.owner.clone()?))).min();
+        let Some((_, id, (conn, name))) = oldest else { return };
+        if let Some(session) = self.session_mut(conn, &name).filter(|session| session.worker == Some(id)) {
+            session.worker = None;
+            session.view.engine = None;
+        }
+        self.dismiss(id);
     }
 
     /// Takes a thread that has no work from its session: it forgets its engine and is kept for others, or ends.
@@ -118,6 +134,7 @@ impl State {
             return;
         };
         worker.busy = None;
+        worker.rested_ns = now_ns;
         let abandon_ns = worker.abandon_ns.take();
         let owner = worker.owner.clone();
         if let Some(at) = abandon_ns {

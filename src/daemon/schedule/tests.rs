@@ -280,6 +280,24 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     proptest::collection::vec(event, 1..80)
 }
 
+#[test]
+fn where_all_places_are_taken_whoever_has_most_makes_room() {
+    let mut machine = Machine::new(1);
+    for id in 1..=3 {
+        machine.endless(id, 1, 1);
+    }
+    machine.goes(4, 2, Some(1000));
+    let rooms = |machine: &Machine, places| [1, 2, 3].map(|conn| machine.schedule.room(conn, places));
+    assert_eq!(rooms(&machine, 5), [Admission::Fits, Admission::Fits, Admission::Fits]);
+    let third = || Admission::Displaces(vec![3]);
+    assert_eq!(rooms(&machine, 4), [Admission::Refused, third(), third()]);
+    // A search for a move that has begun stays, whoever asks.
+    (1..=3).for_each(|id| machine.leave(id));
+    machine.goes(5, 2, Some(2000));
+    machine.run(100);
+    assert_eq!(rooms(&machine, 2), [Admission::Refused, Admission::Refused, Admission::Refused]);
+}
+
 proptest! {
     /// [`Machine::check`] holds at every decision, and whatever happens, who waits is served once the others left.
     #[test]
