@@ -10,6 +10,8 @@
 mod common;
 #[path = "conform/mutant.rs"]
 mod mutant;
+#[path = "conform/relay.rs"]
+mod relay;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -25,6 +27,7 @@ use serde_json::Value;
 use common::Server;
 use common::process::{self, PLYD};
 use mutant::Mutant;
+use relay::Relay;
 
 /// How many mutants are tried at once.
 const WORKERS: usize = 4;
@@ -84,33 +87,37 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 }
 
 /// Nothing fails, and only what the transport has not is skipped.
-fn passes(report: &Value, skipped: &[&str]) {
+fn passes(report: &Value, skipped: &[impl AsRef<str>]) {
     let text = report["checks"].as_array().unwrap().iter().filter(|row| row["verdict"] != "passed");
     let text: Vec<String> = text.map(Value::to_string).collect();
     assert_eq!(report["failed"], 0, "{}", text.join("\n"));
-    assert_eq!(with_verdict(report, "skipped"), names(skipped), "{}", text.join("\n"));
+    let skipped = skipped.iter().map(|check| check.as_ref().to_owned()).collect();
+    assert_eq!(with_verdict(report, "skipped"), skipped, "{}", text.join("\n"));
+}
+
+/// What is of WebSocket alone.
+fn of_websocket() -> Vec<String> {
+    listed().into_iter().filter(|check| check.starts_with("websocket/")).collect()
 }
 
 fn our_daemon_passes_on_standard_streams() {
     let output = conform(&["--json", "--timeout", "60s", "--", PLYD, "serve", "--threads", "2"]);
-    passes(
-        &report(&output),
-        &[
-            "ends/quit-alone",
-            "fairness/greedy",
-            "fairness/moves",
-            "fairness/overload",
-            "fairness/questions",
-            "handshake/abuse",
-            "handshake/first-line",
-            "handshake/http",
-            "handshake/required",
-            "handshake/token",
-            "ids/connections-apart",
-            "ids/same-for-all",
-            "liveness/gone",
-        ],
-    );
+    let others = [
+        "ends/quit-alone",
+        "fairness/greedy",
+        "fairness/moves",
+        "fairness/overload",
+        "fairness/questions",
+        "handshake/abuse",
+        "handshake/first-line",
+        "handshake/http",
+        "handshake/required",
+        "handshake/token",
+        "ids/connections-apart",
+        "ids/same-for-all",
+        "liveness/gone",
+    ];
+    passes(&report(&output), &[&others.map(str::to_owned)[..], &of_websocket()].concat());
     assert!(output.status.success());
 }
 
@@ -121,7 +128,8 @@ const OF_STREAMS: [&str; 5] =
 fn our_daemon_passes_over_tcp() {
     let server = Server::tcp(&["--threads", "2"]);
     let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address())]);
-    passes(&report(&output), &[&OF_STREAMS[..], &["handshake/token"]].concat());
+    let others = OF_STREAMS.into_iter().chain(["handshake/token"]).map(str::to_owned);
+    passes(&report(&output), &others.chain(of_websocket()).collect::<Vec<_>>());
     assert!(output.status.success());
 }
 
@@ -162,7 +170,7 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
     // The same token, given with an address; and none.
     let tcp = format!("tcp={},token=open sesame", server.address());
     let only = ["--json", "--only", "handshake/token", "--only", "ids/of"];
-    passes(&report(&conform(&[&only[..], &[&tcp]].concat())), &[]);
+    passes(&report(&conform(&[&only[..], &[&tcp]].concat())), &[""; 0]);
     let refused = report(&conform(&["--json", "--only", "ids/of", &unix]));
     assert_eq!(with_verdict(&refused, "failed"), names(&["ids/of"]));
     fs::remove_dir_all(&place).unwrap();
@@ -189,7 +197,11 @@ fn rows() -> Vec<Row> {
         };
         let checks = checks.split(' ').map(str::to_owned).collect();
         // A wrong row is told here, not by a server that does not start.
-        drop(Mutant::read(lines.trim_start_matches("tcp"), change));
+        if lines.starts_with("ws") {
+            drop(Relay::read(lines, change));
+        } else {
+            drop(Mutant::read(lines.trim_start_matches("tcp"), change));
+        }
         Row { text: line.to_owned(), lines: lines.to_owned(), change: change.to_owned(), checks, is_alone }
     };
     include_str!("conform/mutants.txt").lines().filter(is_row).map(read).collect()
@@ -260,6 +272,11 @@ fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Res
     let mut arguments = vec!["--json", "--timeout", timeout];
     arguments.extend(only.iter().flat_map(|only| ["--only", only]));
     let output = match row.lines.strip_prefix("tcp") {
+        _ if row.lines.starts_with("ws") => {
+            let server = Server::websocket(&["--threads", "2"]);
+            let address = Relay::read(&row.lines, &row.change).listen(server.address());
+            conform(&[&arguments[..], &[&format!("ws={address}")]].concat())
+        }
         Some(lines) => {
             let file = mutant.with_file_name("token");
             let token: &[&str] =

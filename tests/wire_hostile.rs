@@ -385,30 +385,3 @@ fn an_answer_beyond_the_unsent_bytes_is_delivered() {
     drop(input);
     assert!(process::exit(&mut process).success());
 }
-
-#[test]
-fn a_websocket_message_is_one_line_and_lengths_are_minimal() {
-    use common::websocket::{frame, open};
-    let server = Server::websocket(&[]);
-    let (mut lines, mut messages) = open(server.socket());
-    let hello = "{\"id\":\"h\",\n\"cmd\":\"hello\",\n\n\"protocol\":{\"min\":1,\"max\":1}}\n";
-    lines.send_raw(&frame(0x81, hello.as_bytes()));
-    let (_, told) = messages.next().unwrap();
-    assert!(String::from_utf8(told).unwrap().contains("\"of\":\"hello\""));
-    for (text, wanted) in [
-        // Two objects in a message are no JSON, as on one line.
-        ("{\"id\":\"a\",\"cmd\":\"ping\"}\n{\"id\":\"b\",\"cmd\":\"ping\"}", "\"bad_json\""),
-        // JSON has no line feed within a string.
-        ("{\"id\":\"c\",\"cmd\":\"ping\",\"echo\":\"x\ny\"}", "\"bad_json\""),
-        ("{\"id\":\"d\",\"cmd\":\"ping\"\n}", "\"of\":\"ping\""),
-    ] {
-        lines.send_raw(&frame(0x81, text.as_bytes()));
-        let (_, told) = messages.next().unwrap();
-        let told = String::from_utf8(told).unwrap();
-        assert!(told.contains(wanted), "{text}: {told}");
-    }
-    // A length of 5 in 16 bits.
-    lines.send_raw(&[0x81, 0x80 | 126, 0, 5, 0, 0, 0, 0, b'h', b'e', b'l', b'l', b'o']);
-    let (kind, payload) = messages.next().unwrap();
-    assert_eq!((kind, &payload[..2]), (0x88, &1002_u16.to_be_bytes()[..]), "{payload:?}");
-}

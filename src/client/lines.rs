@@ -20,7 +20,7 @@ use rustix::io::Errno;
 
 use super::peer::Peer;
 use super::process::Launch;
-use super::websocket::{Decoder, Encoder, Opening, Wish};
+use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
 use crate::framing::{Event, Framing};
 
 /// What one read takes at most.
@@ -59,6 +59,8 @@ struct Web {
     frames: Vec<u8>,
     /// Whether a close frame was sent.
     is_closed: bool,
+    /// The payload of the last pong.
+    pong: Option<Vec<u8>>,
     /// The status with which the server closed.
     status: Option<u16>,
 }
@@ -215,6 +217,17 @@ impl Lines {
         self.write()
     }
 
+    /// Sends bytes as they are, over a WebSocket, too: frames that the caller made.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_raw(&mut self, bytes: &[u8]) -> Result<Instant, LineError> {
+        let out = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
+        out.clear();
+        out.extend_from_slice(bytes);
+        self.write_out()
+    }
+
     fn write(&mut self) -> Result<Instant, LineError> {
         if let Some(web) = &mut self.web {
             if web.is_closed {
@@ -295,6 +308,12 @@ impl Lines {
         self.web.as_ref().and_then(|web| web.status)
     }
 
+    /// The payload of the last pong of a WebSocket.
+    #[must_use]
+    pub fn pong(&self) -> Option<&[u8]> {
+        self.web.as_ref().and_then(|web| web.pong.as_deref())
+    }
+
     /// Sends a close frame, unless one was sent.
     fn close(&mut self, payload: &[u8]) -> Result<(), LineError> {
         if let Some(web) = &mut self.web
@@ -362,14 +381,13 @@ impl Lines {
     fn take_frames(&mut self, bytes: &[u8]) -> Result<(), LineError> {
         let Some(web) = &mut self.web else { return Ok(()) };
         self.chunk.clear();
-        let wishes = web.decoder.take(bytes, &mut self.chunk);
+        let controls = web.decoder.take(bytes, &mut self.chunk);
         self.rest = 0..self.chunk.len();
-        for wish in wishes.map_err(LineError::Frames)? {
-            match wish {
-                Wish::Pong(payload) => {
-                    web.encoder.pong(&payload, &mut web.frames);
-                }
-                Wish::Close(payload) => {
+        for control in controls.map_err(LineError::Frames)? {
+            match control {
+                ControlFrame::Ping(payload) => web.encoder.pong(&payload, &mut web.frames),
+                ControlFrame::Pong(payload) => web.pong = Some(payload),
+                ControlFrame::Close(payload) => {
                     web.status = payload.first_chunk().map(|status| u16::from_be_bytes(*status));
                     self.ended = true;
                     let _gone_already = self.close(&payload);

@@ -1,5 +1,6 @@
 //! The client's end of a WebSocket (RFC 6455): lines become text messages and messages lines. Does no I/O and stores no
-//! message: the pieces of one are passed on as they come. No extension is spoken.
+//! message: the pieces of one are passed on as they come. No extension is spoken. [`Encoder::frame`] breaks rules for those
+//! who want to see what a server does then.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Cursor;
@@ -8,6 +9,13 @@ use tungstenite::handshake::client::generate_key;
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+
+/// First bytes of a client's frames: that they end their message, and their kinds (RFC 6455, 5.2).
+const FINAL: u8 = 0x80;
+const CONTINUATION: u8 = 0x0;
+const TEXT: u8 = 0x1;
+const CLOSE: u8 = 0x8;
+const PONG: u8 = 0xa;
 
 /// The longest payload of a control frame (RFC 6455, 5.5).
 const MAX_CONTROL: usize = 125;
@@ -82,41 +90,53 @@ impl Encoder {
     pub fn lines(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let line = part.strip_suffix(b"\n");
-            let data = if self.in_message { Data::Continue } else { Data::Text };
-            self.frame(OpCode::Data(data), line.is_some(), line.unwrap_or(part), out);
+            let kind = if self.in_message { CONTINUATION } else { TEXT };
+            let end = if line.is_some() { FINAL } else { 0 };
+            self.frame(end | kind, line.unwrap_or(part), out);
             self.in_message = line.is_none();
         }
     }
 
     /// Appends the answer to a ping of that payload.
     pub fn pong(&mut self, payload: &[u8], out: &mut Vec<u8>) {
-        self.frame(OpCode::Control(Control::Pong), true, payload, out);
+        self.frame(FINAL | PONG, payload, out);
     }
 
     /// Appends the end of the connection, with a status and a reason as a close frame carries them.
     pub fn close(&mut self, payload: &[u8], out: &mut Vec<u8>) {
-        self.frame(OpCode::Control(Control::Close), true, payload, out);
+        self.frame(FINAL | CLOSE, payload, out);
     }
 
-    fn frame(&mut self, opcode: OpCode, is_final: bool, payload: &[u8], out: &mut Vec<u8>) {
+    /// Appends a frame with this first byte, whatever it says: a test may break the rules with it.
+    pub fn frame(&mut self, first: u8, payload: &[u8], out: &mut Vec<u8>) {
         // Marsaglia's xorshift.
         self.noise ^= self.noise << 13;
         self.noise ^= self.noise >> 7;
         self.noise ^= self.noise << 17;
         let [a, b, c, d, ..] = self.noise.to_le_bytes();
         let mask = [a, b, c, d];
-        let header = FrameHeader { is_final, opcode, mask: Some(mask), ..FrameHeader::default() };
+        let has = |bit: u8| first & bit != 0;
+        let header = FrameHeader {
+            is_final: has(FINAL),
+            rsv1: has(0x40),
+            rsv2: has(0x20),
+            rsv3: has(0x10),
+            opcode: OpCode::from(first & 0xf),
+            mask: Some(mask),
+        };
         header.format(payload.len() as u64, out).expect("a Vec takes every byte");
         out.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask));
     }
 }
 
-/// What a server's control frame wants.
+/// A control frame of a server, with its payload.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Wish {
-    /// A pong of this payload.
+pub enum ControlFrame {
+    /// It wants a pong of the same payload.
+    Ping(Vec<u8>),
+    /// The answer to a ping.
     Pong(Vec<u8>),
-    /// The end of the connection, with this payload: a status and a reason, or nothing. Nothing comes behind it.
+    /// The end of the connection: a status and a reason, or nothing. Nothing comes behind it.
     Close(Vec<u8>),
 }
 
@@ -133,22 +153,22 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Takes bytes and appends the text in them, each message with a line end; gives what control frames want.
+    /// Takes bytes and appends the text in them, each message with a line end; gives the control frames.
     ///
     /// # Errors
     /// What the server does against the rules.
-    pub fn take(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<Vec<Wish>, &'static str> {
-        let mut wishes = Vec::new();
+    pub fn take(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<Vec<ControlFrame>, &'static str> {
+        let mut controls = Vec::new();
         loop {
             let Some((opcode, is_final, missing)) = &mut self.frame else {
-                let Some((first, rest)) = bytes.split_first() else { return Ok(wishes) };
+                let Some((first, rest)) = bytes.split_first() else { return Ok(controls) };
                 bytes = rest;
                 self.head.push(*first);
                 self.frame = self.header()?;
                 continue;
             };
             if bytes.is_empty() && *missing > 0 {
-                return Ok(wishes);
+                return Ok(controls);
             }
             let count = usize::try_from(*missing).unwrap_or(usize::MAX).min(bytes.len());
             let (payload, rest) = bytes.split_at(count);
@@ -177,11 +197,12 @@ impl Decoder {
                     let payload = std::mem::take(&mut self.control);
                     match control {
                         Control::Close => {
-                            wishes.push(Wish::Close(payload));
-                            return Ok(wishes);
+                            controls.push(ControlFrame::Close(payload));
+                            return Ok(controls);
                         }
-                        Control::Ping => wishes.push(Wish::Pong(payload)),
-                        Control::Pong | Control::Reserved(_) => {}
+                        Control::Ping => controls.push(ControlFrame::Ping(payload)),
+                        Control::Pong => controls.push(ControlFrame::Pong(payload)),
+                        Control::Reserved(_) => {}
                     }
                 }
             }
@@ -225,12 +246,12 @@ mod tests {
     }
 
     /// What becomes of a stream that arrives in pieces of that size.
-    fn read(stream: &[u8], size: usize) -> Result<(String, Vec<Wish>), &'static str> {
-        let (mut decoder, mut out, mut wishes) = (Decoder::default(), Vec::new(), Vec::new());
+    fn read(stream: &[u8], size: usize) -> Result<(String, Vec<ControlFrame>), &'static str> {
+        let (mut decoder, mut out, mut controls) = (Decoder::default(), Vec::new(), Vec::new());
         for piece in stream.chunks(size) {
-            wishes.extend(decoder.take(piece, &mut out)?);
+            controls.extend(decoder.take(piece, &mut out)?);
         }
-        Ok((String::from_utf8(out).unwrap(), wishes))
+        Ok((String::from_utf8(out).unwrap(), controls))
     }
 
     #[test]
@@ -246,9 +267,11 @@ mod tests {
         ]
         .concat();
         for size in [1, 2, 5, 1000] {
-            let (lines, wishes) = read(&stream, size).unwrap();
+            let (lines, controls) = read(&stream, size).unwrap();
             assert_eq!(lines, "one\ntwo\n\n");
-            assert_eq!(wishes, [Wish::Pong(b"?".to_vec()), Wish::Close(vec![3, 0xe8])]);
+            let pong = ControlFrame::Pong(Vec::new());
+            let close = ControlFrame::Close(vec![3, 0xe8]);
+            assert_eq!(controls, [ControlFrame::Ping(b"?".to_vec()), pong, close]);
         }
         for (first, payload) in
             [(0x82, "x"), (0x80, "x"), (0xc1, "x"), (0x09, ""), (0x81, "a\nb"), (0x83, "")]

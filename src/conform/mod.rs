@@ -33,6 +33,7 @@ mod suite;
 mod talk;
 mod time;
 mod verdict;
+mod websocket;
 mod witness;
 
 pub use promises::{Promise, promises};

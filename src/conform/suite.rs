@@ -16,6 +16,7 @@ use super::verdict::{Checked, Stop, Verdict, like};
 use super::witness::{Findings, Witness};
 use super::{
     ends, fairness, framing, handshake, ids, liveness, memory, numbers, races, refusals, rules, search, time,
+    websocket,
 };
 use crate::client::{Address, LineError, Lines, Reaper};
 
@@ -65,9 +66,10 @@ impl Check {
 }
 
 /// The groups in the order of the report. The last two measure times, and are run when nothing else is.
-pub(super) const GROUPS: [Group; 12] = [
+pub(super) const GROUPS: [Group; 13] = [
     Group { name: "framing", checks: framing::CHECKS },
     Group { name: "numbers", checks: numbers::CHECKS },
+    Group { name: "websocket", checks: websocket::CHECKS },
     Group { name: "handshake", checks: handshake::CHECKS },
     Group { name: "ids", checks: ids::CHECKS },
     Group { name: "search", checks: search::CHECKS },
@@ -153,6 +155,11 @@ impl<'a> Trial<'a> {
         hello
     }
 
+    /// Whether the check must come to its end.
+    pub(super) fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
     /// The token that the server wants.
     pub(super) fn token(&self) -> Option<&str> {
         self.plan.token.as_deref()
@@ -166,6 +173,14 @@ impl<'a> Trial<'a> {
     /// Whether lines are messages of a WebSocket.
     pub(super) fn is_websocket(&self) -> bool {
         matches!(self.plan.address, Address::WebSocket(_))
+    }
+
+    /// The host and port of a WebSocket; skips the check where there is none.
+    pub(super) fn needs_websocket(&self) -> Checked<&str> {
+        match &self.plan.address {
+            Address::WebSocket(address) => Ok(address),
+            _ => Err(Stop::skipped("of WebSocket alone")),
+        }
     }
 
     /// Skips the check over WebSocket, where nothing can be sent behind the end of the input.

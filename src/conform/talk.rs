@@ -124,6 +124,17 @@ impl<'w> Talk<'w> {
         sent.map_err(|error| Stop::failed("the server reads what it is sent", error.to_string()))
     }
 
+    /// Sends the frames of a WebSocket as they are.
+    pub(super) fn send_frames(&mut self, frames: &[u8]) -> Checked<Instant> {
+        let sent = self.lines.send_raw(frames);
+        sent.map_err(|error| Stop::failed("the server reads what it is sent", error.to_string()))
+    }
+
+    /// The payload of the last pong of a WebSocket.
+    pub(super) fn pong(&self) -> Option<&[u8]> {
+        self.lines.pong()
+    }
+
     /// Sends bytes again and again until the connection is closed; whether that was in time.
     pub(super) fn pour(&mut self, bytes: &[u8], time: Duration) -> Checked<bool> {
         let end = self.deadline.min(Instant::now() + time);

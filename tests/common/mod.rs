@@ -1,6 +1,7 @@
 //! The real binary from outside: processes, connections of raw bytes, and the rules that every message obeys.
 //!
-//! Knows the protocol's text only; of the crate nothing is linked but what starts processes. Waiting is for a condition,
+//! Knows the protocol's text only; of the crate nothing is linked but what starts processes and what
+//! carries lines over a WebSocket. Waiting is for a condition,
 //! up to [`PATIENCE`].
 
 // Each test file is a crate of its own and uses a part of this.

@@ -1,71 +1,38 @@
-//! A WebSocket as a stream of lines, in as few lines as the standard allows: masks of zeros, no fragments.
+//! A WebSocket as a stream of lines, for peers that read and write streams. The frames are made and read by the codec of the
+//! crate's own client. Frames that break a rule are made by the conformance suite, which judges what becomes of them, and
+//! by its mutants in `tests/conform/relay.rs`.
 
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
+
+use plyd::client::websocket::{ControlFrame, Decoder, Encoder, Opening};
 
 /// Asks for a WebSocket at `/ws` and gives both of its ends as streams of lines.
 pub(crate) fn open(mut stream: TcpStream) -> (Lines, Messages) {
     let address = stream.peer_addr().expect("it is connected");
-    let request = format!(
-        "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).expect("it takes a request");
-    let mut input = BufReader::new(stream.try_clone().expect("a second handle"));
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
+    let opening = Opening::default();
+    stream.write_all(&opening.request(&address.to_string())).expect("it takes a request");
+    let mut input = stream.try_clone().expect("a second handle");
+    let mut head = Vec::new();
+    while opening.answered(&head).expect("a WebSocket").is_none() {
         let mut byte = [0];
         input.read_exact(&mut byte).expect("an answer");
-        head.push(byte[0].into());
+        head.push(byte[0]);
     }
-    assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
-    // The example of RFC 6455, 1.3.
-    assert!(head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{head}");
-    (Lines { out: stream, line: Vec::new() }, Messages { input, message: Vec::new() })
-}
-
-/// A frame of a client.
-pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![first];
-    match payload.len() {
-        short @ 0..=125 => bytes.push(0x80 | short as u8),
-        medium @ 126..=0xffff => {
-            bytes.push(0x80 | 126);
-            bytes.extend((medium as u16).to_be_bytes());
-        }
-        long => {
-            bytes.push(0x80 | 127);
-            bytes.extend((long as u64).to_be_bytes());
-        }
-    }
-    bytes.extend([0; 4]);
-    bytes.extend_from_slice(payload);
-    bytes
+    let messages = Messages { input, decoder: Decoder::default(), text: Vec::new(), is_closed: false };
+    (Lines { out: stream, encoder: Encoder::default() }, messages)
 }
 
 /// Sends each line as a text message.
 pub(crate) struct Lines {
     out: TcpStream,
-    line: Vec<u8>,
-}
-
-impl Lines {
-    /// Sends bytes as they are, frames or not.
-    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
-        self.out.write_all(bytes).expect("the server reads");
-    }
+    encoder: Encoder,
 }
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut frames = Vec::new();
-        for byte in bytes {
-            if *byte == b'\n' {
-                frames.extend(frame(0x81, &std::mem::take(&mut self.line)));
-            } else {
-                self.line.push(*byte);
-            }
-        }
+        self.encoder.lines(bytes, &mut frames);
         self.out.write_all(&frames)?;
         Ok(bytes.len())
     }
@@ -77,54 +44,25 @@ impl Write for Lines {
 
 /// Reads each text message as a line; ends where the server closes.
 pub(crate) struct Messages {
-    input: BufReader<TcpStream>,
-    message: Vec<u8>,
-}
-
-impl Messages {
-    /// The next frame's first byte and payload.
-    pub(crate) fn next(&mut self) -> io::Result<(u8, Vec<u8>)> {
-        let mut head = [0; 2];
-        self.input.read_exact(&mut head)?;
-        let length = match head[1] {
-            126 => {
-                let mut length = [0; 2];
-                self.input.read_exact(&mut length)?;
-                u16::from_be_bytes(length).into()
-            }
-            127 => {
-                let mut length = [0; 8];
-                self.input.read_exact(&mut length)?;
-                u64::from_be_bytes(length)
-            }
-            short => u64::from(short),
-        };
-        let mut payload = Vec::new();
-        (&mut self.input).take(length).read_to_end(&mut payload)?;
-        if payload.len() as u64 != length {
-            return Err(ErrorKind::UnexpectedEof.into());
-        }
-        Ok((head[0], payload))
-    }
+    input: TcpStream,
+    decoder: Decoder,
+    text: Vec<u8>,
+    is_closed: bool,
 }
 
 impl Read for Messages {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        while self.message.is_empty() {
-            match self.next()? {
-                (0x81, text) => {
-                    assert!(!text.contains(&b'\n'), "a message is one line");
-                    self.message = text;
-                    self.message.push(b'\n');
-                }
-                (0x88, _) => return Ok(0),
-                // Pings of an idle server.
-                _ => {}
-            }
+        let mut chunk = [0; 16 << 10];
+        while self.text.is_empty() && !self.is_closed {
+            let count = self.input.read(&mut chunk)?;
+            // Pings stay unanswered: no test is silent for so long that the server would mind.
+            let controls = self.decoder.take(&chunk[..count], &mut self.text).expect("frames by the rules");
+            let is_close = |control: &ControlFrame| matches!(control, ControlFrame::Close(_));
+            self.is_closed = count == 0 || controls.iter().any(is_close);
         }
-        let count = bytes.len().min(self.message.len());
-        bytes[..count].copy_from_slice(&self.message[..count]);
-        self.message.drain(..count);
+        let count = bytes.len().min(self.text.len());
+        bytes[..count].copy_from_slice(&self.text[..count]);
+        self.text.drain(..count);
         Ok(count)
     }
 }
