@@ -8,9 +8,11 @@
 //!    made of.
 //! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a check
 //!    of its own; `referee`: the rules behind it.
-//! 3. One file a group of checks, and some of what several groups ask: `proofs`, `evals`, `figures`; `refusals` are a table, `refusals.txt`.
+//! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`, `figures`; `refusals`
+//!    are a table, `refusals.txt`.
 //! 4. `suite`: which checks there are and how they are run; `promises`: what of the specification they cover.
 
+mod describe;
 mod ends;
 mod evals;
 mod fairness;

@@ -1,7 +1,9 @@
-//! The rules service: `describe`, `inspect`, settings of games and sessions, with our own rules as the referee.
+//! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What `describe` tells is
+//! judged in `describe`.
 
 use serde_json::{Value, json};
 
+use super::describe;
 use super::evals;
 use super::liveness::rounds;
 use super::referee::{self, Root};
@@ -14,16 +16,20 @@ const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("games", "`describe games` names the games of `hello`", games),
-    Check::talk("game", "`describe game` tells rules, options, grammars, players and endings", game),
-    Check::talk("options", "`describe options` tells those of every game", options),
+    Check::talk("games", "`describe games` names the games of `hello`", describe::games),
+    Check::talk(
+        "game",
+        "`describe game` tells rules, options, grammars, players and endings",
+        describe::game,
+    ),
+    Check::talk("options", "`describe options` tells those of every game", describe::options),
     Check::talk(
         "settings",
         "a rule or an option has a name, a type, bounds that its default keeps, and words",
-        settings,
+        describe::settings,
     ),
-    Check::talk("schema", "`describe schema` gives both schemas", schema),
-    Check::talk("defaults", "the defaults that `describe` tells are accepted", defaults),
+    Check::talk("schema", "`describe schema` gives both schemas", describe::schema),
+    Check::talk("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
     Check::talk("wants", "inspect tells what is wanted and nothing else", wants),
     Check::talk("legal", "legal moves, mover and outcome are those of the game's rules", legal),
     Check::talk("moves", "`moves` tells for each legal move what follows", moves),
@@ -101,137 +107,6 @@ fn walk(
             // Some way through the game, the same in each run.
             let Some(mv) = next.get((ply * 7 + 3) % next.len().max(1)) else { break };
             position = after(&position, std::slice::from_ref(mv));
-        }
-    }
-    Ok(())
-}
-
-fn games(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?["body"].clone();
-    let mut named = Vec::new();
-    for game in body.as_array().into_iter().flatten() {
-        named.push(text(game, "name")?.to_owned());
-        text(game, "title")?;
-    }
-    let mut offered = texts(&talk.hello, "games")?;
-    named.sort();
-    offered.sort();
-    holds(named == offered, format!("the games {offered:?}"), || body.to_string())
-}
-
-/// What `describe` tells about a game.
-fn described(talk: &mut Talk<'_>, game: &Value) -> Checked<Value> {
-    let request = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game });
-    Ok(talk.result(&request)?["body"].clone())
-}
-
-fn game(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
-        like(&body, &json!({ "name": game }))?;
-        for field in ["title", "position", "moves", "unit"] {
-            holds(!text(&body, field)?.is_empty(), format!("words in `{field}`"), || body.to_string())?;
-        }
-        for field in ["rules", "options", "evaluators", "players", "by"] {
-            for item in list(&body, field)? {
-                text(item, "name")?;
-            }
-        }
-        holds(body["chance"].is_boolean(), "`chance`, yes or no", || body.to_string())?;
-        let players = list(&body, "players")?;
-        for name in ["default", "random"] {
-            let is_there = players.iter().any(|player| player["name"] == name);
-            holds(is_there, format!("the player `{name}`"), || body["players"].to_string())?;
-        }
-    }
-    Ok(())
-}
-
-fn options(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?["body"].clone();
-    for name in ["player", "depth", "eval", "threads", "hash_mb", "level", "seed", "deterministic", "variety"]
-    {
-        let is_there = body.as_array().into_iter().flatten().any(|option| option["name"] == name);
-        holds(is_there, format!("the option `{name}`"), || body.to_string())?;
-    }
-    Ok(())
-}
-
-/// A setting as `describe` tells it.
-fn setting(setting: &Value) -> Checked {
-    let came = || setting.to_string();
-    for field in ["name", "about"] {
-        holds(!text(setting, field)?.is_empty(), format!("words in `{field}`"), came)?;
-    }
-    let kind = text(setting, "type")?;
-    let types = ["bool", "int", "word", "word_or_int", "seed", "text"];
-    holds(types.contains(&kind), format!("a `type` of {types:?}"), came)?;
-    let words = setting.get("words").map(|_| texts(setting, "words")).transpose()?.unwrap_or_default();
-    if kind == "word" {
-        holds(!words.is_empty(), "`words` of a word", came)?;
-    }
-    let Some(default) = setting.get("default") else { return Ok(()) };
-    let bound = |name: &str| setting[name].as_i64();
-    let is_int = default.as_i64().is_some_and(|value| {
-        bound("min").is_none_or(|min| min <= value) && bound("max").is_none_or(|max| value <= max)
-    });
-    let is_word = default.as_str().is_some_and(|word| words.iter().any(|other| other == word));
-    let is_right = match kind {
-        "bool" => default.is_boolean(),
-        "int" => is_int,
-        "word" => is_word,
-        "word_or_int" => is_int || is_word,
-        _ => default.is_string(),
-    };
-    holds(is_right, "a default of its type and within its bounds", came)
-}
-
-fn settings(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let options = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
-    list(&options, "body")?.iter().try_for_each(setting)?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
-        for field in ["rules", "options"] {
-            list(&body, field)?.iter().try_for_each(setting)?;
-        }
-        if let Some(levels) = body.get("levels") {
-            text(levels, "measured_by")?;
-            let mut before = 0;
-            for rating in list(levels, "ratings")? {
-                let level = number(rating, "level")?;
-                let is_next = level > before && rating["elo"].is_i64() && rating["error"].is_u64();
-                holds(is_next, "rising levels, each with its `elo` and `error`", || levels.to_string())?;
-                before = level;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn schema(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "schema" }))?["body"].clone();
-    let are_there = body["requests"].is_object() && body["messages"].is_object();
-    holds(are_there, "`requests` and `messages`", || body.to_string())
-}
-
-fn defaults(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
-        for field in ["rules", "options"] {
-            for setting in list(&body, field)? {
-                let (name, Some(default)) = (text(setting, "name")?, setting.get("default")) else {
-                    continue;
-                };
-                let mut request = newgame("s", &json!({ "game": game }), json!({}));
-                request[field] = json!({ name: default });
-                told(&mut talk, &request, &json!({ field: { name: default } }))?;
-            }
         }
     }
     Ok(())
@@ -348,7 +223,7 @@ fn outcomes(trial: &Trial<'_>) -> Checked {
         }
         like(&told["outcome"], &wanted)?;
         like(told, &json!({ "legal": [] }))?;
-        let body = described(talk, &game["game"])?;
+        let body = describe::described(talk, &game["game"])?;
         let is_listed = list(&body, "by")?.iter().any(|by| by["name"] == told["outcome"]["by"]);
         holds(is_listed, "a `by` that `describe` lists", || told.to_string())?;
         endings.push(position.clone());
