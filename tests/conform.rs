@@ -35,11 +35,12 @@ const WORKERS: usize = 4;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [(&str, fn()); 8] = [
+const TESTS: [(&str, fn()); 9] = [
     ("our daemon passes on standard streams", our_daemon_passes_on_standard_streams),
     ("our daemon passes over TCP", our_daemon_passes_over_tcp),
     ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
+    ("our daemon passes at its limits of connections", our_daemon_passes_at_its_limits_of_connections),
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
@@ -95,9 +96,9 @@ fn passes(report: &Value, skipped: &[impl AsRef<str>]) {
     assert_eq!(with_verdict(report, "skipped"), skipped, "{}", text.join("\n"));
 }
 
-/// What is of WebSocket alone.
-fn of_websocket() -> Vec<String> {
-    listed().into_iter().filter(|check| check.starts_with("websocket/")).collect()
+/// The checks of a group.
+fn group(name: &str) -> Vec<String> {
+    listed().into_iter().filter(|check| check.starts_with(name)).collect()
 }
 
 fn our_daemon_passes_on_standard_streams() {
@@ -111,25 +112,40 @@ fn our_daemon_passes_on_standard_streams() {
         "handshake/abuse",
         "handshake/first-line",
         "handshake/http",
+        "handshake/http-lines",
+        "handshake/late-token",
         "handshake/required",
         "handshake/token",
         "ids/connections-apart",
         "ids/same-for-all",
         "liveness/gone",
     ];
-    passes(&report(&output), &[&others.map(str::to_owned)[..], &of_websocket()].concat());
+    passes(
+        &report(&output),
+        &[&others.map(str::to_owned)[..], &group("websocket/"), &group("places/")].concat(),
+    );
     assert!(output.status.success());
 }
 
 /// What is of standard streams alone.
-const OF_STREAMS: [&str; 5] =
-    ["ends/eof-default", "ends/hangup", "ends/interrupt", "ends/terminate", "handshake/optional"];
+const OF_STREAMS: [&str; 6] = [
+    "ends/eof-default",
+    "ends/hangup",
+    "ends/interrupt",
+    "ends/terminate",
+    "handshake/late-refusal",
+    "handshake/optional",
+];
+
+/// What is of servers that were started in another way.
+const OF_OTHERS: [&str; 5] =
+    ["handshake/late-token", "handshake/token", "places/address", "places/idle", "places/late-hello"];
 
 fn our_daemon_passes_over_tcp() {
     let server = Server::tcp(&["--threads", "2"]);
     let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address())]);
-    let others = OF_STREAMS.into_iter().chain(["handshake/token"]).map(str::to_owned);
-    passes(&report(&output), &others.chain(of_websocket()).collect::<Vec<_>>());
+    let others = OF_STREAMS.into_iter().chain(OF_OTHERS).map(str::to_owned);
+    passes(&report(&output), &others.chain(group("websocket/")).collect::<Vec<_>>());
     assert!(output.status.success());
 }
 
@@ -145,9 +161,9 @@ fn our_daemon_passes_over_websocket() {
         "ends/eof-unanswered",
         "framing/last-line",
         "handshake/http",
-        "handshake/token",
+        "handshake/http-lines",
     ];
-    passes(&report(&output), &[&OF_STREAMS[..], &others].concat());
+    passes(&report(&output), &[&OF_STREAMS[..], &OF_OTHERS, &others].concat());
     assert!(output.status.success());
 }
 
@@ -174,6 +190,30 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
     let refused = report(&conform(&["--json", "--only", "ids/of", &unix]));
     assert_eq!(with_verdict(&refused, "failed"), names(&["ids/of"]));
     fs::remove_dir_all(&place).unwrap();
+}
+
+/// Limits that the check of that name can reach.
+const LOW: [(&str, &[&str]); 5] = [
+    ("places/strangers", &["--strangers", "6"]),
+    ("places/connections", &["--connections", "8"]),
+    ("places/address", &["--per-address", "5"]),
+    ("places/late-hello", &["--hello-within", "1"]),
+    ("places/idle", &["--idle", "1"]),
+];
+
+/// The arguments of a server whose limits that check can reach.
+fn low(check: &str) -> &'static [&'static str] {
+    LOW.iter().find(|(name, _)| *name == check).map_or(&[], |(_, arguments)| arguments)
+}
+
+fn our_daemon_passes_at_its_limits_of_connections() {
+    for (check, arguments) in LOW {
+        for (way, server) in [("tcp", Server::tcp(arguments)), ("ws", Server::websocket(arguments))] {
+            let address = format!("{way}={}", server.address());
+            let output = conform(&["--json", "--timeout", "60s", "--only", check, &address]);
+            passes(&report(&output), &[""; 0]);
+        }
+    }
 }
 
 /// A row of `mutants.txt`.
@@ -280,8 +320,8 @@ fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Res
         Some(lines) => {
             let file = mutant.with_file_name("token");
             let token: &[&str] =
-                if row.lines.contains("auth_") { &["--token-file", file.to_str().unwrap()] } else { &[] };
-            let server = Server::tcp(&[&["--threads", "2"], token].concat());
+                if row.checks[0].contains("token") { &["--token-file", file.to_str().unwrap()] } else { &[] };
+            let server = Server::tcp(&[&["--threads", "2"], token, low(&row.checks[0])].concat());
             let address = Mutant::read(lines, &row.change).listen(server.address());
             conform(&[&arguments[..], token, &[&format!("tcp={address}")]].concat())
         }

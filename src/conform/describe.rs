@@ -1,11 +1,11 @@
-//! What `describe` tells: games, settings and their defaults, schemas.
+//! What `describe` tells: games, settings and their defaults, schemas, limits.
 
 use serde_json::{Value, json};
 
 use super::requests::newgame;
 use super::suite::{Trial, told};
 use super::talk::Talk;
-use super::verdict::{Checked, holds, like, list, number, text, texts};
+use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) fn games(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
@@ -136,4 +136,13 @@ pub(super) fn defaults(trial: &Trial<'_>) -> Checked {
         }
     }
     Ok(())
+}
+
+pub(super) fn limits(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    if !talk.has("byte_limits") {
+        return Err(Stop::skipped("`describe limits` is not promised"));
+    }
+    let told = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }))?;
+    holds(told["body"] == talk.hello["limits"], talk.hello["limits"].to_string(), || told.to_string())
 }

@@ -159,23 +159,42 @@ fn overload(trial: &Trial<'_>) -> Checked {
     let mut other = trial.greet()?;
     other.retries = false;
     let game = other.vast_game()?;
-    let most = number(&other.hello["limits"], "requests")?.min(GREEDY);
-    let fields = json!({ "clock": { "kind": "per_move", "ms": 60 }, "info": { "events": [] } });
+    let is_shared = other.has("fair_share");
+    let limit = |name: &str| number(&other.hello["limits"], name);
+    let most = limit("requests")?.saturating_sub(1).min(GREEDY);
+    let threads = if is_shared { limit("threads")?.min(2) } else { 1 };
+    let fields = json!({ "clock": { "kind": "per_move", "ms": 300 }, "options": { "threads": threads },
+        "info": { "events": ["started"] } });
+    let waiting = with(fields.clone(), &json!({ "queue": true }));
+    let short = with(fields.clone(), &json!({ "clock": { "kind": "per_move", "ms": 3 } }));
+    let waits = |n: u64| is_shared && n % 4 == 3;
     for round in 0..3 {
-        let ids: Vec<String> = (0..most).map(|n| format!("g{round}-{n}")).collect();
-        let requests: Vec<Value> = ids.iter().map(|id| go(id, &game, fields.clone())).collect();
+        let id = |n: u64| format!("g{round}-{n}");
+        let mut requests: Vec<Value> = (0..most)
+            .map(|n| go(&id(n), &game, if waits(n) { waiting.clone() } else { fields.clone() }))
+            .collect();
+        requests.push(go("short", &game, short.clone()));
         other.send_all(&requests)?;
         // What is asked again after an `overloaded` is asked within its clock.
         honest.best(&go(&format!("only{round}"), &game, fields.clone()))?;
-        for id in &ids {
-            let last = other.last(id)?;
+        for n in 0..most {
+            let last = other.last(&id(n))?;
             if last["type"] == "error" {
                 like(&last, &json!({ "code": "overloaded", "fatal": false }))?;
                 number(&last, "retry_ms")?;
+                holds(!waits(n), "no refusal of a search with `queue`", || last.to_string())?;
+                holds(
+                    other.first_place(&id(n))? == other.place(&id(n))?,
+                    "no refusal behind an `info`",
+                    || last.to_string(),
+                )?;
             } else {
                 like(&last, &json!({ "type": "bestmove" }))?;
             }
         }
+        // One whose time is almost over is not refused.
+        let last = other.last("short")?;
+        holds(!is_shared || last["type"] == "bestmove", "a move within 3 ms", || last.to_string())?;
     }
     let refused = honest.overloads.len();
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {

@@ -231,10 +231,12 @@ pub(super) fn counters(trial: &Trial<'_>) -> Checked {
         ("failed", 0, 0),
         ("abandoned", 0, 0),
     ];
+    let wanted = wanted.into_iter().chain(talk.has("log_lost").then_some(("log_lost", 0, 0)));
+    let wanted: Vec<(&str, u64, u64)> = wanted.collect();
     loop {
         let told = talk.result(&status)?["counters"].clone();
         let mut late = None;
-        for (name, more, least) in wanted {
+        for &(name, more, least) in &wanted {
             let (was, is) = (number(&before, name)?, number(&told, name)?);
             if is < (was + more).max(least) {
                 late = Some(format!("`{name}` of {} at least", (was + more).max(least)));

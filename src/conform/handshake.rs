@@ -1,5 +1,7 @@
 //! The opening of a connection: `hello`, versions, features, and strangers on the port.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, ping, with};
@@ -25,6 +27,12 @@ pub(super) const CHECKS: &[Check] = &[
         "without a token: `auth_required`, with another one: `auth_failed`, and the end",
         token,
     ),
+    Check::talk("late-token", "a wrong token is answered late, and a right one meanwhile", late_token),
+    Check::talk(
+        "late-refusal",
+        "a `hello` that is refused late lets searches answer first, and is the end",
+        late_refusal,
+    ),
     Check::talk("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
     Check::talk("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
     Check::talk("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
@@ -34,6 +42,11 @@ pub(super) const CHECKS: &[Check] = &[
         abuse,
     ),
     Check::talk("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
+    Check::talk(
+        "http-lines",
+        "so does any line that could belong to the head of one, wherever it is cut",
+        http_lines,
+    ),
 ];
 
 /// A `hello` that is refused ends its connection.
@@ -61,12 +74,31 @@ fn result(trial: &Trial<'_>) -> Checked {
 }
 
 fn limits(trial: &Trial<'_>) -> Checked {
-    let limits = &trial.greet()?.hello["limits"];
+    let talk = trial.greet()?;
+    let limits = &talk.hello["limits"];
     let fixed = json!({ "line_bytes": 1 << 20, "nesting": 32, "finished_ids": 1024, "multipv": 1000, "depth": 1000,
         "unsent_bytes": 8 << 20, "stalled_ms": 10_000, "eof_ms": 10_000, "shutdown_ms": 5000 });
     like(limits, &fixed)?;
     for name in ["requests", "sessions", "searches", "threads", "hash_bytes"] {
         holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
+    }
+    if talk.has("byte_limits") {
+        for name in [
+            "request_bytes",
+            "request_bytes_in_all",
+            "session_bytes",
+            "session_bytes_in_all",
+            "unsent_bytes_in_all",
+            "connections",
+            "strangers",
+            "hello_ms",
+            "bad_lines",
+        ] {
+            holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
+        }
+        // 0 where there is none.
+        number(limits, "connections_per_address")?;
+        number(limits, "idle_ms")?;
     }
     Ok(())
 }
@@ -190,10 +222,11 @@ fn first_line(trial: &Trial<'_>) -> Checked {
 
 fn abuse(trial: &Trial<'_>) -> Checked {
     trial.needs_socket()?;
-    /// How many bad lines are one too many.
-    const LINES: usize = 16;
+    // How many bad lines are one too many.
+    let greeted = trial.greet()?;
+    let most = if greeted.has("byte_limits") { number(&greeted.hello["limits"], "bad_lines")? } else { 16 };
     let mut talk = trial.open()?;
-    for _ in 1..LINES {
+    for _ in 1..most {
         talk.send_line(b"[]")?;
         like(&talk.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
     }
@@ -203,8 +236,8 @@ fn abuse(trial: &Trial<'_>) -> Checked {
     talk.closed()?;
     let told = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
     holds(told == 1, "a notice `protocol_abuse` before the end", || format!("{told}"))?;
-    let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count();
-    holds(faults == LINES, format!("an error for each of {LINES} lines"), || format!("{faults}"))
+    let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
+    holds(faults == most, format!("an error for each of {most} lines"), || format!("{faults}"))
 }
 
 fn http(trial: &Trial<'_>) -> Checked {
@@ -230,4 +263,87 @@ fn http(trial: &Trial<'_>) -> Checked {
         holds(talk.log.len() == 1, "one answer", || format!("{} messages", talk.log.len()))?;
     }
     list(&trial.greet()?.hello, "games").map(drop)
+}
+
+fn http_lines(trial: &Trial<'_>) -> Checked {
+    trial.needs_socket()?;
+    if trial.is_websocket() {
+        return Err(Stop::skipped("of raw ports alone"));
+    }
+    for line in [
+        "Host: localhost",
+        "content-length:2",
+        "GET /",
+        "M-SEARCH * HTTP/1.1",
+        "GET  \t /two",
+        "\n\r\n\nGET / HTTP/1.1",
+        "GET http://localhost/ HTTP/1.1",
+        "CONNECT localhost:7117 HTTP/1.1",
+        "Upgrade h2c HTTP/2.0",
+    ] {
+        // In two packets, with a conversation behind it that must not be held.
+        let behind = format!("{line}\n{}\n{}\n", trial.hello(), ping("p"));
+        let (start, rest) = behind.split_at(line.len() / 2);
+        let mut talk = trial.open()?;
+        talk.send_bytes(start.as_bytes())?;
+        std::thread::yield_now();
+        talk.send_bytes(rest.as_bytes())?;
+        behind.lines().for_each(|line| talk.note(line.as_bytes()));
+        let error = talk.fault()?;
+        like(&error, &json!({ "code": "bad_json", "id": null, "fatal": true }))
+            .map_err(|stop| stop.at(line))?;
+        talk.closed()?;
+        holds(talk.log.len() == 1, "one answer", || format!("{} messages", talk.log.len()))?;
+    }
+    trial.greet()?.ping()
+}
+
+fn late_token(trial: &Trial<'_>) -> Checked {
+    /// The least that a wrong token waits.
+    const LATE: Duration = Duration::from_millis(100);
+    trial.needs_socket()?;
+    if trial.token().is_none() {
+        return Err(Stop::skipped("the server wants no token, or none was given to the suite"));
+    }
+    let guess = with(trial.hello(), &json!({ "token": "guess" }));
+    for (round, least) in [LATE, 2 * LATE, 4 * LATE].into_iter().enumerate() {
+        let mut guesser = trial.open()?;
+        let since = Instant::now();
+        guesser.send_all(&[guess.clone(), ping("unread")])?;
+        if round == 2 {
+            trial.greet()?.ping()?;
+            let expected = "a right token is answered before a wrong one that came earlier";
+            holds(guesser.is_silent(), expected, || "the wrong one was answered first".into())?;
+        }
+        let refusal = guesser.last("hello")?;
+        let waited = since.elapsed();
+        holds(
+            waited >= least,
+            format!("{} ms before the answer to a wrong token", least.as_millis()),
+            || format!("{} ms", waited.as_millis()),
+        )?;
+        like(&refusal, &json!({ "type": "error", "code": "auth_failed" }))?;
+        guesser.closed()?;
+        let answers = guesser.log.len();
+        holds(answers == 1, "one answer, as nothing else is read", || format!("{answers}"))?;
+    }
+    Ok(())
+}
+
+fn late_refusal(trial: &Trial<'_>) -> Checked {
+    trial.needs_stdio()?;
+    let game = trial.greet()?.vast_game()?;
+    let mut talk = trial.open()?;
+    talk.send(&go("g", &game, endless()))?;
+    talk.info("g", "started")?;
+    let late = with(trial.hello(), &json!({ "protocol": { "min": 65_535, "max": 65_535 } }));
+    talk.send_all(&[late, ping("unread")])?;
+    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    like(&talk.last("hello")?, &json!({ "code": "version_unsupported", "fatal": true }))?;
+    talk.closed()?;
+    let (best, refusal) = (talk.place("g")?, talk.place("hello")?);
+    let is_last = refusal + 1 == talk.log.len() && best < refusal;
+    holds(is_last, "the fatal error behind all other messages, as the last one", || {
+        talk.log.iter().map(|heard| heard.message.to_string()).collect::<Vec<_>>().join("\n")
+    })
 }

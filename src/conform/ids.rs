@@ -14,6 +14,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("clock", "`t_us` counts microseconds", figures::clock),
     Check::watched("one-final", "each request gets one final message"),
     Check::watched("infos-first", "an `info` comes only before the final message"),
+    Check::watched("notices", "a notice about a request comes before its final message"),
     Check::talk("of", "a result tells the command of its request", of),
     Check::talk("shapes", "ids of 1 to 64 of A-Z a-z 0-9 . _ : - are taken", shapes),
     Check::refusals("bad-ids", "another id is `bad_id`, none at all `missing_field`"),

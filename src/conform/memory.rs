@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 
 use super::requests::{endless, go, inspect, session, with};
 use super::suite::{Check, Trial};
-use super::verdict::{Checked, holds, like};
+use super::verdict::{Checked, Stop, holds, like, number};
 
 /// A line of about this many bytes is near the longest that is allowed.
 const LARGE: usize = 1_000_000;
+
+/// More room than this is not filled.
+const MOST_ROOM: u64 = 64 << 20;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::talk(
@@ -24,6 +27,11 @@ pub(super) const CHECKS: &[Check] = &[
         "large-sessions",
         "sessions that are opened by large lines are taken, or refused by a typed error",
         large_sessions,
+    ),
+    Check::talk(
+        "room",
+        "where searches take all the room the next one is `too_many_requests`, and a stop is read",
+        room,
     ),
     Check::talk(
         "large-answer",
@@ -118,6 +126,47 @@ fn large_sessions(trial: &Trial<'_>) -> Checked {
     talk.ping()
 }
 
+fn room(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("isolation")?;
+    if !talk.has("byte_limits") {
+        return Err(Stop::skipped("no room for requests is promised"));
+    }
+    let bytes = number(&talk.hello["limits"], "request_bytes")?;
+    if bytes > MOST_ROOM {
+        return Err(Stop::skipped(format!("{bytes} bytes of requests are too many to try")));
+    }
+    talk.retries = false;
+    let game = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
+    let list = json!({ "excludemoves": vec!["a1"; LARGE / 5] });
+    // A request occupies no less than its line, so that one of these is too many at last.
+    let most = bytes / LARGE as u64 + 2;
+    let mut taken = Vec::new();
+    let refused = loop {
+        let id = format!("g{}", taken.len());
+        talk.send(&go(&id, &game, with(endless(), &list)))?;
+        let first = talk.until(0, &format!("news of `{id}`"), |message| message["id"] == *id)?;
+        let first = talk.log[first].message.clone();
+        if first["type"] == "error" {
+            break first;
+        }
+        taken.push(id);
+        holds(taken.len() as u64 <= most, format!("{most} such searches at most"), || "more".into())?;
+    };
+    like(&refused, &json!({ "code": "too_many_requests", "fatal": false }))?;
+    // One at least is taken, however large.
+    holds(!taken.is_empty(), "a request beside which there is no other", || refused.to_string())?;
+    talk.ping()?;
+    talk.result(&json!({ "id": "t", "cmd": "status" }))?;
+    let halt = talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+    like(&halt, &json!({ "effect": "stopping" }))?;
+    for id in &taken {
+        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    }
+    let after = with(list, &json!({ "limit": { "nodes": 10 } }));
+    talk.best(&go("after", &game, after)).map(drop)
+}
+
 fn large_answer(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.needs("sudoku")?;
@@ -125,8 +174,17 @@ fn large_answer(trial: &Trial<'_>) -> Checked {
     // a quarter of it is asked for.
     let size = if talk.has("byte_limits") { 5 } else { 4 };
     let question = json!({ "game": "sudoku", "rules": { "m": size, "n": size } });
-    let last = talk.ask(&inspect("large", &question, &json!({}), &["moves"]))?;
-    is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
+    // The second one may find the first one unread.
+    let ids = ["large", "larger"];
+    let requests = ids.map(|id| inspect(id, &question, &json!({}), &["moves"]));
+    talk.send_all(&requests)?;
+    for id in ids {
+        let last = talk.last(id)?;
+        is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
+        if last["code"] == "overloaded" {
+            number(&last, "retry_ms")?;
+        }
+    }
     talk.ping()
 }
 

@@ -23,6 +23,8 @@ mod ids;
 mod liveness;
 mod memory;
 mod numbers;
+mod places;
+mod preparation;
 mod promises;
 mod proofs;
 mod races;

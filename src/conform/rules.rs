@@ -29,6 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         describe::settings,
     ),
     Check::talk("schema", "`describe schema` gives both schemas", describe::schema),
+    Check::talk("limits", "`describe limits` tells those of `hello`", describe::limits),
     Check::talk("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
     Check::talk("wants", "inspect tells what is wanted and nothing else", wants),
     Check::talk("legal", "legal moves, mover and outcome are those of the game's rules", legal),

@@ -15,8 +15,8 @@ use super::talk::Talk;
 use super::verdict::{Checked, Stop, Verdict, like};
 use super::witness::{Findings, Witness};
 use super::{
-    ends, fairness, framing, handshake, ids, liveness, memory, numbers, races, refusals, rules, search, time,
-    websocket,
+    ends, fairness, framing, handshake, ids, liveness, memory, numbers, places, preparation, races, refusals,
+    rules, search, time, websocket,
 };
 use crate::client::{Address, LineError, Lines, Reaper};
 
@@ -66,17 +66,19 @@ impl Check {
 }
 
 /// The groups in the order of the report. The last two measure times, and are run when nothing else is.
-pub(super) const GROUPS: [Group; 13] = [
+pub(super) const GROUPS: [Group; 15] = [
     Group { name: "framing", checks: framing::CHECKS },
     Group { name: "numbers", checks: numbers::CHECKS },
     Group { name: "websocket", checks: websocket::CHECKS },
     Group { name: "handshake", checks: handshake::CHECKS },
+    Group { name: "places", checks: places::CHECKS },
     Group { name: "ids", checks: ids::CHECKS },
     Group { name: "search", checks: search::CHECKS },
     Group { name: "races", checks: races::CHECKS },
     Group { name: "liveness", checks: liveness::CHECKS },
     Group { name: "ends", checks: ends::CHECKS },
     Group { name: "rules", checks: rules::CHECKS },
+    Group { name: "preparation", checks: preparation::CHECKS },
     Group { name: "memory", checks: memory::CHECKS },
     Group { name: "fairness", checks: fairness::CHECKS },
     Group { name: "time", checks: time::CHECKS },
@@ -168,6 +170,11 @@ impl<'a> Trial<'a> {
     /// Whether the server speaks on standard streams.
     pub(super) fn is_stdio(&self) -> bool {
         matches!(self.plan.address, Address::Program(_))
+    }
+
+    /// Whether the server is at a Unix socket.
+    pub(super) fn is_unix(&self) -> bool {
+        matches!(self.plan.address, Address::Unix(_))
     }
 
     /// Whether lines are messages of a WebSocket.

@@ -320,6 +320,11 @@ impl<'w> Talk<'w> {
         place.ok_or_else(|| Stop::failed(format!("a message about `{id}`"), "none"))
     }
 
+    /// Whether nothing came that was not read; else what came is lost.
+    pub(super) fn is_silent(&mut self) -> bool {
+        matches!(self.lines.next(Instant::now()), Err(LineError::TimedOut))
+    }
+
     /// Ends the input.
     pub(super) fn end_input(&mut self) {
         self.lines.finish_input();

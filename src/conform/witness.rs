@@ -123,6 +123,11 @@ impl<'f> Witness<'f> {
             findings.note("framing/errors", error_is_whole(message, sent));
         }
         let is_open = self.open.get(id).is_some_and(|&count| count > 0);
+        if kind == "notice" && !id.is_empty() {
+            let came = || message.to_string();
+            findings
+                .note("ids/notices", holds(is_open, "a notice about a request only before its end", came));
+        }
         if kind == "info" {
             let came = || message.to_string();
             findings.note("ids/infos-first", holds(is_open, "an `info` only before the final message", came));

@@ -1,0 +1,178 @@
+//! Places: who leaves, and who is refused, when a server over sockets has as many connections as it allows.
+//!
+//! What the limits are is read from `hello`. Those that are too large to be reached within a check are not tried.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::requests::{endless, go};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::verdict::{Checked, Stop, holds, like, number};
+
+/// More connections than this are not opened.
+const MANY: u64 = 600;
+
+/// A longer time is not waited for.
+const LONG: Duration = Duration::from_secs(5);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk("strangers", "the oldest connection without `hello` leaves for a new one", strangers),
+    Check::talk("connections", "a `hello` that finds no place is `too_many_connections`", connections),
+    Check::talk(
+        "address",
+        "at the limit of its address the oldest connection without `hello` leaves, and a `hello` is refused",
+        address,
+    ),
+    Check::talk("late-hello", "a connection whose `hello` does not come in time closes", late_hello),
+    Check::talk("idle", "a connection that is idle for too long closes, and none that searches", idle),
+];
+
+/// The limits that the server tells; the check is skipped where it does not promise what it is about.
+fn limits(trial: &Trial<'_>) -> Checked<Value> {
+    trial.needs_socket()?;
+    let talk = trial.greet()?;
+    if talk.has("byte_limits") {
+        Ok(talk.hello["limits"].clone())
+    } else {
+        Err(Stop::skipped("limits of connections are not told"))
+    }
+}
+
+/// A limit of connections that can be tried.
+fn count(limits: &Value, name: &str) -> Checked<u64> {
+    match number(limits, name)? {
+        0 => Err(Stop::skipped(format!("there is no limit `{name}`"))),
+        count if count > MANY => Err(Stop::skipped(format!("{count} connections are too many to try"))),
+        count => Ok(count),
+    }
+}
+
+/// A time that can be waited for.
+fn time(limits: &Value, name: &str) -> Checked<Duration> {
+    match Duration::from_millis(number(limits, name)?) {
+        Duration::ZERO => Err(Stop::skipped(format!("there is no limit `{name}`"))),
+        time if time > LONG => {
+            Err(Stop::skipped(format!("{} ms are longer than a check may take", time.as_millis())))
+        }
+        time => Ok(time),
+    }
+}
+
+/// The connection closes, and is told by which limit.
+fn leaves(talk: &mut Talk<'_>, limit: &str) -> Checked {
+    talk.closed()?;
+    let last = talk.log.last().map_or(Value::Null, |heard| heard.message.clone());
+    like(&last, &json!({ "type": "notice", "kind": "warning", "limit": limit }))
+}
+
+/// Says `hello` on new connections until one is refused a place; those that have one.
+fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Talk<'t>>> {
+    let mut greeted = Vec::new();
+    for _ in 0..=most {
+        let mut talk = trial.open()?;
+        if !try_hello(trial, &mut talk)? {
+            return Ok(greeted);
+        }
+        greeted.push(talk);
+    }
+    Err(Stop::failed(format!("{most} connections at most"), format!("{} said `hello`", greeted.len())))
+}
+
+/// Says `hello`: whether there was a place. Else it is refused, and the connection closes.
+fn try_hello(trial: &Trial<'_>, talk: &mut Talk<'_>) -> Checked<bool> {
+    let answer = talk.ask(&trial.hello())?;
+    if answer["type"] == "result" {
+        return Ok(true);
+    }
+    like(&answer, &json!({ "type": "error", "code": "too_many_connections", "fatal": true }))?;
+    number(&answer, "retry_ms")?;
+    talk.closed()?;
+    Ok(false)
+}
+
+fn strangers(trial: &Trial<'_>) -> Checked {
+    let limits = limits(trial)?;
+    let most = count(&limits, "strangers")?;
+    if (1..most + 2).contains(&number(&limits, "connections_per_address")?) {
+        return Err(Stop::skipped("an address has fewer places than strangers"));
+    }
+    let mut greeted = trial.greet()?;
+    let mut silent = (0..=most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
+    leaves(&mut silent[0], "strangers")?;
+    // The newest has its place, and who said `hello` loses none.
+    if let Some(mut newest) = silent.pop() {
+        like(&newest.ask(&trial.hello())?, &json!({ "type": "result" }))?;
+    }
+    silent.into_iter().for_each(Talk::vanish);
+    greeted.ping()
+}
+
+fn connections(trial: &Trial<'_>) -> Checked {
+    let limits = limits(trial)?;
+    let most = count(&limits, "connections")?;
+    if (1..most + 1).contains(&number(&limits, "connections_per_address")?) {
+        return Err(Stop::skipped("an address has fewer places than all together"));
+    }
+    let mut greeted = fill(trial, most)?;
+    greeted.iter_mut().try_for_each(Talk::ping)?;
+    // Who leaves makes room.
+    greeted.pop().into_iter().for_each(Talk::vanish);
+    loop {
+        let mut talk = trial.open()?;
+        if try_hello(trial, &mut talk)? {
+            return talk.ping();
+        }
+        holds(!trial.is_late(), "a place after one left", || "none".into())?;
+    }
+}
+
+fn address(trial: &Trial<'_>) -> Checked {
+    let limits = limits(trial)?;
+    if trial.is_unix() {
+        return Err(Stop::skipped("Unix sockets have no address"));
+    }
+    let most = count(&limits, "connections_per_address")?;
+    if number(&limits, "strangers")? <= most || number(&limits, "connections")? < most {
+        return Err(Stop::skipped("all together have fewer places"));
+    }
+    let mut greeted = trial.greet()?;
+    let mut silent = (0..most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
+    leaves(&mut silent[0], "connections_per_address")?;
+    greeted.ping()?;
+    silent.into_iter().for_each(Talk::vanish);
+    let mut others = fill(trial, most)?;
+    others.iter_mut().chain([&mut greeted]).try_for_each(Talk::ping)
+}
+
+fn late_hello(trial: &Trial<'_>) -> Checked {
+    let limits = limits(trial)?;
+    let time = time(&limits, "hello_ms")?;
+    let since = Instant::now();
+    let mut silent = trial.open()?;
+    leaves(&mut silent, "hello_ms")?;
+    let waited = since.elapsed();
+    holds(waited >= time, format!("{} ms for a `hello`", time.as_millis()), || {
+        format!("{} ms", waited.as_millis())
+    })
+}
+
+fn idle(trial: &Trial<'_>) -> Checked {
+    let limits = limits(trial)?;
+    let time = time(&limits, "idle_ms")?;
+    let mut busy = trial.greet()?;
+    let game = busy.vast_game()?;
+    busy.send(&go("g", &game, endless()))?;
+    busy.info("g", "started")?;
+    let since = Instant::now();
+    let mut idle = trial.greet()?;
+    leaves(&mut idle, "idle_ms")?;
+    let waited = since.elapsed();
+    holds(waited >= time, format!("{} ms of silence", time.as_millis()), || {
+        format!("{} ms", waited.as_millis())
+    })?;
+    // A search in flight is no idleness.
+    busy.ping()?;
+    holds(busy.is_open("g"), "the search goes on", || "it ended".into())
+}

@@ -1,0 +1,169 @@
+//! Preparation: what a server does with positions that take its rules long to read.
+//!
+//! Only where the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver that searches; a
+//! server that finds out at once has nothing to be undecided about, and passes.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::requests::{endless, go, inspect, newgame, session, stop};
+use super::suite::{Check, Trial};
+use super::talk::Talk;
+use super::time::{judge, measured, ms};
+use super::verdict::{Checked, Stop, holds, like, list};
+
+/// How long after the end of a search the server may still look for a legal move, and how late it may be then.
+const UNPREPARED: Duration = ms(1250);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk(
+        "undecided",
+        "what the rules do not find out within their bounds is `undecided`, and equal questions get equal answers",
+        undecided,
+    ),
+    Check::talk(
+        "placed",
+        "a go takes such a move as placed, says so before anything else, and claims no proof",
+        placed,
+    ),
+    Check::talk("stopped", "a stop ends the reading of a position: with a move, or `unprepared`", stopped),
+    Check::talk("closed", "a close ends what is read for its session", closed),
+];
+
+/// A connection to a server that promises bounds, and the slow positions.
+fn greet<'t>(trial: &Trial<'t>) -> Checked<(Talk<'t>, Vec<Value>)> {
+    let talk = trial.greet()?;
+    talk.needs("sudoku")?;
+    if !talk.has("preparation") {
+        return Err(Stop::skipped("no bound of the reading of positions is promised"));
+    }
+    let rows = include_str!("slow.txt").lines().filter(|line| !line.starts_with('#'));
+    let position = |row: &str| {
+        let (start, mv) = row.split_once(" | ").expect("a start and a move");
+        json!({ "start": start, "moves": [mv] })
+    };
+    Ok((talk, rows.map(position).collect()))
+}
+
+fn sudoku() -> Value {
+    json!({ "game": "sudoku" })
+}
+
+/// Whether the answer is `undecided`, which must be at one of these places.
+fn is_undecided(answer: &Value, places: &[&str]) -> Checked<bool> {
+    if answer["type"] == "result" {
+        return Ok(false);
+    }
+    like(answer, &json!({ "type": "error", "code": "undecided", "fatal": false }))?;
+    let is_there = places.iter().any(|place| answer["pointer"] == *place);
+    holds(is_there, format!("a pointer of {places:?}"), || answer.to_string())?;
+    Ok(true)
+}
+
+/// Whether the server answers `undecided` to a question about that position.
+fn ask(talk: &mut Talk<'_>, id: &str, position: &Value) -> Checked<(bool, Value)> {
+    let answer = talk.ask(&inspect(id, &sudoku(), position, &["legal"]))?;
+    let is_open = is_undecided(&answer, &["/position/start", "/position/moves/0"])?;
+    Ok((is_open, json!({ "code": answer["code"], "pointer": answer["pointer"], "legal": answer["legal"] })))
+}
+
+fn undecided(trial: &Trial<'_>) -> Checked {
+    let (mut talk, slow) = greet(trial)?;
+    for position in &slow {
+        let (_, first) = ask(&mut talk, "first", position)?;
+        // Cut short, it has not become another position.
+        let short = json!({ "position": position, "clock": { "kind": "per_move", "ms": 0 } });
+        talk.ask(&go("cut", &sudoku(), short))?;
+        let (_, again) = ask(&mut talk, "again", position)?;
+        holds(again == first, format!("{first} again"), || again.to_string())?;
+    }
+    let start = json!({ "start": slow[0]["start"] });
+    let answer = talk.ask(&inspect("moves", &sudoku(), &start, &["text", "moves"]))?;
+    if is_undecided(&answer, &["/want/1"])? {
+        let board = talk.result(&inspect("board", &sudoku(), &start, &["board"]))?;
+        let is_marked = list(&board["board"], "marks")?.iter().any(|mark| mark["mark"] == "undecided");
+        holds(is_marked, "a mark `undecided` where a move is", || board.to_string())?;
+    }
+    talk.ping()
+}
+
+fn placed(trial: &Trial<'_>) -> Checked {
+    let (mut talk, slow) = greet(trial)?;
+    for (n, position) in slow.iter().enumerate() {
+        let (is_open, _) = ask(&mut talk, "i", position)?;
+        let id = format!("g{n}");
+        let best = talk
+            .best(&go(&id, &sudoku(), json!({ "position": position, "limit": { "nodes": 20 } })))
+            .map_err(|stop| stop.at("a position whose last move may be bad"))?;
+        // What comes behind the move is heard, too.
+        talk.ping()?;
+        if !is_open {
+            continue;
+        }
+        let about: Vec<Value> = talk
+            .log
+            .iter()
+            .map(|heard| heard.message.clone())
+            .filter(|message| message["id"] == id)
+            .collect();
+        like(&about[0], &json!({ "type": "notice", "kind": "warning" }))
+            .map_err(|stop| stop.at("before any other message of the go"))?;
+        holds(best["reason"] != "proven", "no claim of a proof", || best.to_string())?;
+        for message in &about {
+            let mut lines = message["lines"].as_array().into_iter().flatten();
+            let is_proof = lines.any(|line| line["score"].get("proof").is_some());
+            holds(!is_proof, "no score with a `proof`", || message.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// A search whose position may not have been read answers a move, or that it was not.
+fn is_move_or_unprepared(last: &Value) -> Checked {
+    let is_right = last["type"] == "bestmove" || last["code"] == "unprepared" && last["fatal"] == false;
+    holds(is_right, "a bestmove, or the error `unprepared`", || last.to_string())
+}
+
+fn stopped(trial: &Trial<'_>) -> Checked {
+    let (mut talk, slow) = greet(trial)?;
+    let mut samples = Vec::new();
+    for (n, position) in slow.iter().cycle().take(6).enumerate() {
+        let id = format!("g{n}");
+        let (mut fields, mut request) = (endless(), stop(&id));
+        fields["position"] = position.clone();
+        request["id"] = json!("halt");
+        talk.send(&go(&id, &sudoku(), fields))?;
+        let (sample, last) = measured(Duration::ZERO, || {
+            let sent = talk.send(&request)?;
+            let heard = talk.last_heard(&id)?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        is_move_or_unprepared(&last)?;
+        like(&talk.last("halt")?, &json!({ "type": "result", "of": "stop" }))?;
+        samples.push(sample);
+    }
+    judge("an answer within 1 s of the stop", &samples, UNPREPARED)
+}
+
+fn closed(trial: &Trial<'_>) -> Checked {
+    let (mut talk, slow) = greet(trial)?;
+    talk.result(&newgame("s", &sudoku(), json!({})))?;
+    let s = session("s");
+    let mut requests: Vec<Value> =
+        (0..20).map(|n| inspect(&format!("q{n}"), &s, &slow[n % slow.len()], &["legal"])).collect();
+    requests.push(go("g", &s, endless()));
+    requests.push(json!({ "id": "end", "cmd": "close", "session": "s" }));
+    talk.send_all(&requests)?;
+    talk.last("end").and_then(|end| like(&end, &json!({ "type": "result", "of": "close" })))?;
+    let last = talk.last("g")?;
+    let is_right = last["reason"] == "closed" || last["code"] == "unprepared";
+    holds(is_right, "a bestmove of reason `closed`, or `unprepared`", || last.to_string())?;
+    for n in 0..20 {
+        let answer = talk.last(&format!("q{n}"))?;
+        let is_right = answer["type"] == "result"
+            || ["undecided", "unprepared"].iter().any(|code| answer["code"] == *code);
+        holds(is_right, "an answer, `undecided` or `unprepared`", || answer.to_string())?;
+    }
+    talk.ping()
+}
