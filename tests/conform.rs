@@ -40,7 +40,7 @@ const TESTS: [(&str, fn()); 9] = [
     ("our daemon passes over TCP", our_daemon_passes_over_tcp),
     ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
-    ("our daemon passes at its limits of connections", our_daemon_passes_at_its_limits_of_connections),
+    ("our daemon passes at low limits", our_daemon_passes_at_low_limits),
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
@@ -105,6 +105,7 @@ fn our_daemon_passes_on_standard_streams() {
     let output = conform(&["--json", "--timeout", "60s", "--", PLYD, "serve", "--threads", "2"]);
     let others = [
         "ends/quit-alone",
+        "fairness/engines",
         "fairness/greedy",
         "fairness/moves",
         "fairness/overload",
@@ -138,8 +139,14 @@ const OF_STREAMS: [&str; 6] = [
 ];
 
 /// What is of servers that were started in another way.
-const OF_OTHERS: [&str; 5] =
-    ["handshake/late-token", "handshake/token", "places/address", "places/idle", "places/late-hello"];
+const OF_OTHERS: [&str; 6] = [
+    "fairness/engines",
+    "handshake/late-token",
+    "handshake/token",
+    "places/address",
+    "places/idle",
+    "places/late-hello",
+];
 
 fn our_daemon_passes_over_tcp() {
     let server = Server::tcp(&["--threads", "2"]);
@@ -193,7 +200,8 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
 }
 
 /// Limits that the check of that name can reach.
-const LOW: [(&str, &[&str]); 5] = [
+const LOW: [(&str, &[&str]); 6] = [
+    ("fairness/engines", &["--engines", "6"]),
     ("places/strangers", &["--strangers", "6"]),
     ("places/connections", &["--connections", "8"]),
     ("places/address", &["--per-address", "5"]),
@@ -206,7 +214,7 @@ fn low(check: &str) -> &'static [&'static str] {
     LOW.iter().find(|(name, _)| *name == check).map_or(&[], |(_, arguments)| arguments)
 }
 
-fn our_daemon_passes_at_its_limits_of_connections() {
+fn our_daemon_passes_at_low_limits() {
     for (check, arguments) in LOW {
         for (way, server) in [("tcp", Server::tcp(arguments)), ("ws", Server::websocket(arguments))] {
             let address = format!("{way}={}", server.address());

@@ -12,7 +12,7 @@ use super::requests::{endless, go, inspect, ping, stop, with};
 use super::suite::{Check, Trial};
 use super::talk::Talk;
 use super::time::{Sample, answer, judge, measured, ms};
-use super::verdict::{Checked, holds, like, list, number};
+use super::verdict::{Checked, Stop, absent, holds, like, list, number};
 
 /// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a few with
 /// one.
@@ -39,6 +39,11 @@ pub(super) const CHECKS: &[Check] = &[
         "overload",
         "of more searches than cores can carry each is answered or `overloaded`, the only one of a connection last",
         overload,
+    ),
+    Check::talk(
+        "engines",
+        "at the limit of searches the connection with the most of them makes room for another one",
+        engines,
     ),
     Check::talk(
         "questions",
@@ -199,6 +204,38 @@ fn overload(trial: &Trial<'_>) -> Checked {
     let refused = honest.overloads.len();
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
         format!("{refused}")
+    })
+}
+
+fn engines(trial: &Trial<'_>) -> Checked {
+    trial.needs_several_connections()?;
+    let mut honest = trial.greet()?;
+    let most = match honest.hello["limits"]["engines"].as_u64() {
+        Some(most) if most <= GREEDY => most,
+        Some(most) => return Err(Stop::skipped(format!("{most} searches are too many to try"))),
+        None => return Err(Stop::skipped("no limit of searches is told")),
+    };
+    let mut greedy = trial.greet()?;
+    greedy.retries = false;
+    let game = greedy.vast_game()?;
+    let fields = with(endless(), &json!({ "info": { "events": ["best"] } }));
+    for n in 0..most {
+        let id = format!("g{n}");
+        greedy.send(&go(&id, &game, fields.clone()))?;
+        greedy.info(&id, "best")?;
+    }
+    // Nobody has more searches than who asks for one more.
+    let refused = greedy.refused(&go("more", &game, fields.clone()), &json!({ "code": "overloaded" }))?;
+    number(&refused, "retry_ms")?;
+    honest.best(&go("m", &game, json!({ "clock": { "kind": "per_move", "ms": 100 } })))?;
+    let superseded = greedy.last(&format!("g{}", most - 1))?;
+    like(&superseded, &json!({ "type": "bestmove", "reason": "superseded" }))?;
+    absent(&superseded, "superseded_by")?;
+    // The place is free again.
+    greedy.send(&go("again", &game, fields))?;
+    greedy.info("again", "best")?;
+    holds(honest.overloads.is_empty(), "no refusal of who has fewer searches", || {
+        format!("{}", honest.overloads.len())
     })
 }
 

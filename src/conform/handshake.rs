@@ -93,6 +93,7 @@ fn limits(trial: &Trial<'_>) -> Checked {
             "strangers",
             "hello_ms",
             "bad_lines",
+            "engines",
         ] {
             holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
         }
