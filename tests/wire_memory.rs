@@ -9,7 +9,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::{Server, endless, go, open};
+use common::boards::{Board, SLOW as SLOW_BOARDS};
+use common::{Server, endless, go, open, place};
 use serde_json::{Value, json};
 
 /// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does other things.
@@ -124,6 +125,26 @@ fn a_line_that_alone_exceeds_the_bounds_is_taken_and_stop_is_read() {
         assert_eq!(peer.last("g")["reason"], "stopped");
         peer.line(heavy("d").trim_end().as_bytes());
         assert_eq!(peer.last("d")["code"], "illegal_move");
+    }
+}
+
+#[test]
+fn a_connection_at_its_bound_is_read_no_further_and_keeps_its_order() {
+    let (server, mut stdio) = Server::both(&["--request-mb", "1", "--threads", "2"]);
+    let mut tcp = server.greet(json!({}));
+    let board = Board::new(SLOW_BOARDS[0]);
+    let question = json!({ "id": "slow", "cmd": "inspect", "game": "sudoku", "want": ["legal"],
+        "position": { "start": board.start(), "moves": [board.mv()] } });
+    for peer in [&mut stdio, &mut tcp] {
+        peer.send(&question);
+        // It does not fit beside the question, and a ping behind it, which would be answered at once, is not read.
+        peer.line(heavy("heavy").trim_end().as_bytes());
+        peer.send(&json!({ "id": "ping", "cmd": "ping" }));
+        for (id, wanted) in [("slow", "undecided"), ("heavy", "illegal_move")] {
+            assert_eq!(peer.last(id)["code"], wanted);
+        }
+        assert_eq!(peer.last("ping")["of"], "ping");
+        assert!(place(peer, "slow") < place(peer, "ping"), "the ping was read before there was room");
     }
 }
 

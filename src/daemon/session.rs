@@ -99,7 +99,7 @@ impl State {
             || conn.inflight.len() >= max_requests
             || shutting_down;
         let bytes = at.bytes + conn.defaults_bytes;
-        !is_answered_at_once && !is_refused && self.room(at.conn, bytes) == Room::Later
+        !is_answered_at_once && !is_refused && self.must_wait_for_room(at.conn, bytes)
     }
 
     /// Takes a request.

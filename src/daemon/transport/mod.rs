@@ -155,14 +155,16 @@ impl Received {
         Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
     }
 
-    /// Gives the line to the state, unless it must wait for room.
+    /// Gives the line to the state, unless it must wait for room; what was kept free for it is its own until then.
     fn apply_if_room(self, state: &mut State) -> Option<Self> {
         if let Content::Request(request) = &self.content
             && state.must_wait(&self.at, request)
         {
             return Some(self);
         }
+        let conn = self.at.conn;
         self.apply(state);
+        state.unreserve(conn);
         None
     }
 

@@ -68,7 +68,7 @@ pub(in crate::daemon) async fn accept_unix(shared: Arc<Shared>, listener: Arc<Un
 }
 
 /// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is silent.
-pub(super) fn prepare(shared: &Shared, stream: &TcpStream) {
+pub(in crate::daemon) fn prepare(shared: &Shared, stream: &TcpStream) {
     let ask = || -> io::Result<()> {
         stream.set_nodelay(true)?;
         let silence = shared.lock().limits.keepalive;
@@ -205,7 +205,6 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
     };
     let decoder = Arc::clone(shared);
     let decoded = tokio::task::spawn_blocking(move || Received::decode(&decoder, conn, event, time)).await;
-    shared.with(|state| state.unreserve(conn));
     match decoded {
         Ok(received) => apply(link, received).await,
         Err(error) => {

@@ -144,7 +144,6 @@ impl<O: AsFd> Link<O> {
         }
         // While this decodes, the other thread writes what searches tell.
         let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
-        self.shared.with(|state| state.unreserve(self.conn));
         while let Some(received) = waits {
             waits = self.shared.with(|state| {
                 state.hold_writer(self.conn);
