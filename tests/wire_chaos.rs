@@ -56,6 +56,29 @@ fn request(random: &mut Random, id: String, sent: usize) -> Value {
     request
 }
 
+/// The number of a request in the order of sending.
+fn number(id: &str) -> usize {
+    id[1..].parse().unwrap()
+}
+
+/// Whether a `close` or a `newgame` of a search's session was sent between the search and another request, and took effect.
+fn is_closed_before(
+    target: &str,
+    id: &str,
+    requests: &HashMap<String, Value>,
+    finals: &HashMap<&str, &Value>,
+) -> bool {
+    let session = &requests[target]["session"];
+    let mut between = (number(target) + 1..number(id)).map(|number| format!("r{number}"));
+    session.is_string()
+        && between.any(|id| {
+            let request = &requests[&id];
+            ["close", "newgame"].iter().any(|cmd| request["cmd"] == *cmd)
+                && request["session"] == *session
+                && finals[id.as_str()]["type"] == "result"
+        })
+}
+
 /// Checks what the messages say of each other.
 fn check(peer: &Peer, requests: &HashMap<String, Value>) {
     let mut finals: HashMap<&str, &Value> = HashMap::new();
@@ -83,9 +106,12 @@ fn check(peer: &Peer, requests: &HashMap<String, Value>) {
         for target in last["targets"].as_array().into_iter().flatten() {
             let end = finals[target.as_str().unwrap()];
             assert!(end["seq"].as_u64() > last["seq"].as_u64(), "{last} but {end}");
-            // A go that proves bad while it is read ends in its error, and one whose session was closed before the stop
-            // came ends for that.
-            let told = end["reason"] == "stopped" || end["reason"] == "closed" || end["type"] == "error";
+            // A go that proves bad while it is read ends in its error, and one whose session is being closed when the stop
+            // comes ends for that.
+            let told = match end["reason"].as_str() {
+                Some("closed") => is_closed_before(target.as_str().unwrap(), id, requests, &finals),
+                reason => reason == Some("stopped") || end["type"] == "error",
+            };
             assert!(told, "{request} -> {last} but {end}");
         }
         if last["effect"] == "already_finished" && request.get("target").is_some() {

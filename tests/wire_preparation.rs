@@ -152,26 +152,26 @@ fn slow_questions_of_one_client_delay_no_other() {
 #[test]
 fn clocks_and_stops_end_the_reading_of_a_position() {
     let (_server, mut peer) = Server::stdio(&[]);
-    for (id, fields, reasons) in [
-        ("clock", per_move(50), ["clock", "limit"]),
-        ("none", per_move(0), ["clock", "limit"]),
-        ("hard", json!({ "clock": { "kind": "none" }, "hard_ms": 50 }), ["deadline", "limit"]),
-        ("stop", json!({ "clock": { "kind": "none" } }), ["stopped", "limit"]),
+    for (id, fields, reason) in [
+        ("clock", per_move(50), "clock"),
+        ("none", per_move(0), "clock"),
+        ("hard", json!({ "clock": { "kind": "none" }, "hard_ms": 50 }), "deadline"),
+        ("stop", json!({ "clock": { "kind": "none" } }), "stopped"),
     ] {
+        // A player that is never through, so that nothing else ends the search.
+        let fields = with(fields, &json!({ "options": { "player": "alphabeta" } }));
         for at in 0..3 {
-            let began = Instant::now();
             let name = format!("{id}{at}");
             peer.send(&go(&name, "sudoku", &slow(at), fields.clone()));
             if id == "stop" {
                 peer.send(&json!({ "id": "s", "cmd": "stop", "target": name }));
             }
+            // Read to the end, a position takes minutes in a build that is not optimised: more than is waited for here.
             let best = peer.last(&name);
             assert_eq!(best["type"], "bestmove", "{best}");
-            assert!(reasons.iter().any(|reason| best["reason"] == *reason), "{best}");
+            assert_eq!(best["reason"], reason, "{best}");
             assert!(!claims_proof(&best) && best["move"].is_string(), "{best}");
             assert_eq!(warnings(&peer, &name).len(), 1);
-            // Three seconds without the mend on a quiet machine, and as many minutes in a build that is not optimised.
-            assert!(began.elapsed() < Duration::from_secs(5), "{name} took {:?}", began.elapsed());
         }
     }
     // Ordinary positions are read whole however little time there is.
