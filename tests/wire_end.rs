@@ -236,8 +236,33 @@ fn a_second_signal_does_not_wait_for_the_transcript() {
 #[test]
 fn a_second_signal_does_not_wait_for_the_flush() {
     let patient = end_while_unread(1);
-    let hasty = end_while_unread(2);
-    assert!(hasty * 4 < patient, "{hasty:?} with a second signal, {patient:?} without");
+    // A machine that is busy may take long to end a process, but not each time.
+    let hasty = (0..8).map(|_| end_while_unread(2)).find(|hasty| *hasty * 4 < patient);
+    assert!(hasty.is_some(), "a second signal takes as long as the flush, {patient:?}");
+}
+
+/// A set of signals of the process, as Linux tells it, has SIGHUP.
+fn has_hangup(server: &Server, set: &str) -> bool {
+    u64::from_str_radix(&server.status_line(set), 16).unwrap() & 1 == 1
+}
+
+#[test]
+fn a_hangup_that_is_ignored_stays_so() {
+    // As `nohup` starts it.
+    let mut server = Server::under("trap '' HUP");
+    let mut peer = server.greet(json!({}));
+    assert!(has_hangup(&server, "SigIgn:") && !has_hangup(&server, "SigCgt:"));
+    for _ in 0..20 {
+        server.signal(Signal::HUP);
+        peer.ping();
+    }
+    server.greet(json!({})).ping();
+    assert!(server.runs());
+    server.signal(Signal::TERM);
+    peer.closed();
+    assert!(server.exit().success());
+    let other = Server::under("trap - HUP");
+    assert!(!has_hangup(&other, "SigIgn:") && has_hangup(&other, "SigCgt:"));
 }
 
 #[test]

@@ -17,11 +17,11 @@ pub(crate) mod websocket;
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use plyd::client::Process;
+use plyd::client::{Launch, Process};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -52,31 +52,46 @@ impl Server {
 
     /// A daemon on a free TCP port.
     pub(crate) fn tcp(arguments: &[&str]) -> Self {
-        let mut server = Self::spawn(&[&["--tcp", "127.0.0.1:0"], arguments].concat());
-        let address = server._log.recv_timeout(PATIENCE).expect("the log tells the port");
-        server.address = Some(address);
+        Self::spawn_on_port(process::plyd([&["serve", "-v", "--tcp", "127.0.0.1:0"], arguments].concat()))
+    }
+
+    fn spawn_on_port(launch: Launch) -> Self {
+        let mut server = Self::spawn_as(launch);
+        server.find_address();
         server
+    }
+
+    fn find_address(&mut self) {
+        self.address = Some(self._log.recv_timeout(PATIENCE).expect("the log tells the port"));
     }
 
     /// A daemon on a free port for WebSocket.
     pub(crate) fn websocket(arguments: &[&str]) -> Self {
         let mut server = Self::spawn(&[&["--ws", "127.0.0.1:0"], arguments].concat());
-        let address = server._log.recv_timeout(PATIENCE).expect("the log tells the port");
-        server.address = Some(address);
+        server.find_address();
         server.is_websocket = true;
         server
+    }
+
+    /// A daemon on a free TCP port, started by a shell after this command.
+    pub(crate) fn under(command: &str) -> Self {
+        let script = format!("{command}; exec \"$0\" serve -v --tcp 127.0.0.1:0");
+        let launch = process::launch(Command::new("sh").args(["-c", &script, process::PLYD]));
+        Self::spawn_on_port(launch)
     }
 
     /// A daemon on both: its standard input and output, and a free TCP port.
     pub(crate) fn both(arguments: &[&str]) -> (Self, Peer) {
         let (mut server, peer) = Self::stdio(&[&["--tcp", "127.0.0.1:0"], arguments].concat());
-        let address = server._log.recv_timeout(PATIENCE).expect("the log tells the port");
-        server.address = Some(address);
+        server.find_address();
         (server, peer)
     }
 
     fn spawn(arguments: &[&str]) -> Self {
-        let mut launch = process::plyd([&["serve", "-v"], arguments].concat());
+        Self::spawn_as(process::plyd([&["serve", "-v"], arguments].concat()))
+    }
+
+    fn spawn_as(mut launch: Launch) -> Self {
         launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
         let stderr = process.take_stderr().expect("stderr is piped");
@@ -144,9 +159,14 @@ impl Server {
 
     /// A number of KiB that the system tells of the process.
     pub(crate) fn status_kib(&self, name: &str) -> u64 {
+        self.status_line(name).parse().expect("a number of KiB")
+    }
+
+    /// The word behind a name in what the system tells of the process.
+    pub(crate) fn status_line(&self, name: &str) -> String {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
         let line = status.lines().find(|line| line.starts_with(name)).expect("a line of /proc");
-        line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number of KiB")
+        line.split_whitespace().nth(1).expect("a word behind the name").to_owned()
     }
 
     /// The processor time that the process has used, in clock ticks of a hundredth of a second.

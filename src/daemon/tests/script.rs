@@ -6,7 +6,8 @@
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes back
 //! (`limit`, `clock`, `proven`, `stopped`, `panic`); `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`, `gone`, `shutdown`;
 //! `lose ID` the thread that was to take the search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its
-//! first mention (`tcp` ones must shake hands).
+//! first mention (those whose names begin with `tcp` must shake hands); `token TEXT` what `hello` must show on those that are
+//! opened from here on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ impl Stage {
     fn conn(&mut self, name: &str) {
         let nobody = || Signal::Task(Arc::default());
         if !self.conns.contains_key(name) {
-            let origin = if name == "tcp" { Origin::Socket(None) } else { Origin::Stdio };
+            let origin = if name.starts_with("tcp") { Origin::Socket(None) } else { Origin::Stdio };
             let id = self.state.open_conn(origin, [nobody(), nobody(), nobody()], self.now_ns);
             self.conns.insert(name.to_owned(), id);
         }
@@ -278,6 +279,7 @@ impl Stage {
                 }
             }
             "conn" => self.conn(rest),
+            "token" => self.state.token = Some(rest.to_owned()),
             other => return Err(format!("no such step: {other}")),
         }
         Ok(())
