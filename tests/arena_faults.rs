@@ -27,7 +27,7 @@ use matches::{FAST, command, directory, records_in};
 use stub::{ASKED, PROCESSES, Stub};
 
 /// A wait of the default length would only make the tests longer.
-const PATIENCE: [&str; 2] = ["--patience", "2s"];
+const PATIENCE: [&str; 2] = ["--patience", "5s"];
 
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
