@@ -174,16 +174,10 @@ fn large_answer(trial: &Trial<'_>) -> Checked {
     // a quarter of it is asked for.
     let size = if talk.has("byte_limits") { 5 } else { 4 };
     let question = json!({ "game": "sudoku", "rules": { "m": size, "n": size } });
-    // The second one may find the first one unread.
-    let ids = ["large", "larger"];
-    let requests = ids.map(|id| inspect(id, &question, &json!({}), &["moves"]));
-    talk.send_all(&requests)?;
-    for id in ids {
-        let last = talk.last(id)?;
-        is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
-        if last["code"] == "overloaded" {
-            number(&last, "retry_ms")?;
-        }
+    let last = talk.ask(&inspect("large", &question, &json!({}), &["moves"]))?;
+    is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
+    if last["code"] == "overloaded" {
+        number(&last, "retry_ms")?;
     }
     talk.ping()
 }
