@@ -1,5 +1,7 @@
 //! Tables in Markdown, as reports want them.
 
+#![allow(dead_code, reason = "each bench uses a part of this")]
+
 /// A table with a heading; the first column is text, the others are numbers.
 pub(crate) struct Table {
     text: String,

@@ -46,10 +46,15 @@ impl Server {
     }
 
     /// Starts a command, to which the address to listen on is added, and waits until it listens.
-    pub(crate) fn start_at(mut serve: Program, address: SocketAddr) -> Outcome<Self> {
+    pub(crate) fn start_at(serve: Program, address: SocketAddr) -> Outcome<Self> {
+        Self::start_logging(serve, address, Stdio::inherit())
+    }
+
+    /// The same with its log elsewhere.
+    pub(crate) fn start_logging(mut serve: Program, address: SocketAddr, log: Stdio) -> Outcome<Self> {
         serve.args(["--tcp", &address.to_string()]);
         let mut launch = Reaper::start(PLYD)?.launch(&serve)?;
-        launch.command.stdin(Stdio::null()).stdout(Stdio::null());
+        launch.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let process = Process::spawn(launch)?;
         let mut server = Self { process, address };
         let deadline = Instant::now() + TIMEOUT;

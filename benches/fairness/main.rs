@@ -7,7 +7,11 @@
 mod boards;
 #[path = "../common/control.rs"]
 mod control;
+#[path = "../common/endless.rs"]
+mod endless;
 mod flood;
+#[path = "../common/floods.rs"]
+mod floods;
 mod greedy;
 #[path = "../common/markdown.rs"]
 mod markdown;
