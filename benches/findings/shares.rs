@@ -1,0 +1,86 @@
+//! Clients that take all they can get: endless searches, and long lines.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::endless::{Phase, phase};
+use crate::finding::{Figure, Finding, figure, tcp};
+use crate::floods::{pings, pings_beside};
+use crate::markdown::ms;
+use crate::samples::Samples;
+use crate::server::Outcome;
+
+/// Endless searches beside honest moves.
+pub(crate) const ENDLESS: Finding = Finding {
+    lines: &[
+        (
+            "250 endless searches of one client: moves of 100 ms of two others, late at the median",
+            "control + 5 ms",
+        ),
+        ("the same: late at the 99th percentile", "control + 20 ms"),
+        ("the same: moves of depth 0", "none"),
+        ("the same: `ping` at the median", "1 ms"),
+    ],
+    measure: endless,
+};
+
+/// Floods beside signs of life.
+pub(crate) const FLOOD: Finding = Finding {
+    lines: &[
+        ("four connections flood lines of 14 KB, one text each: another one's `ping` at the median", "1 ms"),
+        ("the same with 3,500 texts in each line", "two lines of each"),
+    ],
+    measure: flood,
+};
+
+const TIME: Duration = Duration::from_secs(8);
+const LINE_BYTES: usize = 14 << 10;
+
+fn endless(build: &Path) -> Outcome<Vec<Figure>> {
+    let Phase { seen, pings } = phase(build, TIME, 1, 2, true)?;
+    let (late, control) = (seen.late.percentiles(), seen.control.percentiles());
+    let (late, control) = late.zip(control).ok_or("no move was answered")?;
+    let told = |late, control| format!("{} ms (control {})", ms(Some(late)), ms(Some(control)));
+    let (moves, shallow) = (seen.late.len() + seen.refused, seen.shallow + seen.refused);
+    let share = if seen.refused > 0 {
+        format!("{} of {moves}, {} more unanswered", seen.shallow, seen.refused)
+    } else {
+        format!("{shallow} of {moves}")
+    };
+    Ok(vec![
+        figure(told(late.p50, control.p50), late.p50 <= control.p50.max(0) + 5000),
+        figure(told(late.p99, control.p99), late.p99 <= control.p99.max(0) + 20_000),
+        figure(share, shallow == 0),
+        pings
+            .percentiles()
+            .map_or(figure("none", false), |it| figure(format!("{} ms", ms(Some(it.p50))), it.p50 < 1000)),
+    ])
+}
+
+fn flood(build: &Path) -> Outcome<Vec<Figure>> {
+    let cheap =
+        format!("{{\"id\":\"p\",\"cmd\":\"ping\",\"x_padding\":\"{}\"}}\n", "x".repeat(LINE_BYTES - 40));
+    let moves = "\"a\",".repeat(LINE_BYTES / 4);
+    let dear = format!(
+        "{{\"id\":\"i\",\"cmd\":\"inspect\",\"game\":\"l-game\",\"position\":{{\"moves\":[{}]}}}}\n",
+        moves.trim_end_matches(',')
+    );
+    let server = tcp(build, &[])?;
+    let mut peer = server.connect()?;
+    let mut costs = Samples::default();
+    for _ in 0..50 {
+        let sent = peer.client.send_line(dear.trim_end().as_bytes())?;
+        costs.add(sent, peer.wait("i")?.last.at);
+    }
+    let alone = pings(&server, TIME / 8)?.0;
+    let p50 = |samples: &Samples| samples.percentiles().map(|it| it.p50).ok_or("no answer");
+    let (cost, alone) = (p50(&costs)?, p50(&alone)?);
+    let [cheap, dear] = [cheap, dear].map(|line| pings_beside(&server, TIME / 3, line.as_bytes()));
+    let (cheap, dear) = (p50(&cheap?.0)?, p50(&dear?.0)?);
+    let told = |p50, more: String| format!("{} ms (alone {}{more})", ms(Some(p50)), ms(Some(alone)));
+    let more = format!(", a line {}", ms(Some(cost)));
+    Ok(vec![
+        figure(told(cheap, String::new()), cheap < 1000),
+        figure(told(dear, more), dear < alone + 8 * cost),
+    ])
+}
