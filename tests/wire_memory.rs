@@ -188,3 +188,96 @@ fn a_search_that_waits_holds_no_table() {
     let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
     assert_eq!((&status["searches"], &status["hash_bytes"]), (&json!(21), &json!(16 << 20)), "{status}");
 }
+
+#[test]
+fn many_clients_with_large_lines_get_room_in_turns() {
+    const CLIENTS: usize = 12;
+    const LINES: usize = 4;
+    // Room for two or three of these lines at once.
+    let server = Server::tcp(&["--requests-mb", "64", "--request-mb", "32"]);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let (mut stream, mut lines) = greeted(&server);
+            std::thread::spawn(move || {
+                for number in 0..LINES {
+                    stream.write_all(heavy(&format!("i{number}")).as_bytes()).unwrap();
+                    // What needs no room once it is decoded must give back what its line had.
+                    let padding = "x".repeat(900_000);
+                    stream
+                        .write_all(
+                            format!("{{\"id\":\"p{number}\",\"cmd\":\"ping\",\"x_pad\":\"{padding}\"}}\n")
+                                .as_bytes(),
+                        )
+                        .unwrap();
+                    stream.write_all(format!("{{\"id\":[{}\n", ":".repeat(900_000)).as_bytes()).unwrap();
+                }
+                for number in 0..LINES {
+                    let mut answers: Vec<Value> = (0..3).map(|_| next(&mut lines)).collect();
+                    answers.sort_by_key(|answer| answer["id"].to_string());
+                    assert_eq!(answers[0]["code"], "illegal_move", "{answers:?}");
+                    assert_eq!(answers[1]["of"], "ping", "{answers:?}");
+                    assert_eq!(answers[2]["code"], "bad_json", "{answers:?}");
+                    assert_eq!(answers[0]["id"], json!(format!("i{number}")));
+                }
+            })
+        })
+        .collect();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    let peak = peak_mib(&server);
+    assert!(peak < 400, "{peak} MiB at most");
+}
+
+/// Opens sessions until there is no room for one more; how many.
+fn fill_with_sessions(peer: &mut common::Peer, looks: bool, most: usize) -> usize {
+    for count in 0..most {
+        let name = format!("s{count}");
+        let opened = peer.ask(&json!({ "id": "n", "cmd": "newgame", "session": name, "game": "l-game" }));
+        if opened["type"] == "error" {
+            assert_eq!(opened["code"], "too_many_sessions", "{opened}");
+            return count;
+        }
+        if looks {
+            let want = ["hash"];
+            let moves = ["1 4 N"];
+            let position = json!({ "moves": moves });
+            peer.ask(
+                &json!({ "id": "i", "cmd": "inspect", "session": name, "position": position, "want": want }),
+            );
+            peer.result(
+                &json!({ "id": "i", "cmd": "inspect", "session": name, "position": {}, "want": want }),
+            );
+        }
+    }
+    most
+}
+
+#[test]
+fn remembered_positions_make_room_for_new_sessions() {
+    let bounds = ["--session-mb", "1", "--sessions-mb", "1"];
+    let server = Server::tcp(&bounds);
+    let most = fill_with_sessions(&mut server.greet(json!({})), false, 64);
+    let server = Server::tcp(&bounds);
+    let mut first = server.greet(json!({}));
+    let mine = fill_with_sessions(&mut first, true, most / 2);
+    let others = fill_with_sessions(&mut server.greet(json!({})), false, 64);
+    assert!(mine == most / 2 && mine + others >= most, "{mine} and {others} of {most}");
+    // Who lost what it remembered goes on.
+    let limit = json!({ "depth": 1 });
+    first.best(&json!({ "id": "g", "cmd": "go", "session": "s0", "position": {}, "limit": limit }));
+}
+
+#[test]
+fn a_session_is_not_charged_for_what_it_does_not_keep() {
+    let server = Server::tcp(&["--session-mb", "1", "--sessions-mb", "1"]);
+    let mut peer = server.greet(json!({}));
+    let limit = json!({ "depth": 1 });
+    for (index, session) in ["a", "b"].into_iter().enumerate() {
+        // 0.5 MB of moves that are left out.
+        peer.result(&json!({ "id": "n", "cmd": "newgame", "session": session, "game": "l-game" }));
+        let moves = vec!["3 1 W"; 8000];
+        peer.ask(&json!({ "id": format!("g{index}"), "cmd": "go", "session": session, "position": {}, "limit": limit,
+            "excludemoves": moves }));
+    }
+    let most = fill_with_sessions(&mut peer, false, 40);
+    assert!(most >= 30, "{most}");
+}

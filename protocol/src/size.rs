@@ -12,12 +12,9 @@ fn text(text: &str) -> usize {
     if text.is_empty() { 0 } else { text.len().next_multiple_of(16) + BLOCK / 2 }
 }
 
-fn texts(texts: &[String]) -> usize {
-    texts.iter().map(|item| size_of::<String>() + text(item)).sum()
-}
-
-fn position(position: &Position) -> usize {
-    position.start.as_deref().map_or(0, text) + texts(&position.moves)
+fn texts(texts: &Vec<String>) -> usize {
+    // The list's places, those that are empty included.
+    texts.capacity() * size_of::<String>() + texts.iter().map(|item| text(item)).sum::<usize>()
 }
 
 fn game(game: &GameRef) -> usize {
@@ -38,11 +35,15 @@ impl Request {
             Command::NewGame(new) => text(&new.game) + new.rules.heap_bytes() + new.options.heap_bytes(),
             Command::SetOption(set) => set.options.heap_bytes(),
             Command::Inspect(inspect) => {
-                game(&inspect.game) + position(&inspect.position) + inspect.want.len()
+                game(&inspect.game) + inspect.position.heap_bytes() + inspect.want.len()
             }
             Command::Go(go) => {
                 let lists = texts(&go.searchmoves) + texts(&go.excludemoves) + go.info.events.len();
-                size_of_val(&**go) + game(&go.game) + position(&go.position) + lists + go.options.heap_bytes()
+                size_of_val(&**go)
+                    + game(&go.game)
+                    + go.position.heap_bytes()
+                    + lists
+                    + go.options.heap_bytes()
             }
             Command::Close(_)
             | Command::Update(_)
@@ -51,6 +52,14 @@ impl Request {
             | Command::Quit(_) => 0,
         };
         size_of::<Self>() + text(&self.id) + of_command
+    }
+}
+
+impl Position {
+    /// The bytes that the position's texts occupy on the heap, or a little more.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.start.as_deref().map_or(0, text) + texts(&self.moves)
     }
 }
 
@@ -108,6 +117,6 @@ mod tests {
     fn many_short_texts_are_counted_with_their_places() {
         let moves = vec!["a".to_owned(); 262_144];
         let position = Position { start: None, moves };
-        assert!(super::position(&position) >= 262_144 * 56);
+        assert!(position.heap_bytes() >= 262_144 * 56);
     }
 }

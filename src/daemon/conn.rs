@@ -9,11 +9,14 @@ use plyd_protocol::{ErrorCode, OnEof, QuitMode, Reason};
 use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
-use super::state::{Conn, ConnId, Refusal, Session, Stage, State, Timer};
+use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
 use super::transport::Signal;
 
 /// When a client whose answer found too much unread may ask again.
 const UNREAD_RETRY_MS: u64 = 200;
+
+/// The bytes a second of large answers that a client must read while others wait for the room that they take.
+const LEAST_RATE: usize = 256 << 10;
 
 /// Where a connection comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,19 +137,38 @@ impl State {
 
     /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those that fit
     /// together, and all that peers left unread is bounded.
-    pub(super) fn no_room_for_answer(&self, id: ConnId, bytes: usize) -> Option<Refusal> {
+    pub(super) fn no_room_for_answer(&mut self, id: ConnId, bytes: usize, now_ns: u64) -> Option<Refusal> {
         if bytes <= LARGE_MESSAGE {
             return None;
         }
         let large = self.conns.get(&id)?.outbox.unsent_large();
-        let unsent: usize = self.conns.values().map(|conn| conn.outbox.unsent()).sum();
-        let fits_here = large == 0 || large + bytes <= self.limits.unsent_bytes;
-        let fits_in_all = unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all;
-        if fits_here && fits_in_all {
-            return None;
+        if large == 0 || large + bytes <= self.limits.unsent_bytes {
+            if self.fits_unsent(bytes) {
+                return None;
+            }
+            self.cut_slow_readers(now_ns);
+            if self.fits_unsent(bytes) {
+                return None;
+            }
         }
         let message = format!("the answer has {bytes} bytes, and others wait to be read: ask again");
         Some(Refusal::new(ErrorCode::Overloaded, message).retry(UNREAD_RETRY_MS))
+    }
+
+    fn fits_unsent(&self, bytes: usize) -> bool {
+        let unsent: usize = self.conns.values().map(|conn| conn.outbox.unsent()).sum();
+        unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
+    }
+
+    /// Cuts off who reads large answers so slowly that others get none.
+    fn cut_slow_readers(&mut self, now_ns: u64) {
+        let is_slow = |conn: &Conn| conn.outbox.is_slow(self.limits.stalled, LEAST_RATE, now_ns);
+        let slow: Vec<ConnId> =
+            self.conns.iter().filter(|(_, conn)| is_slow(conn)).map(|(id, _)| *id).collect();
+        for id in slow {
+            tracing::info!(conn = id, "cut off: the peer reads too slowly while others wait");
+            self.drop_conn(id, now_ns, true);
+        }
     }
 
     /// Leaves the writer asleep: the reader is about to write what its lines are answered with.
@@ -257,7 +279,6 @@ impl State {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.tasks.values().for_each(|pending| pending.interrupt.end());
             conn.stage = Stage::Flushing;
-            conn.needs_hello = false;
             self.effects.signals.extend([conn.writer.clone(), conn.resume.clone()]);
         }
         self.leave_queue(id);
@@ -269,18 +290,19 @@ impl State {
             self.discard(job, now_ns);
         }
         self.release_all(id);
+        let held = self.held_by_sessions(id);
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
+        self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
         self.counters.connections_dropped += u64::from(count);
-        let of_session = |session: &Session| session.bytes + session.prefix_bytes;
-        self.session_bytes -= conn.sessions.values().map(of_session).sum::<usize>();
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
             self.dismiss(worker);
         }
-        self.effects.leftovers.push(Box::new(conn.sessions));
-        self.effects.signals.extend([conn.writer, conn.reader, conn.resume]);
+        self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
+        // What it asked for may be many small texts.
+        self.effects.leftovers.push(Box::new(conn));
         tracing::debug!(conn = id, "connection closed");
     }
 

@@ -73,6 +73,8 @@ pub(super) struct Prepared {
     pub(super) root: Arc<dyn AnyRoot>,
     /// The `start` by which the client named it.
     pub(super) start: Option<String>,
+    /// What the texts occupy that name it.
+    pub(super) position_bytes: usize,
     /// The moves to choose from.
     pub(super) candidates: Candidates,
     /// The lines to give.

@@ -8,8 +8,8 @@
 //!
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's messages), `budget`
 //! (memory of tables), `schedule` (who searches next), `state`, `conn` (the life of a connection), `places` (who may be
-//! connected), `intake` (the memory of requests in flight), `session` (what requests do), `searches` (the life of
-//! searches), `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
+//! connected), `shares` (of what is bounded for all), `intake` (the memory of requests in flight), `session` (what requests
+//! do), `holdings` (what sessions hold), `searches` (the life of searches), `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
 //! `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of those that compute), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
@@ -17,6 +17,7 @@
 mod budget;
 mod conn;
 mod describe;
+mod holdings;
 mod intake;
 mod job;
 mod limits;
@@ -28,6 +29,7 @@ mod priority;
 mod schedule;
 mod searches;
 mod session;
+mod shares;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -225,6 +227,8 @@ impl Shared {
 /// A running daemon. Dropping it ends its threads; it serves whatever it was told to serve meanwhile.
 pub struct Daemon {
     shared: Arc<Shared>,
+    /// Whether it may listen where other machines reach it.
+    is_open: bool,
 }
 
 impl Daemon {
@@ -256,7 +260,7 @@ impl Daemon {
         let watched = Arc::clone(&shared);
         std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || watchdog::watch(&watched))?;
         shared.pool.warm(&shared);
-        Ok(Self { shared })
+        Ok(Self { shared, is_open: config.token.is_some() || config.insecure })
     }
 
     /// Serves the standard streams; the future ends when all is written, or the peer is gone or does not read.
@@ -276,9 +280,9 @@ impl Daemon {
     /// Serves a TCP address (`HOST:PORT`) from tasks of the current runtime; returns the address bound.
     ///
     /// # Errors
-    /// The address cannot be listened on.
+    /// The address cannot be listened on, or must not be: other machines reach it, and no token is asked for.
     pub async fn serve_tcp(&self, at: &str) -> Result<SocketAddr, ServeError> {
-        let (listener, address) = listen(at).await?;
+        let (listener, address) = self.listen(at).await?;
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(address.to_string(), move || {
             transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
@@ -290,9 +294,9 @@ impl Daemon {
     /// the same host, and to programs that are no browsers; returns the address bound.
     ///
     /// # Errors
-    /// The address cannot be listened on.
+    /// As for [`Self::serve_tcp`].
     pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
-        let (listener, address) = listen(at).await?;
+        let (listener, address) = self.listen(at).await?;
         let site = Site::new(address, origins, None);
         self.accept_web(address, listener, site);
         Ok(address)
@@ -308,6 +312,23 @@ impl Daemon {
         let site = Site::new(address, &[], Some(page));
         self.accept_web(address, TcpListener::from_std(listener)?, site);
         Ok(())
+    }
+
+    /// Listens on a TCP address, unless other machines reach it and nothing keeps strangers out.
+    async fn listen(&self, at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
+        let failed = |error| ServeError::Listen { at: at.to_owned(), error };
+        let listener = TcpListener::bind(at).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        if !self.is_open && !address.ip().to_canonical().is_loopback() {
+            return Err(ServeError::Exposed { at: at.to_owned() });
+        }
+        if at.ends_with(":0") {
+            // Nobody can connect who is not told which port it became.
+            tracing::warn!(%address, "listening on a port of the system's choice");
+        } else {
+            tracing::info!(%address, "listening");
+        }
+        Ok((listener, address))
     }
 
     fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Site) {
@@ -407,35 +428,6 @@ where
     });
 }
 
-/// Refuses addresses that other machines reach where nothing keeps strangers out.
-async fn check_reach(config: &Config) -> Result<(), ServeError> {
-    if config.token.is_some() || config.insecure {
-        return Ok(());
-    }
-    for at in config.tcp.iter().chain(&config.ws) {
-        let found = tokio::net::lookup_host(at).await;
-        let mut found = found.map_err(|error| ServeError::Listen { at: at.clone(), error })?;
-        if found.any(|address| !address.ip().to_canonical().is_loopback()) {
-            return Err(ServeError::Exposed { at: at.clone() });
-        }
-    }
-    Ok(())
-}
-
-/// Listens on a TCP address.
-async fn listen(at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let failed = |error| ServeError::Listen { at: at.to_owned(), error };
-    let listener = TcpListener::bind(at).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    if at.ends_with(":0") {
-        // Nobody can connect who is not told which port it became.
-        tracing::warn!(%address, "listening on a port of the system's choice");
-    } else {
-        tracing::info!(%address, "listening");
-    }
-    Ok((listener, address))
-}
-
 /// Removes a Unix socket's file when dropped.
 #[derive(Debug)]
 pub struct SocketFile(PathBuf);
@@ -480,7 +472,6 @@ pub fn run(config: &Config) -> Result<(), ServeError> {
 
 async fn serve(config: &Config) -> Result<(), ServeError> {
     let mut signals = Signals::install()?;
-    check_reach(config).await?;
     let daemon = Daemon::start(config, REGISTRY)?;
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;

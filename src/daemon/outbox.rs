@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use plyd_protocol as wire;
 
@@ -90,6 +91,9 @@ pub(super) struct Outbox {
     /// The bytes of large messages among the queued and among the held ones.
     queued_large: usize,
     held_large: usize,
+    /// Since when there are any, and the bytes of all since then.
+    large_since_ns: u64,
+    large_since: usize,
     /// When the writer last got on, or the queue last began to fill.
     progress_ns: u64,
 }
@@ -152,6 +156,9 @@ impl Outbox {
     pub(super) fn confirm(&mut self, now_ns: u64) {
         self.held_bytes = 0;
         self.held_large = 0;
+        if self.queued_large == 0 {
+            self.large_since = 0;
+        }
         self.progress_ns = now_ns;
     }
 
@@ -175,6 +182,13 @@ impl Outbox {
         self.queued_large + self.held_large
     }
 
+    /// Whether large messages are read more slowly than anybody's need be who keeps others waiting: after `grace`, so many
+    /// bytes a second.
+    pub(super) fn is_slow(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
+        let needed = grace + Duration::from_millis((self.large_since * 1000 / bytes_a_second) as u64);
+        self.unsent_large() > 0 && self.large_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns
+    }
+
     /// Since when nothing moved, if something waits.
     pub(super) fn waiting_since(&self) -> Option<u64> {
         (self.unsent() > 0).then_some(self.progress_ns)
@@ -195,8 +209,12 @@ impl Outbox {
             self.progress_ns = now_ns;
         }
         let bytes = item.bytes();
+        if self.unsent_large() == 0 {
+            self.large_since_ns = now_ns;
+        }
         self.queued_bytes += bytes;
         self.queued_large += large(bytes);
+        self.large_since += large(bytes);
         self.entries.push_back(Entry { item, bytes, news });
     }
 }
@@ -248,6 +266,23 @@ mod tests {
         assert!(lines[1].contains(r#""move":"x""#) && !lines[1].contains("skipped"));
         assert!(lines[2].contains(r#""event":"progress""#));
         assert_eq!(lines[3], r#"{"seq":4,"t_us":0,"type":"bestmove"}"#);
+    }
+
+    #[test]
+    fn large_messages_have_a_time_by_their_length() {
+        let mut outbox = Outbox::default();
+        let is_slow =
+            |outbox: &Outbox, s: u64| outbox.is_slow(Duration::from_secs(10), 1 << 20, s * 1_000_000_000);
+        outbox.push(Item::Body("a".repeat(1000)), 0);
+        assert!(!is_slow(&outbox, 1000), "nothing of it is large");
+        for _ in 0..2 {
+            outbox.push(Item::Body("a".repeat(2 << 20)), 1_000_000_000);
+        }
+        assert!(!is_slow(&outbox, 15) && is_slow(&outbox, 16), "10 s and 4 s, from the first second on");
+        outbox.take(usize::MAX, 0);
+        assert!(is_slow(&outbox, 16), "taken is not written");
+        outbox.confirm(0);
+        assert!(!is_slow(&outbox, 1000));
     }
 
     #[test]

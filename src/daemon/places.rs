@@ -51,8 +51,10 @@ impl Guesses {
         if self.by_network.len() >= NETWORKS {
             self.by_network.retain(|_, guess| guess.last_ns + FORGET_NS > now_ns);
         }
-        let is_known = self.by_network.len() < NETWORKS || self.by_network.contains_key(&network);
-        let guess = self.by_network.entry(if is_known { network } else { None });
+        let is_known = self.by_network.len() + 1 < NETWORKS || self.by_network.contains_key(&network);
+        // Those for whom there is no place share one; it is no address that a peer can have.
+        let guess =
+            self.by_network.entry(if is_known { network } else { Some(Ipv6Addr::UNSPECIFIED.into()) });
         let guess = guess.or_insert(Guess { count: 0, last_ns: now_ns });
         if guess.last_ns + FORGET_NS <= now_ns {
             guess.count = 0;
@@ -64,16 +66,16 @@ impl Guesses {
         if self.logged_ns.is_none_or(|logged| logged + LOG_NS <= now_ns) {
             self.logged_ns = Some(now_ns);
             let count = std::mem::take(&mut self.unlogged);
-            let from = network.map_or_else(|| "unix".to_owned(), |network| network.to_string());
-            tracing::warn!(from, count, "wrong tokens");
+            let last_from = network.map_or_else(|| "unix".to_owned(), |network| network.to_string());
+            tracing::warn!(count, last_from, "wrong tokens");
         }
         delay_ms.min(LONGEST_DELAY_MS) * 1_000_000
     }
 }
 
 impl Conn {
-    fn is_stranger(&self) -> bool {
-        self.remote && self.needs_hello
+    pub(super) fn is_stranger(&self) -> bool {
+        self.remote && self.needs_hello && self.stage != Stage::Flushing
     }
 
     fn is_greeted(&self) -> bool {
@@ -152,10 +154,18 @@ impl State {
         self.set_timer(now_ns + delay, Timer::Late(id));
     }
 
+    /// Whether the answer to a connection's wrong token is kept back.
+    pub(super) fn is_late(&self, id: ConnId) -> bool {
+        self.conns.get(&id).is_some_and(|conn| matches!(conn.stage, Stage::Late(_)))
+    }
+
     /// Gives the answer that was kept back.
     pub(super) fn late_answer_is_due(&mut self, id: ConnId, now_ns: u64) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        if let Stage::Late(body) = std::mem::replace(&mut conn.stage, Stage::Open) {
+        // It may have left by a limit meanwhile.
+        if let Some(conn) = self.conns.get_mut(&id)
+            && let Stage::Late(body) = &mut conn.stage
+        {
+            let body = std::mem::take(body);
             self.drain(id, Some(body), wire::OnEof::Stop, now_ns);
         }
     }
@@ -172,7 +182,8 @@ impl State {
     pub(super) fn idle_is_due(&mut self, id: ConnId, now_ns: u64) {
         let most = self.limits.idle.as_nanos() as u64;
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.stage == Stage::Open) else { return };
-        let since = if conn.inflight.is_empty() { conn.active_ns } else { now_ns };
+        let is_busy = !conn.inflight.is_empty() || self.is_taking(id);
+        let since = if is_busy { now_ns } else { conn.active_ns };
         if since + most <= now_ns {
             self.leave(id, "idle_ms", "nothing came for too long", now_ns);
         } else {
@@ -183,7 +194,13 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::daemon::budget::Memory;
+    use crate::daemon::conn::Origin;
+    use crate::daemon::limits::Limits;
+    use crate::daemon::transport::Signal;
 
     #[test]
     fn an_address_is_one_however_it_is_written() {
@@ -191,6 +208,20 @@ mod tests {
         assert_eq!(of("192.0.2.1"), "192.0.2.1");
         assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
         assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    }
+
+    #[test]
+    fn a_wrong_token_opens_nothing_when_its_answer_comes_after_the_end() {
+        let nobody = || Signal::Task(Arc::default());
+        let token = Some("secret".to_owned());
+        let mut state = State::new(Limits::default(), &[], token, Memory::new(0), 0);
+        let id = state.open_conn(Origin::Socket(None), [nobody(), nobody(), nobody()], 0);
+        state.answer_late(id, "{}".to_owned(), 0);
+        state.leave(id, "hello_ms", "hello did not come in time", 1);
+        state.late_answer_is_due(id, 2);
+        let conn = &state.conns[&id];
+        assert_eq!((&conn.stage, conn.greeted), (&Stage::Flushing, false));
+        assert!(conn.outbox.has_waiting(), "the peer has not read");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
 
 use super::budget::Memory;
 use super::describe;
+use super::holdings::Named;
 use super::job::{EngineKey, Prepared, Seat};
 use super::outbox::JobId;
 use super::state::{ConnId, Refusal, Session};
@@ -115,7 +116,7 @@ pub(super) enum Output {
     /// The `result` of closing the session.
     Close(String),
     /// The `result` of looking at a position, which the session remembers.
-    Looked(String, (Option<String>, Arc<dyn AnyRoot>)),
+    Looked(String, Named),
     /// A search that can begin.
     Valid(Box<Prepared>),
     /// The request is refused.
@@ -258,7 +259,8 @@ impl Bench {
             state: if wanted(Want::State) { root.state_text() } else { None },
         };
         let body = body(task, ResultBody::Inspect(Box::new(result)));
-        Ok(Output::Looked(body, (inspect.position.start.clone(), root)))
+        let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());
+        Ok(Output::Looked(body, Named { start, root, bytes }))
     }
 
     fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, Refusal> {
@@ -283,6 +285,7 @@ impl Bench {
         Ok(Prepared {
             hash: root.hash(),
             start: go.position.start.clone(),
+            position_bytes: go.position.heap_bytes(),
             multipv: (go.multipv as usize).min(candidates.indexes.len()),
             root,
             candidates,

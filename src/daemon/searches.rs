@@ -9,6 +9,7 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
 
+use super::holdings::Named;
 use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
 use super::schedule::{Admission, Changes, Claim, Class};
@@ -35,8 +36,9 @@ impl State {
             self.send_notice(conn, wire::NoticeKind::Warning, Some(name.clone()), warning, now_ns);
         }
         if prepared.is_lasting {
-            let prefix = (prepared.start.clone(), Arc::clone(&prepared.root));
-            self.remember(conn, session.as_deref(), &name, prefix);
+            let (start, root) = (prepared.start.clone(), Arc::clone(&prepared.root));
+            let named = Named { start, root, bytes: prepared.position_bytes };
+            self.remember(conn, session.as_deref(), named);
         }
         if let Some(job) = self.jobs.get_mut(&id) {
             job.prepared = Some(prepared);

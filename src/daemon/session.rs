@@ -6,7 +6,6 @@
 use plyd_protocol as wire;
 use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTarget};
 
-use super::intake::Room;
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
@@ -29,9 +28,6 @@ pub(super) const FEATURES: [&str; 12] = [
     "queue",
     "websocket",
 ];
-
-/// What a session of a large board holds before its first request.
-const SESSION_BYTES: usize = 16 << 10;
 
 /// When a client whose request found no room may ask again.
 const ROOM_RETRY_MS: u64 = 200;
@@ -99,7 +95,7 @@ impl State {
             || conn.inflight.len() >= max_requests
             || shutting_down;
         let bytes = at.bytes + conn.defaults_bytes;
-        !is_answered_at_once && !is_refused && self.must_wait_for_room(at.conn, bytes)
+        !is_answered_at_once && !is_refused && self.awaits_room(at.conn, bytes)
     }
 
     /// Takes a request.
@@ -313,7 +309,7 @@ impl State {
         };
         let Some(conn) = self.conns.get(&at.conn) else { return };
         let bytes = at.bytes + conn.defaults_bytes;
-        if self.room(at.conn, bytes) == Room::Never {
+        if !self.hold(at.conn, &name, bytes) {
             let message = "searches in flight take the room for requests: stop one, or ask again";
             let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
             return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
@@ -325,6 +321,7 @@ impl State {
                 if go.mode == Mode::Move && go.clock.is_none() && go.limit.is_empty() {
                     let refusal =
                         Refusal::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
+                    self.release(at.conn, &name);
                     return self.send_error(at.conn, Some(&name), at.line, refusal.at("/clock"), now_ns);
                 }
                 let id = self.fresh_id();
@@ -347,7 +344,6 @@ impl State {
             | Command::Status(_)
             | Command::Quit(_) => return,
         };
-        self.hold(at.conn, &name, bytes);
         let id = self.fresh_id();
         if let (Some(session), Work::Close(_) | Work::NewGame(_)) = (&session, &work) {
             self.end_preparations(at.conn, session, id, now_ns);
@@ -439,9 +435,9 @@ impl State {
             }
             (Output::Valid(prepared), Work::Go(job, _)) => self.admit(*job, prepared, now_ns),
             (Output::Opened(opened, body), _) => self.open_session(task, opened, body, now_ns),
-            (Output::Looked(body, prefix), _) => {
-                self.remember(task.conn, task.session.as_deref(), &task.name, prefix);
-                if let Some(refusal) = self.no_room_for_answer(task.conn, body.len()) {
+            (Output::Looked(body, named), _) => {
+                self.remember(task.conn, task.session.as_deref(), named);
+                if let Some(refusal) = self.no_room_for_answer(task.conn, body.len(), now_ns) {
                     return self.commit(task, Output::Refused(refusal), now_ns);
                 }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);
@@ -477,14 +473,16 @@ impl State {
             self.effects.leftovers.push(opened);
             return self.commit(task, Output::Refused(refusal), now_ns);
         }
-        opened.bytes = SESSION_BYTES + self.held_bytes(task.conn, &task.name);
-        if !self.fits_session(task.conn, opened.bytes) {
+        let Some(bytes) = self.room_for_session(task.conn, name, self.held_bytes(task.conn, &task.name))
+        else {
             let message = "the sessions that are open hold as much memory as they may";
             self.effects.leftovers.push(opened);
             let refusal = Refusal::new(ErrorCode::TooManySessions, message);
             return self.commit(task, Output::Refused(refusal), now_ns);
-        }
+        };
+        opened.bytes = bytes;
         self.close_jobs(task.conn, name, now_ns);
+        let held = self.held_by_sessions(task.conn);
         let Some(conn) = self.conns.get_mut(&task.conn) else {
             return self.effects.leftovers.push(opened);
         };
@@ -495,17 +493,17 @@ impl State {
             opened.view.engine = old.view.engine.take();
             opened.forget = opened.view.engine.is_some();
         }
-        self.session_bytes += opened.bytes;
-        self.session_bytes -= old.as_ref().map_or(0, |old| old.bytes + old.prefix_bytes);
         conn.sessions.insert(name.clone(), *opened);
+        self.count_sessions(task.conn, held);
         self.effects.leftovers.push(Box::new(old));
         self.answer(task.conn, &task.name, Item::Body(body), now_ns);
     }
 
     fn close_session(&mut self, id: ConnId, name: &str, now_ns: u64) {
         self.close_jobs(id, name, now_ns);
+        let held = self.held_by_sessions(id);
         let closed = self.conns.get_mut(&id).and_then(|conn| conn.sessions.remove(name));
-        self.session_bytes -= closed.as_ref().map_or(0, |old| old.bytes + old.prefix_bytes);
+        self.count_sessions(id, held);
         if let Some(worker) = closed.as_ref().and_then(|session| session.worker) {
             self.dismiss(worker);
         }

@@ -20,10 +20,11 @@ use super::outbox::{Item, JobId, Outbox};
 use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task, TaskId};
 use super::schedule::Schedule;
+use super::shares::Shares;
 use super::transport::Signal;
 use super::worker::Order;
 use crate::effort::Interrupt;
-use crate::engine::{AnyRoot, Entry, Fault};
+use crate::engine::{Entry, Fault};
 use crate::log;
 use crate::search::Control;
 
@@ -246,8 +247,8 @@ pub(super) struct State {
     pub(super) idle: Vec<WorkerId>,
     /// Who of them runs.
     pub(super) schedule: Schedule,
-    /// What all sessions hold.
-    pub(super) session_bytes: usize,
+    /// What the sessions of all connections hold.
+    pub(super) session_bytes: Shares,
     /// Room for requests.
     pub(super) intake: Intake,
     /// Table memory.
@@ -283,7 +284,7 @@ impl State {
     ) -> Self {
         Self {
             schedule: Schedule::new(limits.cores),
-            session_bytes: 0,
+            session_bytes: Shares::new(limits.session_bytes_in_all, limits.session_bytes, limits.connections),
             intake: Intake::new(&limits),
             memory,
             limits,
@@ -343,7 +344,7 @@ impl State {
                 Timer::Lane(conn, task) => self.end_questions(conn, Some(task)),
                 Timer::Questions(conn) => self.end_questions(conn, None),
                 Timer::Handshake(conn) => {
-                    if self.conns.get(&conn).is_some_and(|conn| conn.needs_hello) {
+                    if self.conns.get(&conn).is_some_and(Conn::is_stranger) {
                         self.leave(conn, "hello_ms", "hello did not come in time", now_ns);
                     }
                 }
@@ -500,39 +501,6 @@ impl State {
     /// The session of a connection.
     pub(super) fn session_mut(&mut self, conn: ConnId, name: &str) -> Option<&mut Session> {
         self.conns.get_mut(&conn)?.sessions.get_mut(name)
-    }
-
-    /// Lets a session remember the position that this request searched or looked at, unless it is too large: it is
-    /// remembered for speed alone.
-    pub(super) fn remember(
-        &mut self,
-        conn: ConnId,
-        session: Option<&str>,
-        request: &str,
-        prefix: (Option<String>, Arc<dyn AnyRoot>),
-    ) {
-        let bytes = self.held_bytes(conn, request);
-        let old = session.and_then(|name| self.session_mut(conn, name)).map(|found| found.prefix_bytes);
-        let fits = old.is_some_and(|old| self.fits_session(conn, bytes.saturating_sub(old)));
-        let leftover = match session.and_then(|name| self.session_mut(conn, name)) {
-            Some(session) if fits => {
-                let freed = std::mem::replace(&mut session.prefix_bytes, bytes);
-                let leftover = session.view.prefix.replace(prefix);
-                self.session_bytes = self.session_bytes - freed + bytes;
-                leftover
-            }
-            Some(_) | None => Some(prefix),
-        };
-        self.effects.leftovers.push(Box::new(leftover));
-    }
-
-    /// Whether a connection's sessions may hold so many bytes more.
-    pub(super) fn fits_session(&self, conn: ConnId, bytes: usize) -> bool {
-        let of_session = |session: &Session| session.bytes + session.prefix_bytes;
-        let held: usize =
-            self.conns.get(&conn).map_or(0, |conn| conn.sessions.values().map(of_session).sum());
-        held + bytes <= self.limits.session_bytes
-            && self.session_bytes + bytes <= self.limits.session_bytes_in_all
     }
 
     /// The load and the counters.

@@ -170,6 +170,7 @@ fn write(queue: &Receiver<Entry>, load: &Load, mut file: BufWriter<File>) -> io:
 fn message(line: &str) -> io::Result<Box<RawValue>> {
     let message = match serde_json::from_str::<&RawValue>(line) {
         Ok(raw) if raw.get().starts_with('{') => hide_token(raw)?.unwrap_or_else(|| raw.to_owned()),
+        Ok(_) | Err(_) if line.contains("token") => to_raw_value("a bad line that may hold a token")?,
         Ok(_) | Err(_) => to_raw_value(line)?,
     };
     Ok(message)
@@ -177,7 +178,8 @@ fn message(line: &str) -> io::Result<Box<RawValue>> {
 
 /// The object with its token blotted out, if it has one: records are passed around.
 fn hide_token(raw: &RawValue) -> io::Result<Option<Box<RawValue>>> {
-    if !raw.get().contains("token") {
+    // The key may be written with escapes.
+    if !raw.get().contains("token") && !raw.get().contains("\\u") {
         return Ok(None);
     }
     let Ok(mut object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get()) else {
@@ -227,6 +229,8 @@ mod tests {
             ("null", r#""null""#),
             (r#""abc""#, r#""\"abc\"""#),
             (r#"{"id":"#, r#""{\"id\":""#),
+            (r#"{"id":"1","token":"secret""#, r#""a bad line that may hold a token""#),
+            (r#"{"id":"1","\u0074oken":"secret"}"#, r#"{"id":"1","token":"hidden"}"#),
         ] {
             assert_eq!(message(line).unwrap().get(), kept);
         }

@@ -119,6 +119,9 @@ fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
     Next::Write(bytes)
 }
 
+/// The longest line that needs no room before it is decoded, and is decoded by whoever reads it.
+const SHORT_LINE: usize = 16 << 10;
+
 /// A line as a reader gives it to the state.
 struct Received {
     at: Arrival,

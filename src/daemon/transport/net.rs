@@ -15,9 +15,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Notify;
 
-use super::{Form, Next, Received, Signal, foreign, next_messages};
+use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
+use crate::daemon::intake::Reserved;
 use crate::daemon::session::Arrival;
 use crate::daemon::state::ConnId;
 use crate::framing::{Event, Framing};
@@ -25,8 +26,6 @@ use crate::search::clock::now_ns;
 
 /// Small enough that a peer that floods the daemon leaves the others their turn.
 pub(super) const READ_BYTES: usize = 16 << 10;
-/// The longest line that is decoded on the one thread that serves all connections.
-const SHORT_LINE: usize = 16 << 10;
 /// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
 /// connection, and the peer might never see the last message.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
@@ -193,8 +192,12 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
     let event = match event {
         Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
             let room = wire::decoded_bound(&bytes);
-            while !shared.with(|state| state.reserve(conn, room)) {
-                resume.notified().await;
+            loop {
+                match shared.with(|state| state.reserve(conn, room)) {
+                    Reserved::Now => break,
+                    Reserved::Later => resume.notified().await,
+                    Reserved::Unwanted => return,
+                }
             }
             Event::Line { number, bytes: bytes.into_owned().into() }
         }
@@ -214,6 +217,16 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
     }
 }
 
+/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; gives whether it is a
+/// stranger still.
+pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
+    receive(link, event, time, turn).await;
+    while link.shared.with(|state| state.is_late(link.conn)) {
+        link.resume.notified().await;
+    }
+    link.shared.with(|state| state.conns.get(&link.conn).is_some_and(|conn| conn.needs_hello))
+}
+
 /// Gives a line to the state as soon as there is room for it.
 async fn apply(link: &Link, received: Received) {
     let mut waits = Some(received);
@@ -228,7 +241,6 @@ async fn apply(link: &Link, received: Received) {
 /// Takes bytes of a peer that has not said hello; true once it has.
 async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
     let (shared, conn, mut turn) = (&link.shared, link.conn, Turn::begin());
-    let is_stranger = || shared.with(|state| state.conns.get(&conn).is_some_and(|conn| conn.needs_hello));
     let mut rest = bytes;
     while !rest.is_empty() {
         let (line, next) = match rest.iter().position(|byte| *byte == b'\n') {
@@ -245,12 +257,12 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
                 return true;
             }
         }
-        let mut line = line;
+        let (mut line, mut is_stranger) = (line, true);
         while let Some(event) = framing.next(&mut line) {
-            receive(link, event, time, &mut turn).await;
+            is_stranger = receive_of_stranger(link, event, time, &mut turn).await;
         }
         rest = next;
-        if !is_stranger() {
+        if !is_stranger {
             framing.set_limit(wire::MAX_LINE);
             while let Some(event) = framing.next(&mut rest) {
                 receive(link, event, time, &mut turn).await;

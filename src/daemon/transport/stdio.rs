@@ -15,9 +15,10 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
-use super::{Form, Latch, Next, Received, Signal, next_messages};
+use super::{Form, Latch, Next, Received, SHORT_LINE, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
+use crate::daemon::intake::Reserved;
 use crate::daemon::state::ConnId;
 use crate::framing::{Event, Framing};
 use crate::search::clock::now_ns;
@@ -136,10 +137,15 @@ impl<O: AsFd> Link<O> {
 
     /// Takes a line, and writes what answers it at once.
     fn receive(&self, event: Event<'_>, time: u64) {
-        if let Event::Line { bytes, .. } = &event {
-            let room = wire::decoded_bound(bytes);
-            while !self.shared.with(|state| state.reserve(self.conn, room)) {
-                self.room.wait();
+        let long = match &event {
+            Event::Line { bytes, .. } if bytes.len() > SHORT_LINE => Some(wire::decoded_bound(bytes)),
+            Event::Line { .. } | Event::TooLong { .. } => None,
+        };
+        while let Some(room) = long {
+            match self.shared.with(|state| state.reserve(self.conn, room)) {
+                Reserved::Now => break,
+                Reserved::Later => self.room.wait(),
+                Reserved::Unwanted => return,
             }
         }
         // While this decodes, the other thread writes what searches tell.

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::frames::{self, Frames, Piece, Violation};
-use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, write_all};
+use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, receive_of_stranger, write_all};
 use super::{Form, Next, Signal, next_messages};
 use crate::daemon::Shared;
 use crate::daemon::conn::Origin;
@@ -147,13 +147,18 @@ impl Reader {
                 Event::Line { bytes, .. } => std::str::from_utf8(bytes).is_ok(),
                 Event::TooLong { .. } => true,
             };
-            receive(&self.input, event, time, turn).await;
+            let is_stranger = if self.greeted {
+                receive(&self.input, event, time, turn).await;
+                false
+            } else {
+                receive_of_stranger(&self.input, event, time, turn).await
+            };
             if !is_text {
                 // The line has had its answer; the standard wants the connection to fail.
                 let reason = "a text message is UTF-8";
                 return self.link.fail(Violation { code: CloseCode::Invalid, reason });
             }
-            if !self.greeted && !self.link.is_stranger() {
+            if !self.greeted && !is_stranger {
                 self.greeted = true;
                 self.framing.set_limit(wire::MAX_LINE);
             }
@@ -190,10 +195,6 @@ impl Link {
 
     fn drop_conn(&self, count: bool) {
         self.shared.with(|state| state.drop_conn(self.conn, now_ns(), count));
-    }
-
-    fn is_stranger(&self) -> bool {
-        self.shared.with(|state| state.conns.get(&self.conn).is_some_and(|conn| conn.needs_hello))
     }
 
     /// The control frames that wait, but for the close.

@@ -1,0 +1,58 @@
+//! A bounded whole in which everybody has a small share that nobody else can take; the rest is whoever's comes first.
+
+/// The whole, and what is taken of it beyond the shares. Whoever takes something keeps count of what it holds.
+#[derive(Clone, Debug)]
+pub(super) struct Shares {
+    share: usize,
+    pool: usize,
+    used: usize,
+}
+
+/// The part of the whole that is given out as shares: so much that they serve ordinary needs, and so little that most of
+/// the whole goes where it is needed.
+const SHARED_OUT: usize = 4;
+
+impl Shares {
+    /// `total` for so many connections, one of which may hold `most`, and for one without a socket.
+    pub(super) fn new(total: usize, most: usize, connections: usize) -> Self {
+        let places = connections.max(1) + 1;
+        let share = (total / SHARED_OUT / places).min(most);
+        Self { share, pool: total - share * places, used: 0 }
+    }
+
+    /// What there is beyond the shares.
+    pub(super) fn pool(&self) -> usize {
+        self.pool
+    }
+
+    fn beyond(&self, held: usize) -> usize {
+        held.saturating_sub(self.share)
+    }
+
+    /// Whether one that holds `old` can have `new` without taking more than others leave it in any case.
+    pub(super) fn is_own(&self, old: usize, new: usize) -> bool {
+        self.beyond(new) <= self.beyond(old)
+    }
+
+    /// Whether one that holds `old` can have `new`.
+    pub(super) fn fits_bounded(&self, old: usize, new: usize) -> bool {
+        self.is_own(old, new) || self.used - self.beyond(old) + self.beyond(new) <= self.pool
+    }
+
+    /// Whether one that holds `old` can have `new`. Where nobody else took anything, it can, however much it is.
+    pub(super) fn fits(&self, old: usize, new: usize) -> bool {
+        let others = self.used - self.beyond(old);
+        others == 0 || self.fits_bounded(old, new)
+    }
+
+    /// Whether nobody holds more than its share.
+    #[cfg(test)]
+    pub(super) fn is_unused(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Counts that one that held `old` holds `new`.
+    pub(super) fn change(&mut self, old: usize, new: usize) {
+        self.used = self.used - self.beyond(old) + self.beyond(new);
+    }
+}
