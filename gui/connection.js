@@ -44,8 +44,8 @@ function allowedMs({ clock, elapsed_ms: elapsed = 0 }) {
 export class Connection extends EventTarget {
 	/** @type {Map<string, {resolve: Function, reject: Function, onInfo?: Function}>} */
 	#pending = new Map();
-	/** The searches that wait to be sent again. */
-	#retrying = new Set();
+	/** The searches that nobody stopped: an overloaded server is asked for their moves again. */
+	#repeatable = new Set();
 	#socket = null;
 	#count = 0;
 	#retryMs = FIRST_RETRY_MS;
@@ -80,7 +80,7 @@ export class Connection extends EventTarget {
 	 * @param {(info: object) => void} [onInfo]  for the `info` of a `go`
 	 */
 	request(cmd, fields = {}, onInfo) {
-		if (cmd === 'stop') this.#retrying.delete(fields.target);
+		if (cmd === 'stop') this.#repeatable.delete(fields.target);
 		this.#count += 1;
 		return this.#send(`q${this.#count}`, cmd, fields, onInfo);
 	}
@@ -94,17 +94,17 @@ export class Connection extends EventTarget {
 		const spent = () => performance.now() - began;
 		const first = this.request('go', fields, onInfo);
 		const { id } = first;
+		this.#repeatable.add(id);
 		const retry = async (error) => {
 			const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
 			const isMove = (fields.mode ?? 'move') === 'move';
 			if (error.code !== 'overloaded' || !isMove || spent() + pause >= allowedMs(fields)) throw error;
-			this.#retrying.add(id);
-			await new Promise((resolve) => { setTimeout(resolve, pause); });
-			if (!this.#retrying.delete(id)) throw error;
+			if (this.#repeatable.has(id)) await new Promise((resolve) => { setTimeout(resolve, pause); });
+			if (!this.#repeatable.has(id)) throw error;
 			const elapsed_ms = (fields.elapsed_ms ?? 0) + Math.ceil(spent());
 			return this.#send(id, 'go', { ...fields, elapsed_ms }, onInfo).catch(retry);
 		};
-		return Object.assign(first.catch(retry), { id });
+		return Object.assign(first.catch(retry).finally(() => this.#repeatable.delete(id)), { id });
 	}
 
 	#send(id, cmd, fields, onInfo) {

@@ -31,6 +31,8 @@ function allowedMs({ clock, elapsed_ms = 0 }) {
 export class Engine {
   #process;
   #waiting = new Map();
+  /** The searches that nobody stopped, with their sessions: an overloaded server is asked for their moves again. */
+  #repeatable = new Map();
   #requests = 0;
   #gone = null;
   #ended;
@@ -48,7 +50,16 @@ export class Engine {
 
   /** Sends a request and resolves to its final message; `news` is called with each `info` before it. */
   request(cmd, fields = {}, news = () => {}) {
-    const id = String(++this.#requests);
+    if (cmd === "stop") {
+      for (const [id, session] of this.#repeatable) {
+        const isMeant = fields.all || fields.target === id || (session && fields.session === session);
+        if (isMeant) this.#repeatable.delete(id);
+      }
+    }
+    return this.#send(String(++this.#requests), cmd, fields, news);
+  }
+
+  #send(id, cmd, fields, news) {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
       this.#waiting.set(id, { resolve, reject, news });
@@ -56,18 +67,29 @@ export class Engine {
     });
   }
 
-  /** Searches: a `go` that is sent again, within the same clock, while the server is overloaded. */
-  async go(fields, news = () => {}) {
+  /**
+   * Searches: a `go` that is sent again, within the same clock, while the server is overloaded, unless it is stopped
+   * meanwhile. What it returns has the `id` of the search, the target of a `stop`.
+   */
+  go(fields, news = () => {}) {
+    const id = String(++this.#requests);
+    const answer = this.#search(id, fields, news).finally(() => this.#repeatable.delete(id));
+    return Object.assign(answer, { id });
+  }
+
+  async #search(id, fields, news) {
     const began = performance.now();
+    this.#repeatable.set(id, fields.session);
     for (let again = fields; ;) {
       try {
-        return await this.request("go", again, news);
+        return await this.#send(id, "go", again, news);
       } catch (error) {
         const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
         const isMove = (fields.mode ?? "move") === "move";
         const spent = () => performance.now() - began;
         if (error.code !== "overloaded" || !isMove || spent() + pause >= allowedMs(fields)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        if (this.#repeatable.has(id)) await new Promise((resolve) => setTimeout(resolve, pause));
+        if (!this.#repeatable.has(id)) throw error;
         again = { ...fields, elapsed_ms: (fields.elapsed_ms ?? 0) + Math.ceil(spent()) };
       }
     }

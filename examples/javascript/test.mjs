@@ -25,16 +25,17 @@ test("a refused request rejects with the server's code", async () => {
   await engine.close();
 });
 
-/** A program that speaks the protocol and answers `refusals` searches by `overloaded`, then the time that is spent. */
-function busy(refusals) {
+/** A program that answers the first `refusals` searches by `overloaded`, and then by the time that is spent as the move. */
+function busy(refusals, retryMs = 20) {
   const directory = mkdtempSync(join(tmpdir(), "plyd-test-"));
   const program = join(directory, "server");
   writeFileSync(program, `#!/usr/bin/env node
     let left = ${refusals};
     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-      const { id, elapsed_ms } = JSON.parse(line);
-      const error = { type: "error", id, code: "overloaded", message: "busy", retry_ms: 20, fatal: false };
-      const answer = left-- > 0 ? error : { type: "bestmove", id, move: String(elapsed_ms) };
+      const { id, cmd, elapsed_ms } = JSON.parse(line);
+      const error = { type: "error", id, code: "overloaded", message: "busy", retry_ms: ${retryMs}, fatal: false };
+      const best = { type: "bestmove", id, move: String(elapsed_ms) };
+      const answer = cmd !== "go" ? { type: "result", id, of: cmd } : left-- > 0 ? error : best;
       console.log(JSON.stringify({ seq: 1, t_us: 1, ...answer }));
     });
   `);
@@ -51,6 +52,23 @@ test("an overloaded server is asked again within the clock", async () => {
     else assert.ok(Number((await answer).move) >= 40);
     await engine.close();
     remove();
+  }
+});
+
+test("a search that is stopped is not asked for again", async (t) => {
+  const rows = [({ id }) => ({ target: id }), () => ({ all: true }), () => ({ session: "s" })];
+  for (const isLater of [false, true]) {
+    for (const fields of rows) {
+      const { program, remove } = busy(1, 500);
+      const engine = new Engine(program);
+      t.after(() => engine.close().then(remove));
+      const go = engine.go({ session: "s", position: {}, clock: { kind: "per_move", ms: 5000 } });
+      const refused = assert.rejects(go, (error) => error.code === "overloaded");
+      // Before its refusal is read, or during the pause: the answer to `ping` comes behind the refusal.
+      if (isLater) await engine.request("ping");
+      await engine.request("stop", fields(go));
+      await refused;
+    }
   }
 });
 

@@ -11,6 +11,7 @@ endless    sends news for ever, until it is told to stop
 deaf       goes on when its input ends
 busy       is overloaded twice, and then tells as its move the time that is spent
 full       is overloaded, always
+later      is overloaded once, and says that it will be for a second
 """
 
 import json
@@ -20,6 +21,7 @@ import time
 STATS = {"nodes": 1, "nps": 1, "time_ms": 1, "depth": 1, "seldepth": 1, "hash_ppm": 0}
 NEWS = {"type": "info", "event": "best", "move": "a1", "lines": [], "stats": STATS}
 DEAF_SECONDS = 600
+REFUSALS = {"busy": 2, "full": float("inf"), "later": 1}
 
 
 def say(**message):
@@ -44,11 +46,12 @@ def main(mode):
         elif mode == "dies":
             print('{"type":"bestm', end="", flush=True)
             return
-        elif mode == "full" or (mode == "busy" and refused < 2):
+        elif refused < REFUSALS.get(mode, 0):
             refused += 1
-            error = {"code": "overloaded", "message": "busy", "line": 1, "retry_ms": 20}
+            retry_ms = 1000 if mode == "later" else 20
+            error = {"code": "overloaded", "message": "busy", "line": 1, "retry_ms": retry_ms}
             say(type="error", id=request["id"], fatal=False, **error)
-        elif mode == "busy":
+        elif mode in REFUSALS:
             move = str(request.get("elapsed_ms"))
             rest = {"reason": "clock", "hash": "1", "lines": [], "stats": STATS}
             timing = {"received_us": 1, "started_us": 1, "decided_us": 1}

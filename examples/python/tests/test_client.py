@@ -253,11 +253,40 @@ class AsyncPlay(Asynchronous, Play, unittest.TestCase):
 
 
 class BlockingHostile(Blocking, Hostile, unittest.TestCase):
-    pass
+    def test_does_not_ask_again_after_a_stop(self):
+        with self.stub("later") as server:
+            search, ended = server.search("isolation", ms=60_000), []
+
+            def play():
+                try:
+                    ended.append(search.result())
+                except plyd.ServerError as error:
+                    ended.append(error.code)
+
+            player = threading.Thread(target=play)
+            player.start()
+            server.ping()  # the refusal came before this answer
+            wait_until(lambda: ended or search._inbox.empty())
+            with self.assertRaises(plyd.ServerError):
+                search.stop()
+            player.join()
+            self.assertEqual(ended, ["overloaded"])
 
 
 class AsyncHostile(Asynchronous, Hostile, unittest.TestCase):
-    pass
+    def test_does_not_ask_again_after_a_stop(self):
+        async def play():
+            command = [sys.executable, str(HERE / "stub.py"), "later"]
+            async with plyd.AsyncEngine(program=command, timeout=5.0) as server:
+                search = await server.search("isolation", ms=60_000)
+                player = asyncio.create_task(search.result())
+                await server.ping()  # the refusal came before this answer
+                await asyncio.sleep(0)  # lets the player take it
+                return await asyncio.gather(search.stop(), player, return_exceptions=True)
+
+        for ended in asyncio.run(play()):
+            self.assertIsInstance(ended, plyd.ServerError)
+            self.assertEqual(ended.code, "overloaded")
 
 
 def wait_until(condition):

@@ -283,7 +283,7 @@ class AsyncSearch:
         self._answer: BestMove | None = None
         known = conversation.patience(fields, engine.timeout)
         seconds = known if timeout is None else timeout
-        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), False
+        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), asyncio.Event()
         self._deadline = None if seconds is None else self._retry.began + seconds
         self._inbox = connection.send(self.id, conversation.encode(self.id, "go", fields))
 
@@ -300,9 +300,9 @@ class AsyncSearch:
         return self._answer
 
     async def stop(self) -> BestMove:
-        """Ends the search and returns the best move so far."""
+        """Ends the search and returns the best move so far; raises where an overloaded server had begun none."""
         if self._answer is None:
-            self._stopped = True
+            self._stopped.set()
             await self._engine._exchange(self._connection, "stop", {"target": self.id})
             self._deadline = time.monotonic() + self._engine.timeout
         return await self.result()
@@ -326,11 +326,7 @@ class AsyncSearch:
             self._connection.forget(name)
             raise
         pause = self._retry.pause(message, time.monotonic())
-        if pause is not None and not self._stopped:
-            await asyncio.sleep(pause)
-            again = self._retry.again(time.monotonic())
-            line = conversation.encode(self.id, "go", again)
-            self._connection.send(self.id, line, self._inbox)
+        if pause is not None and await self._sent_again(pause):
             return None
         if message["type"] != "info":
             self._connection.forget(self.id)
@@ -340,6 +336,18 @@ class AsyncSearch:
             return news
         self._answer = news
         return None
+
+    async def _sent_again(self, pause: float) -> bool:
+        """Sends the `go` again after a pause, unless the search is stopped before the pause ends."""
+        try:
+            await asyncio.wait_for(self._stopped.wait(), pause)
+        except asyncio.TimeoutError:
+            pass
+        if self._stopped.is_set():
+            return False
+        again = self._retry.again(time.monotonic())
+        self._connection.send(self.id, conversation.encode(self.id, "go", again), self._inbox)
+        return True
 
 
 class AsyncGame:

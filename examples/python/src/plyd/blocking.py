@@ -285,7 +285,9 @@ class Search:
         self._answer: BestMove | None = None
         known = conversation.patience(fields, engine.timeout)
         seconds = known if timeout is None else timeout
-        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), False
+        self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), threading.Event()
+        # Of a `stop` and a repeated `go` the first to take it decides; the other one sees that.
+        self._sending = threading.Lock()
         self._deadline = None if seconds is None else self._retry.began + seconds
         self._inbox = self._connection.send(self.id, conversation.encode(self.id, "go", fields))
 
@@ -302,9 +304,10 @@ class Search:
         return self._answer
 
     def stop(self) -> BestMove:
-        """Ends the search and returns the best move so far."""
+        """Ends the search and returns the best move so far; raises where an overloaded server had begun none."""
         if self._answer is None:
-            self._stopped = True
+            with self._sending:
+                self._stopped.set()
             self._engine._exchange(self._connection, "stop", {"target": self.id})
             self._deadline = time.monotonic() + self._engine.timeout
         return self.result()
@@ -326,11 +329,7 @@ class Search:
             self._connection.forget(name)
             raise
         pause = self._retry.pause(message, time.monotonic())
-        if pause is not None and not self._stopped:
-            time.sleep(pause)
-            again = self._retry.again(time.monotonic())
-            line = conversation.encode(self.id, "go", again)
-            self._connection.send(self.id, line, self._inbox)
+        if pause is not None and self._sent_again(pause):
             return None
         if message["type"] != "info":
             self._connection.forget(self.id)
@@ -340,6 +339,16 @@ class Search:
             return news
         self._answer = news
         return None
+
+    def _sent_again(self, pause: float) -> bool:
+        """Sends the `go` again after a pause, unless the search is stopped before the pause ends."""
+        self._stopped.wait(pause)
+        with self._sending:
+            if self._stopped.is_set():
+                return False
+            again = self._retry.again(time.monotonic())
+            self._connection.send(self.id, conversation.encode(self.id, "go", again), self._inbox)
+        return True
 
 
 class Game:
