@@ -46,6 +46,17 @@ pub(super) struct Link {
     search: Option<String>,
     /// What it was asked, and when.
     asked: Option<(Go, Retry)>,
+    /// The search is asked for again then, if nobody stops it before.
+    again: Option<Again>,
+}
+
+/// The next attempt of a search that an overloaded server refused.
+struct Again {
+    at: Instant,
+    /// The answer if there is no next attempt.
+    refusal: Box<ErrorMessage>,
+    /// Whether the search was stopped.
+    stopped: bool,
 }
 
 /// What the engine says about the search that is awaited.
@@ -104,7 +115,7 @@ impl From<ClientError> for Refusal {
 impl Link {
     /// A link that is made when it is first needed.
     pub(super) fn new(place: Place) -> Self {
-        Self { place, client: None, sessions: BTreeMap::new(), search: None, asked: None }
+        Self { place, client: None, sessions: BTreeMap::new(), search: None, asked: None, again: None }
     }
 
     /// Where the engine is.
@@ -182,9 +193,16 @@ impl Link {
     pub(super) fn give_up(&mut self) {
         self.end(true);
         self.search = None;
+        self.asked = None;
+        self.again = None;
     }
 
     fn end(&mut self, discard: bool) {
+        // What is refused from now on is not asked for again.
+        self.asked = None;
+        if let Some(again) = &mut self.again {
+            again.stopped = true;
+        }
         if let (Some(id), Some(client)) = (&self.search, &mut self.client) {
             let stop = Stop { target: StopTarget::Go(id.clone()), discard };
             // A connection that is gone is found out when it is read.
@@ -202,10 +220,25 @@ impl Link {
         self.said_until(Instant::now() + PATIENCE)
     }
 
+    /// When an overloaded server is asked again, by [`Link::said`].
+    pub(super) fn next_attempt(&self) -> Option<Instant> {
+        self.again.as_ref().map(|again| again.at)
+    }
+
     fn said_until(&mut self, deadline: Instant) -> Option<Said> {
         loop {
+            if let Some(again) = self.again.take_if(|again| again.stopped) {
+                return Some(Said::Refused(Refusal::Error(again.refusal)));
+            }
+            if self.again.take_if(|again| again.at <= Instant::now()).is_some()
+                && let Err(error) = self.ask_again()
+            {
+                self.drop_connection();
+                return Some(Said::Lost(error.to_string()));
+            }
+            let attempt = self.next_attempt().filter(|attempt| *attempt < deadline);
             let client = self.client.as_mut()?;
-            match client.next(deadline) {
+            match client.next(attempt.unwrap_or(deadline)) {
                 Ok(received) => {
                     let message = received.envelope.message;
                     let awaited = self.search.is_some() && self.search.as_deref() == message_id(&message);
@@ -218,11 +251,16 @@ impl Link {
                     match message {
                         Message::Info(info) => return Some(Said::Better(info)),
                         Message::BestMove(best) => return Some(Said::Done(best)),
-                        Message::Error(error) if self.asked_again(&error) => (),
-                        Message::Error(error) => return Some(Said::Refused(Refusal::Error(error))),
+                        Message::Error(error) => {
+                            self.again = self.next_attempt_after(&error);
+                            if self.again.is_none() {
+                                return Some(Said::Refused(Refusal::Error(error)));
+                            }
+                        }
                         Message::Result(_) | Message::Notice(_) => (),
                     }
                 }
+                Err(ClientError::Line(LineError::TimedOut)) if attempt.is_some() => {}
                 Err(ClientError::Line(LineError::TimedOut)) => return None,
                 Err(error) => {
                     self.drop_connection();
@@ -232,23 +270,28 @@ impl Link {
         }
     }
 
-    /// Asks a server that is overloaded again, if the clock allows that and the wait is no longer than a person bears.
-    fn asked_again(&mut self, error: &ErrorMessage) -> bool {
-        let Some((go, retry)) = &mut self.asked else { return false };
-        let pause = retry.pause(go, error, Instant::now()).filter(|pause| *pause <= LONGEST_PAUSE);
-        let (Some(pause), Some(client)) = (pause, &mut self.client) else { return false };
-        std::thread::sleep(pause);
-        retry.renew(go, Instant::now());
-        // A connection that is gone is found out when it is read.
-        self.search = client.request(Command::Go(Box::new(go.clone()))).ok().map(|(id, _)| id);
-        self.search.is_some()
+    /// The next attempt at an overloaded server, if the clock allows one and the pause is no longer than a person bears.
+    fn next_attempt_after(&self, refusal: &ErrorMessage) -> Option<Again> {
+        let (go, retry) = self.asked.as_ref()?;
+        let now = Instant::now();
+        let pause = retry.pause(go, refusal, now).filter(|pause| *pause <= LONGEST_PAUSE)?;
+        Some(Again { at: now + pause, refusal: Box::new(refusal.clone()), stopped: false })
+    }
+
+    fn ask_again(&mut self) -> Result<(), ClientError> {
+        if let (Some((go, retry)), Some(client)) = (&mut self.asked, &mut self.client) {
+            retry.renew(go, Instant::now());
+            let (id, _) = client.request(Command::Go(Box::new(go.clone())))?;
+            self.search = Some(id);
+        }
+        Ok(())
     }
 
     /// Asks what needs no search. A connection that turns out to be gone is made again, once.
     fn ask(&mut self, command: &Command) -> Result<ResultBody, Refusal> {
         let was_there = self.client.is_some();
         match self.try_ask(command) {
-            Err(Refusal::Unreachable(_)) if was_there && self.search.is_none() => {
+            Err(Refusal::Unreachable(_)) if was_there && self.search.is_none() && self.again.is_none() => {
                 self.drop_connection();
                 self.try_ask(command)
             }
@@ -271,8 +314,7 @@ impl Link {
 
     fn client(&mut self) -> Result<&mut Client, Refusal> {
         if self.client.is_none() {
-            self.sessions.clear();
-            self.search = None;
+            self.drop_connection();
             let mut client = match &self.place {
                 Place::Child => {
                     let program = std::env::current_exe()
@@ -294,6 +336,7 @@ impl Link {
         self.client = None;
         self.sessions.clear();
         self.search = None;
+        self.again = None;
     }
 }
 
@@ -332,7 +375,86 @@ fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread::{self, JoinHandle};
+
     use super::*;
+
+    /// A server that is overloaded at the first `go`, for as long as the longest pause, and plays `a1` at the second;
+    /// gives what it was asked once its client is gone.
+    fn busy_server() -> (Place, JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked: Vec<String> = Vec::new();
+            for line in BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok) {
+                let request = wire::decode(line.as_bytes()).unwrap();
+                let (id, cmd) = (request.id, request.command.name());
+                let answer = match cmd {
+                    "go" if asked.iter().any(|cmd| cmd == "go") => format!(
+                        r#""type":"bestmove","id":"{id}","reason":"clock","move":"a1","hash":"0","lines":[],"stats":{{"nodes":1,"nps":1,"time_ms":1,"depth":1,"seldepth":1,"hash_ppm":0}},"timing":{{"received_us":1,"started_us":1,"decided_us":1}}"#
+                    ),
+                    "go" => format!(
+                        r#""type":"error","id":"{id}","line":1,"code":"overloaded","message":"busy","fatal":false,"retry_ms":{}"#,
+                        LONGEST_PAUSE.as_millis()
+                    ),
+                    "stop" => format!(r#""type":"result","id":"{id}","of":"stop","effect":"unknown""#),
+                    _ => format!(r#""type":"result","id":"{id}","of":"ping""#),
+                };
+                writeln!(stream, r#"{{"seq":1,"t_us":1,{answer}}}"#).unwrap();
+                asked.push(cmd.to_owned());
+            }
+            asked
+        });
+        (Place::Tcp { address, token: None, token_file: None }, server)
+    }
+
+    fn searching() -> (Link, JoinHandle<Vec<String>>) {
+        let (place, server) = busy_server();
+        let mut link = Link::new(place);
+        let game = GameRef::Game { game: "isolation".into(), rules: Settings::new() };
+        let mut go = Go::new(game, Position::default());
+        go.clock = Some(wire::Clock::PerMove { ms: 600_000 });
+        link.search(go).unwrap();
+        let end = Instant::now() + PATIENCE;
+        while link.search.is_some() {
+            assert!(Instant::now() < end, "the refusal does not come");
+            assert!(link.said().is_none());
+        }
+        (link, server)
+    }
+
+    #[test]
+    fn an_overloaded_server_is_asked_again_when_it_said() {
+        let (mut link, server) = searching();
+        assert!(link.next_attempt().is_some());
+        assert!(matches!(link.said_soon(), Some(Said::Done(best)) if best.mv == "a1"));
+        assert_eq!(link.next_attempt(), None);
+        drop(link);
+        assert_eq!(server.join().unwrap(), ["hello", "go", "go"]);
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_is_not_asked_for_again() {
+        for discard in [false, true] {
+            let (mut link, server) = searching();
+            if discard {
+                link.give_up();
+                assert_eq!(link.next_attempt(), None);
+                assert!(link.said().is_none());
+            } else {
+                link.stop();
+                let overloaded = |error: &ErrorMessage| error.code == wire::ErrorCode::Overloaded;
+                assert!(
+                    matches!(link.said(), Some(Said::Refused(Refusal::Error(error))) if overloaded(&error))
+                );
+            }
+            drop(link);
+            assert_eq!(server.join().unwrap(), ["hello", "go"]);
+        }
+    }
 
     #[test]
     fn boards_that_would_fill_the_memory_are_none() {

@@ -1,6 +1,6 @@
 //! What each command does at the table.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::arena::TimeControl;
 use crate::cli::styled::{self, Text, Tone};
@@ -410,10 +410,11 @@ impl Table {
         }
     }
 
-    /// How long until something must be looked at though nothing was said: the clock.
+    /// How long until something must be looked at though nothing was said: the clock, or an overloaded server.
     pub(super) fn next_tick(&self) -> Option<Duration> {
         let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
-        runs.then_some(Duration::from_millis(200))
+        let attempt = self.link.next_attempt().map(|at| at.saturating_duration_since(Instant::now()));
+        runs.then_some(Duration::from_millis(200)).into_iter().chain(attempt).min()
     }
 }
 
