@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::reaper::Reaper;
@@ -122,7 +123,11 @@ impl Process {
         // A process may have left its group, and would then be waited for until it ends by itself.
         let _ended_already = self.child.kill();
         if let Some(reaper) = &self.reaper {
-            // First, since the number may be given again as soon as the process was waited for.
+            // A process that was killed may still join the reaper until it is dead, and its number may be given again
+            // as soon as it was waited for: the release belongs between the two.
+            retry_on_intr(|| {
+                waitid(WaitId::Pid(self.group()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+            })?;
             reaper.release(self.child.id());
         }
         let status = self.child.wait()?;

@@ -221,7 +221,10 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
 mod tests {
     use super::super::process::Process;
     use super::*;
+    use std::fs;
+    use std::os::fd::OwnedFd;
     use std::os::unix::process::ExitStatusExt;
+    use std::thread;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -237,6 +240,36 @@ mod tests {
         let status = left.wait_exit(Instant::now() + Duration::from_secs(40)).unwrap();
         assert_eq!(status.unwrap().signal(), Some(Signal::KILL.as_raw()));
         assert!(ended.wait_exit(Instant::now()).unwrap().is_none(), "it was released");
+    }
+
+    #[test]
+    fn a_group_is_released_when_its_process_is_dead() {
+        let (lines, pipe) = io::pipe().unwrap();
+        #[allow(clippy::disallowed_methods, reason = "it ends at once")]
+        let process = Command::new("true").spawn().unwrap();
+        let input = Mutex::new(Some(ChildStdin::from(OwnedFd::from(pipe))));
+        let reaper = Arc::new(Reaper { process, input, plyd: OsString::new() });
+        // It keeps what it reads, which takes the system some ms to free at its end.
+        let mut command = Command::new("tail");
+        command.arg("-n1").stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut process = Process::spawn(Launch { reaper: Some(reaper), ..Launch::from(command) }).unwrap();
+        let mut input = process.take_stdin().unwrap();
+        for _ in 0..100 {
+            input.write_all(&[0; 1 << 20]).unwrap();
+        }
+        let stat = format!("/proc/{}/stat", process.id());
+        let released = format!("-{}", process.id());
+        let reader = thread::spawn(move || {
+            let mut lines = io::BufReader::new(lines).lines().map_while(Result::ok);
+            assert!(lines.any(|line| line == released));
+            fs::read_to_string(stat)
+        });
+        process.end().unwrap();
+        drop(process);
+        // It was waited for in the meantime, or was dead.
+        if let Ok(stat) = reader.join().unwrap() {
+            assert!(stat.contains(") Z "), "{stat}");
+        }
     }
 
     #[test]
