@@ -24,6 +24,9 @@ const KILLS: u64 = 12;
 /// The variable of the environment by which processes are found, however they were started and wherever they went.
 const MARK: &str = "PLYD_KILLS_MARK";
 
+/// What a process is called with until its program begins.
+const JOIN: &[u8] = b"\0reaper\0--join\0";
+
 /// A server that neither reads nor ends, and says that it began.
 const DEAF: &str = "echo >> begun\nexec sleep 1000\n";
 
@@ -38,7 +41,7 @@ enum Starter {
 /// The instant of a kill.
 #[derive(Clone, Copy, Debug)]
 enum Instants {
-    /// Within the first 200 us.
+    /// Within the first 200 us of its program.
     AtOnce,
     /// Until some processes run.
     Soon,
@@ -107,8 +110,9 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
     command.current_dir(&place).env(MARK, mark);
     let mut launch = launch(&command);
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());
-    let begun = Instant::now();
     let mut process = spawn(launch);
+    await_program(process.id(), row);
+    let begun = Instant::now();
     let delay: usize = match instants {
         Instants::AtOnce => random.below(200),
         Instants::Soon => random.below(60_000),
@@ -141,6 +145,17 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         thread::sleep(Duration::from_millis(1));
     }
     fs::remove_dir_all(&place).unwrap();
+}
+
+/// Waits until a process runs its program, and no longer what makes it known to the reaper of this test.
+fn await_program(process: u32, row: &str) {
+    let path = format!("/proc/{process}/cmdline");
+    let end = Instant::now() + PATIENCE;
+    // A sleep would be too long for the first microseconds.
+    while fs::read(&path).unwrap().windows(JOIN.len()).any(|part| part == JOIN) {
+        assert!(Instant::now() < end, "{row}: its program does not begin");
+        std::hint::spin_loop();
+    }
 }
 
 /// The processes with the mark in their environment, with their commands. Those that are dead have none.
