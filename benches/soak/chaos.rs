@@ -79,6 +79,7 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
         ("honest: answered", tally.answered),
         ("honest: moves", tally.moves),
         ("honest: overloaded", tally.overloaded),
+        ("honest: unprepared", tally.unprepared),
         ("honest: cut off by an end", tally.cut_off),
         ("honest: not connected", tally.refused),
         ("most memory in KiB", most_kib),

@@ -53,6 +53,8 @@ pub(crate) struct Tally {
     pub(crate) answered: u64,
     pub(crate) moves: u64,
     pub(crate) overloaded: u64,
+    /// Searches whose time was over before their position was read.
+    pub(crate) unprepared: u64,
     /// Connections that the end of the daemon ended.
     pub(crate) cut_off: u64,
     /// Connections that were not accepted.
@@ -67,6 +69,7 @@ impl Tally {
         self.answered += other.answered;
         self.moves += other.moves;
         self.overloaded += other.overloaded;
+        self.unprepared += other.unprepared;
         self.cut_off += other.cut_off;
         self.refused += other.refused;
         self.complaints.extend(other.complaints);
@@ -241,8 +244,8 @@ impl Honest<'_> {
                 Err(Trouble::Lost("shutting down".to_owned(), false))
             }
             // Its time was over before its position was read, which the protocol has a word for.
-            Message::Error(error) if format!("{:?}", error.code) == "Unprepared" => {
-                self.tally.overloaded += 1;
+            Message::Error(error) if error.code == ErrorCode::Unprepared => {
+                self.tally.unprepared += 1;
                 Ok(())
             }
             other => Err(wrong("a search", &other.to_body())),
