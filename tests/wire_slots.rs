@@ -1,4 +1,4 @@
-//! Sessions and slots: who waits, who is refused, and whose search ends for whose.
+//! Sessions and cores: who waits, who is refused, and whose search ends for whose.
 
 // The functions beside the tests are called by them alone.
 #![allow(clippy::unwrap_used)]
@@ -155,7 +155,7 @@ fn a_move_takes_the_slot_of_an_analysis() {
         );
         peer.info("new", "started");
         assert!(place(&peer, "old") < first_place(&peer, "new"));
-        // No slot for a further analysis; one that waits gets it.
+        // No core for a further analysis; one that waits gets it.
         for mode in ["analyse", "ponder"] {
             let error = peer.ask(&go("no", json!({ "mode": mode })));
             assert_eq!((&error["code"], &error["fatal"]), (&json!("overloaded"), &json!(false)), "{error}");
@@ -175,7 +175,7 @@ fn a_move_takes_the_slot_of_an_analysis() {
 }
 
 #[test]
-fn slots_are_shared_by_connections() {
+fn cores_are_shared_by_connections() {
     let server = Server::tcp(&["--threads", "1"]);
     let (mut first, mut second) = (server.greet(json!({})), server.greet(json!({})));
     first.send(&go("g", json!({ "mode": "analyse" })));

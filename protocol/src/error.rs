@@ -86,7 +86,7 @@ pub enum ErrorCode {
     BadPosition,
     /// The position cannot occur, contradicts the rules, or cannot be searched.
     IllegalPosition,
-    /// The rules did not find out within their bounds what the position is.
+    /// The rules ran out of their budget before they knew what the position is.
     Undecided,
     /// A move cannot be read or is not legal where it stands.
     IllegalMove,
@@ -98,7 +98,7 @@ pub enum ErrorCode {
     OptionInvalid,
     /// The search was cancelled.
     Cancelled,
-    /// The request was ended before its position was known.
+    /// The request ended before its position was read.
     Unprepared,
     /// The server failed; its log tells more.
     Internal,
@@ -161,8 +161,8 @@ impl ErrorCode {
         }
     }
 
-    /// Whether the connection closes after an error of this code. (An HTTP request on the raw port is fatal too; it is
-    /// told as a `bad_json` whose message says so.)
+    /// Whether the connection closes after an error of this code. (An HTTP request on the raw port is fatal
+    /// too; it is told as a `bad_json` whose message says so.)
     #[must_use]
     pub fn fatal(self) -> bool {
         self.class() == ErrorClass::Connection && self != Self::HandshakeRepeated

@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Ask clients (except on standard input) for the token in this file
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Listen on addresses that other machines reach though no token is asked for
+    /// Listen without a token on addresses that other machines can reach
     #[arg(long)]
     insecure: bool,
     #[command(flatten)]
@@ -60,40 +60,40 @@ pub(super) struct Args {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 struct Bounds {
-    /// Connections over sockets at once that have said hello [default: 256]
+    /// Connections over sockets that have sent hello [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     connections: Option<u32>,
-    /// The same that have not said hello yet; the oldest leaves for a new one [default: 64]
+    /// Connections that have not sent hello yet; a new one replaces the oldest [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     strangers: Option<u32>,
-    /// Connections of one address at once; many users may share one [default: no limit]
+    /// Connections from one address; users behind one router share an address [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     per_address: Option<u32>,
-    /// Seconds in which hello must come over a socket [default: 30]
+    /// Seconds within which a connection over a socket must send hello [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     hello_within: Option<u32>,
-    /// Close connections over sockets that send nothing and ask nothing for so many seconds [default: never]
+    /// Seconds after which a connection over a socket that neither sends nor waits for anything is closed [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     idle: Option<u32>,
-    /// Seconds of silence after which the system asks a peer over TCP whether it is there; 0: never [default: 60]
+    /// Seconds of silence before TCP keepalive probes; 0 for none [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=32_767))]
     keepalive: Option<u32>,
-    /// Searches in flight in all; sessions keep their players between searches as far as there are places [default: 512]
+    /// Searches in flight over all connections; sessions keep their trees between searches while there is room [default: 512]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     engines: Option<u32>,
-    /// Memory in MiB of the requests of one connection that wait; it is read no further while they do [default: 16]
+    /// Memory in MiB for the pending requests of one connection; the server stops reading from it at the limit [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     request_mb: Option<u32>,
-    /// The same of all connections [default: 256]
+    /// Memory in MiB for the pending requests of all connections [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     requests_mb: Option<u32>,
-    /// Memory in MiB of what the sessions of one connection remember [default: 16]
+    /// Memory in MiB for what the sessions of one connection remember [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     session_mb: Option<u32>,
-    /// The same of all connections [default: 256]
+    /// Memory in MiB for what the sessions of all connections remember [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sessions_mb: Option<u32>,
-    /// Unread answers in MiB of all connections past which large ones are refused [default: 256]
+    /// Once so many MiB of answers are unsent over all connections, answers above 1 MiB are refused [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     unsent_mb: Option<u32>,
 }

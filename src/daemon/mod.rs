@@ -116,8 +116,8 @@ pub enum ServeError {
     },
     /// Other machines can reach an address, and nothing keeps their users out.
     #[error(
-        "other machines can reach {at}, and no token is wanted of them: give --token-file FILE, or listen on 127.0.0.1, \
-         or let everybody in with --insecure"
+        "refusing to listen on {at} without a token, because other machines can reach it: use --token-file FILE, listen \
+         on 127.0.0.1, or pass --insecure"
     )]
     Exposed {
         /// The address.

@@ -300,14 +300,14 @@ impl Bench {
 
 /// What a client is told whose search begins on a position that the rules are not sure of.
 fn warning(doubt: Doubt, effort: &Effort) -> String {
-    let bounds = if effort.was_cut() { "in the time that there was" } else { "within their bounds" };
+    let spent = if effort.was_cut() { "time" } else { "their budget" };
     match doubt {
         Doubt::Start => {
-            format!("the rules did not find out {bounds} whether the start can be: it is taken as it stands")
+            format!("the rules ran out of {spent} at `start`: it counts as valid, and no score is proven")
         }
         Doubt::Ply(index) => format!(
-            "the rules did not find out {bounds} what the move {index} of `moves` does: it and those behind it are taken \
-             as placed"
+            "the rules ran out of {spent} at `moves[{index}]`: this move and all later ones count as placed, and no \
+             score is proven"
         ),
     }
 }

@@ -9,8 +9,8 @@
 //!
 //! A search of several threads takes its cores together (gang scheduling). Whoever is not among the first to fit pauses at
 //! once, whatever is left of its turn. A search with a deadline is taken in only if every minimum still fits before its
-//! deadline: the test pays all that is owed, earliest deadline first, as the cores are going to, so that what is taken in
-//! is kept.
+//! deadline: the test pays all that is owed, earliest deadline first, in the order in which the cores will, so that what is
+//! taken in is kept.
 
 use std::collections::{BTreeMap, HashMap};
 

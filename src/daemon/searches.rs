@@ -204,7 +204,7 @@ impl State {
         self.rearm_job(id);
     }
 
-    /// Tells a search that must wait for its first turn, and may wait for long, as one that began with a legal move.
+    /// Reports a search that must wait for its first turn as started, with a legal move.
     fn announce(&mut self, id: JobId, now_ns: u64) {
         if self.jobs.get(&id).is_some_and(|job| job.phase == Phase::Starting && job.started_ns.is_none())
             && self.search_began(id, now_ns)
@@ -385,7 +385,7 @@ impl State {
         now_ns: u64,
     ) {
         if self.jobs.get(&id).is_some_and(|job| job.best.is_none()) {
-            tracing::error!(job = id, ?reason, "a search ended before its position was known");
+            tracing::error!(job = id, ?reason, "a search ended before its position was read");
             return self.fail(
                 id,
                 Refusal::new(ErrorCode::Internal, "the search ended without a move"),

@@ -310,7 +310,7 @@ impl State {
         let Some(conn) = self.conns.get(&at.conn) else { return };
         let bytes = at.bytes + conn.defaults_bytes;
         if !self.hold(at.conn, &name, bytes) {
-            let message = "searches in flight take the room for requests: stop one, or ask again";
+            let message = "running searches use up the memory for requests; stop one, or try again later";
             let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
             return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
         }

@@ -205,9 +205,9 @@ impl Refusal {
         Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
     }
 
-    /// A request that ended before its position was known.
+    /// A request that ended before its position was read.
     pub(super) fn unprepared() -> Self {
-        Self::new(ErrorCode::Unprepared, "it ended before its position was known")
+        Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
     }
 
     /// The same with the place that is to blame.

@@ -309,10 +309,10 @@ impl Doubt {
     #[must_use]
     pub fn fault(self) -> Fault {
         let (pointer, what) = match self {
-            Self::Start => ("/position/start".to_owned(), "whether the start can be"),
+            Self::Start => ("/position/start".to_owned(), "whether the start is possible"),
             Self::Ply(index) => (format!("/position/moves/{index}"), "what this move does"),
         };
-        let message = format!("the rules did not find out {what} within their bounds");
+        let message = format!("the rules ran out of their budget before they knew {what}");
         Fault { code: wire::ErrorCode::Undecided, pointer, message, outcome: None }
     }
 }

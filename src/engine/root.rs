@@ -33,7 +33,7 @@ pub fn open<G: Playable>(game: G, start: G::Position) -> Arc<dyn AnyRoot> {
 
 /// The effort ended before there was an answer.
 fn broken_off(pointer: String) -> Fault {
-    let message = "it ended before the position was known".to_owned();
+    let message = "the request ended before its position was read".to_owned();
     Fault { code: wire::ErrorCode::Unprepared, pointer, message, outcome: None }
 }
 
@@ -167,7 +167,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
                 return Err(Fault {
                     code: wire::ErrorCode::Undecided,
                     pointer: String::new(),
-                    message: format!("the rules did not find out what `{text}` does within their bounds"),
+                    message: format!("the rules ran out of their budget before they knew what `{text}` does"),
                     outcome: None,
                 });
             }
