@@ -1,7 +1,7 @@
 //! What the referee costs, as people run it: `cargo bench --bench arena`.
 //!
-//! Beside moves of 1 ms: the time of a move that the players do not account for, by their own word. And whole games of players
-//! that answer at once. Options: `--games N`, `--json`.
+//! Beside moves of 1 ms: the time of a move that the players do not account for, by their own word. And whole
+//! games of players that answer at once. Options: `--games N`, `--json`.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,5 @@
-//! How fast Colosseum Survival and IJK list and play moves, and how fast IJK is searched: `cargo bench --bench moves`.
+//! How fast Colosseum Survival and IJK list and play moves, and how fast IJK is searched: `cargo bench
+//! --bench moves`.
 //!
 //! Positions come from games of random moves, and the time is the CPU time of one thread.
 

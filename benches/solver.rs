@@ -1,7 +1,8 @@
-//! From which ply on random positions of knight Isolation are solved, and how fast: `cargo bench --bench solver`.
+//! From which ply on random positions of knight Isolation are solved, and how fast: `cargo bench --bench
+//! solver`.
 //!
-//! Positions come from games of random moves, the solver knows nothing before each, and the time is the CPU time of
-//! its one thread. Options: `--samples N`, `--limit TIME`, `--json`.
+//! Positions come from games of random moves, the solver knows nothing before each, and the time is the CPU
+//! time of its one thread. Options: `--samples N`, `--limit TIME`, `--json`.
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -1,7 +1,8 @@
-//! How fast Sudoku boards are solved, moves classified, first moves told and endings decided: `cargo bench --bench sudoku`.
+//! How fast Sudoku boards are solved, moves classified, first moves told and endings decided: `cargo bench
+//! --bench sudoku`.
 //!
-//! CPU time of one thread. Endings come from games of random moves on 3x3 boards; each is searched by a new default player.
-//! Option: `--samples N`.
+//! CPU time of one thread. Endings come from games of random moves on 3x3 boards; each is searched by a new
+//! default player. Option: `--samples N`.
 
 use std::error::Error;
 use std::hint::black_box;

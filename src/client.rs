@@ -1,7 +1,8 @@
 //! The protocol from the other end: a small blocking client for a child process or a server at an address.
 //!
-//! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the wire
-//! types and nothing of games; it never waits longer than it is told. What it starts ends with it: `process` and `reaper`.
+//! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the
+//! wire types and nothing of games; it never waits longer than it is told. What it starts ends with it:
+//! `process` and `reaper`.
 
 mod address;
 mod lines;
@@ -70,9 +71,9 @@ pub enum ClientError {
 }
 
 impl Client {
-    /// Starts a server as a child process and speaks to it through its standard streams; its stderr stays ours
-    /// unless the command says otherwise. The child is killed when the client is dropped, with the rest of its
-    /// process group.
+    /// Starts a server as a child process and speaks to it through its standard streams; its stderr stays
+    /// ours unless the command says otherwise. The child is killed when the client is dropped, with the rest
+    /// of its process group.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
@@ -114,8 +115,8 @@ impl Client {
         Ok(self.lines.send(&line)?)
     }
 
-    /// Sends a command under an id of the client's own, which it gives (`1`, `2` and so on), and tells when its last
-    /// byte was on its way.
+    /// Sends a command under an id of the client's own, which it gives (`1`, `2` and so on), and tells when
+    /// its last byte was on its way.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
@@ -145,8 +146,8 @@ impl Client {
         }
     }
 
-    /// The final message of a request with the `info` messages before it; messages about other requests wait for
-    /// their own call.
+    /// The final message of a request with the `info` messages before it; messages about other requests wait
+    /// for their own call.
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if it cannot come any more.
@@ -184,8 +185,8 @@ impl Client {
         }
     }
 
-    /// Where the server's messages come from, to be waited for beside other things. Messages that were read already are
-    /// had from [`Client::next`] without a wait.
+    /// Where the server's messages come from, to be waited for beside other things. Messages that were read
+    /// already are had from [`Client::next`] without a wait.
     #[must_use]
     pub fn input(&self) -> BorrowedFd<'_> {
         self.lines.input()

@@ -1,7 +1,7 @@
 //! Whoever starts processes leaves none behind, even if it is killed (`kill -9`) at any instant.
 //!
-//! `PLYD_KILLS=500 cargo test --test kills` kills more often than the default. This executable is also a test program that
-//! is killed: called with `starter`, it starts daemons until then.
+//! `PLYD_KILLS=500 cargo test --test kills` kills more often than the default. This executable is also a test
+//! program that is killed: called with `starter`, it starts daemons until then.
 
 // A test that cannot start the command has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
@@ -21,7 +21,8 @@ use rustix::process::{Pid, Signal, kill_process};
 /// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
 const KILLS: u64 = 12;
 
-/// The variable of the environment by which processes are found, however they were started and wherever they went.
+/// The variable of the environment by which processes are found, however they were started and wherever they
+/// went.
 const MARK: &str = "PLYD_KILLS_MARK";
 
 /// What a process is called with until its program begins.

@@ -91,7 +91,8 @@ impl Seen {
     }
 }
 
-/// Keeps its searches in flight until it is over: for each that ends it asks for another one, as soon as it may.
+/// Keeps its searches in flight until it is over: for each that ends it asks for another one, as soon as it
+/// may.
 fn greedy(mut peer: Peer, over: &AtomicBool) -> Outcome<()> {
     let ask = |peer: &mut Peer| {
         let game = GameRef::Game { game: GAME.into(), rules: Settings::from_iter([RULES]) };
@@ -118,8 +119,8 @@ fn greedy(mut peer: Peer, over: &AtomicBool) -> Outcome<()> {
     Ok(())
 }
 
-/// Asks for a move after the other, with short pauses, and notes how late each comes. Where the server is overloaded, it
-/// asks again within the same time, as the protocol has it.
+/// Asks for a move after the other, with short pauses, and notes how late each comes. Where the server is
+/// overloaded, it asks again within the same time, as the protocol has it.
 fn play(server: &Server, end: Instant, seed: u64) -> Outcome<Seen> {
     let mut peer = seated(server)?;
     let mut control = Control::start();
@@ -136,7 +137,8 @@ fn play(server: &Server, end: Instant, seed: u64) -> Outcome<Seen> {
             }
             let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left.as_millis() as i64 }))?;
             let Ok(answer) = peer.wait(&id) else {
-                // A daemon whose threads get no CPU time may take an honest client for one that does not read.
+                // A daemon whose threads get no CPU time may take an honest client for one that does not
+                // read.
                 seen.refused += 1;
                 peer = seated(server)?;
                 break;

@@ -15,8 +15,8 @@ use crate::server::{Outcome, Server};
 
 const FLOODS: usize = 4;
 
-/// Asks for signs of life for so long beside floods of that line; the answers' times, the control's, and the bytes that the
-/// floods sent.
+/// Asks for signs of life for so long beside floods of that line; the answers' times, the control's, and the
+/// bytes that the floods sent.
 pub(crate) fn pings_beside(server: &Server, time: Duration, line: &[u8]) -> Outcome<(Samples, Samples, u64)> {
     let sent = AtomicU64::new(0);
     let streams = (0..FLOODS).map(|_| greeted(server)).collect::<Outcome<Vec<_>>>()?;

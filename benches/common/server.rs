@@ -1,4 +1,5 @@
-//! A daemon as a child process that listens on a free TCP port, what it costs by `/proc`, and connections to it.
+//! A daemon as a child process that listens on a free TCP port, what it costs by `/proc`, and connections to
+//! it.
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
@@ -93,7 +94,8 @@ impl Server {
     /// The CPU time that its threads used so far.
     pub(crate) fn cpu(&self) -> Outcome<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid()))?;
-        // The name before the parenthesis may hold spaces; user and system time are the 12th and 13th behind it.
+        // The name before the parenthesis may hold spaces; user and system time are the 12th and 13th behind
+        // it.
         let (_, fields) = stat.rsplit_once(')').ok_or("no name in /proc")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks = ticks.sum::<Result<u64, _>>()?;

@@ -1,8 +1,9 @@
 //! A crowd: 2,000 idle connections and 200 that play, `cargo bench --bench crowd`.
 //!
-//! The players ask for a move, think as long as it takes to leave the cores half idle, and ask again. Beside them one
-//! connection asks for signs of life and one stops searches, each with a control thread that sleeps to the same instants.
-//! Prints the memory before and after they came and went, the delays of `ping` and `stop`, and the late moves, in Markdown.
+//! The players ask for a move, think as long as it takes to leave the cores half idle, and ask again. Beside
+//! them one connection asks for signs of life and one stops searches, each with a control thread that sleeps
+//! to the same instants. Prints the memory before and after they came and went, the delays of `ping` and
+//! `stop`, and the late moves, in Markdown.
 
 #[path = "../common/control.rs"]
 mod control;

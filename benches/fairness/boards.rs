@@ -18,7 +18,8 @@ pub(crate) fn slow(random: &mut SplitMix64) -> String {
     let mut text = format!("{BLOCK} {BLOCK}");
     for (cell, is_kept) in kept.into_iter().enumerate() {
         let (row, column) = (rows[cell / SIDE], columns[cell % SIDE]);
-        // The usual solution: each row is the one above it, shifted by a block, and by one more in the next band.
+        // The usual solution: each row is the one above it, shifted by a block, and by one more in the next
+        // band.
         let value = values[(row % BLOCK * BLOCK + row / BLOCK + column) % SIDE] + 1;
         text += &if is_kept { format!(" {value}") } else { " .".to_owned() };
     }

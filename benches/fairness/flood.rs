@@ -1,4 +1,5 @@
-//! Four connections that send lines of 14 KB as fast as they are taken, beside one that asks for signs of life.
+//! Four connections that send lines of 14 KB as fast as they are taken, beside one that asks for signs of
+//! life.
 
 use std::path::Path;
 use std::time::Duration;

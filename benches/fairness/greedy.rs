@@ -1,5 +1,5 @@
-//! One client with 250 endless searches of two threads each, beside two honest ones with 100 ms a move; and four honest
-//! clients alone, to know what a fair share is.
+//! One client with 250 endless searches of two threads each, beside two honest ones with 100 ms a move; and
+//! four honest clients alone, to know what a fair share is.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! What one client takes from another: `cargo bench --bench fairness`.
 //!
-//! Three clients that take all they can get, each beside honest ones: endless searches (`greedy`), questions about boards
-//! that take long to solve (`questions`), floods of long lines (`flood`). The honest ones are measured alone and beside
-//! it, with a control thread that sleeps to the same instants. `--daemon PATH` measures another build by the same command.
+//! Three clients that take all they can get, each beside honest ones: endless searches (`greedy`), questions
+//! about boards that take long to solve (`questions`), floods of long lines (`flood`). The honest ones are
+//! measured alone and beside it, with a control thread that sleeps to the same instants. `--daemon PATH`
+//! measures another build by the same command.
 
 mod boards;
 #[path = "../common/control.rs"]

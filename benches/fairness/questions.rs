@@ -1,5 +1,5 @@
-//! A client that keeps eight slow questions in flight, beside one that searches, asks and stops; and the CPU time that is
-//! used once the asker is gone.
+//! A client that keeps eight slow questions in flight, beside one that searches, asks and stops; and the CPU
+//! time that is used once the asker is gone.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,7 +31,8 @@ const ENOUGH: usize = 3;
 /// What is measured of the other client.
 const KINDS: [(&str, Measure); 3] = [("`go` of 20 ms", go), ("`describe`", describe), ("`stop`", stop)];
 
-/// Asks once, and notes in the samples how long it took and in the control's that it did; false where no answer came.
+/// Asks once, and notes in the samples how long it took and in the control's that it did; false where no
+/// answer came.
 type Measure = fn(&mut Peer, &mut Control, &mut SplitMix64, &mut Samples) -> Outcome<bool>;
 
 /// A row: one kind of request in one phase.
@@ -104,8 +105,8 @@ pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Tabl
     Ok((table, promises))
 }
 
-/// Keeps a question in flight in each of its sessions until it is to go; gives how many it asked and how many of them were
-/// answered. Questions of one session, or of none, are worked on one after the other.
+/// Keeps a question in flight in each of its sessions until it is to go; gives how many it asked and how many
+/// of them were answered. Questions of one session, or of none, are worked on one after the other.
 fn ask(mut peer: Peer, gone: &AtomicBool, seed: u64) -> Outcome<(usize, usize)> {
     let mut random = SplitMix64::new(seed);
     let mut ask = |peer: &mut Peer, session: String| {

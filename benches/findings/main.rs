@@ -1,9 +1,10 @@
-//! What a hostile network, a fuzzer and a careless operator found, before and after: `cargo bench --bench findings`.
+//! What a hostile network, a fuzzer and a careless operator found, before and after: `cargo bench --bench
+//! findings`.
 //!
-//! Each finding is made again against the real binary, first one of another build (`--before PATH`), then this build's,
-//! in turns, and is a part of one Markdown table: what is measured, both figures, the bound, and whether it is kept. What
-//! a finding starts ends with it, also when it fails. This executable is also the broken servers of the last finding,
-//! called by the name `mutant`.
+//! Each finding is made again against the real binary, first one of another build (`--before PATH`), then
+//! this build's, in turns, and is a part of one Markdown table: what is measured, both figures, the bound,
+//! and whether it is kept. What a finding starts ends with it, also when it fails. This executable is also
+//! the broken servers of the last finding, called by the name `mutant`.
 
 mod answers;
 #[path = "../../tests/common/boards.rs"]

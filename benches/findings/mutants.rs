@@ -26,7 +26,8 @@ pub(crate) const FINDING: Finding = Finding {
     measure,
 };
 
-/// What is broken, the lines that are distorted, what becomes of them, and the group of checks that is meant for it.
+/// What is broken, the lines that are distorted, what becomes of them, and the group of checks that is meant
+/// for it.
 const BROKEN: [(&str, &str, &str, &str); 10] = [
     ("node limits obeyed from below", "> {\"limit\":{\"nodes\":20000}}", "set /limit/nodes 2000", "search"),
     ("nodes 0", "< {\"type\":\"bestmove\"}", "set /stats/nodes 0", "search"),

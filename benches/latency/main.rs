@@ -1,9 +1,9 @@
 //! How long the daemon's answers take, as a client sees it over a pipe: `cargo bench --bench latency`.
 //!
-//! Beside each measurement a control thread sleeps to the same instants in the same run; what a machine does to a
-//! sleeping thread it does to any program, so the excess over the control is the daemon's own delay. Where Debian's
-//! `stockfish` is installed it answers the same questions by UCI. Options: `--samples N`, `--json`; and `--stops 3000`, which
-//! compares `stop` with Stockfish's alone.
+//! Beside each measurement a control thread sleeps to the same instants in the same run; what a machine does
+//! to a sleeping thread it does to any program, so the excess over the control is the daemon's own delay.
+//! Where Debian's `stockfish` is installed it answers the same questions by UCI. Options: `--samples N`,
+//! `--json`; and `--stops 3000`, which compares `stop` with Stockfish's alone.
 
 #[path = "../common/control.rs"]
 mod control;

@@ -1,7 +1,8 @@
-//! Chaos: hostile peers and honest clients on a daemon with low limits, which is killed now and then and started again.
+//! Chaos: hostile peers and honest clients on a daemon with low limits, which is killed now and then and
+//! started again.
 //!
-//! A daemon's life: a short storm, a calm in which its level is measured, a long storm, a calm in which the level must be
-//! what it was, and a storm in which it is killed, or asked to end.
+//! A daemon's life: a short storm, a calm in which its level is measured, a long storm, a calm in which the
+//! level must be what it was, and a storm in which it is killed, or asked to end.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};

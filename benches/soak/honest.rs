@@ -1,4 +1,5 @@
-//! Clients that behave, and know what they are owed: every answer is compared with what the rules say in this process.
+//! Clients that behave, and know what they are owed: every answer is compared with what the rules say in this
+//! process.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -253,7 +254,8 @@ impl Honest<'_> {
     }
 }
 
-/// The final message of a request. Where the connection ends instead, it tells whether the search had started.
+/// The final message of a request. Where the connection ends instead, it tells whether the search had
+/// started.
 fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
     peer.wait_for(id, TIMEOUT).map_err(|error| {
         let has_started = |message: &Message| matches!(message, Message::Info(info) if info.id == id);

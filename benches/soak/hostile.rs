@@ -55,8 +55,8 @@ impl Deed {
         Self::Http,
     ];
 
-    /// Does it for a second or two. Only what it owes itself to notice is an error: a half-closed connection without
-    /// its answer. Everything else that can go wrong is the daemon's right, or the daemon is gone.
+    /// Does it for a second or two. Only what it owes itself to notice is an error: a half-closed connection
+    /// without its answer. Everything else that can go wrong is the daemon's right, or the daemon is gone.
     pub(crate) fn run(self, address: SocketAddr, random: &mut SplitMix64) -> Outcome<()> {
         let Ok(mut stream) = TcpStream::connect(address) else {
             thread::sleep(Duration::from_millis(50));
@@ -154,7 +154,8 @@ fn half_close(mut stream: TcpStream) -> Outcome<()> {
         .write_all(&[HELLO, SHORT].concat())
         .and_then(|()| stream.shutdown(Shutdown::Write))
         .and_then(|()| stream.read_to_string(&mut text));
-    // A daemon that was killed resets, or closes in the middle; one that has no place for the connection does not let it in.
+    // A daemon that was killed resets, or closes in the middle; one that has no place for the connection does
+    // not let it in.
     let is_let_in = text.contains("\"of\":\"hello\"");
     let is_answered =
         ["bestmove", "error"].iter().any(|kind| text.contains(&format!("\"type\":\"{kind}\",\"id\":\"s\"")));

@@ -41,8 +41,8 @@ impl Level {
         }
     }
 
-    /// The level at rest once it has come down to what it was before, or does not within some time: idle threads end on
-    /// their own time.
+    /// The level at rest once it has come down to what it was before, or does not within some time: idle
+    /// threads end on their own time.
     pub(crate) fn settled(server: &Server, before: &Self) -> Outcome<Self> {
         let deadline = Instant::now() + TIMEOUT;
         loop {

@@ -1,4 +1,5 @@
-//! Mutated lines by the million to the real binary: each that is not blank gets one final message, and none ends anything.
+//! Mutated lines by the million to the real binary: each that is not blank gets one final message, and none
+//! ends anything.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};

@@ -109,7 +109,8 @@ impl Load {
                     self.stop(&mut peer, &id)?;
                 }
                 3 => {
-                    // Not queued: a ponder that waited for a slot could start after its move, and nobody would end it.
+                    // Not queued: a ponder that waited for a core could start after its move, and nobody
+                    // would end it.
                     let ponder = self.go(&mut peer, |go| (go.mode, go.queue) = (Mode::Ponder, false))?;
                     self.pause();
                     let nodes = Some(1 + self.rng.below(3000) as u64);

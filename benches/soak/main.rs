@@ -1,10 +1,11 @@
 //! Whether the daemon gives back what it takes, and survives whoever comes: `cargo bench --bench soak`.
 //!
-//! Without more, fifty connections ask for searches of several games, and stop, supersede, discard and abandon them at
-//! random (from a seed); `-- --searches 1000` is a short one. `-- --chaos --minutes 60` lets hostile peers loose on a daemon
-//! with low limits, and kills it now and then, beside clients that must get every answer. `-- --lines 10000000` sends so
-//! many mutated lines and counts the answers. At the end threads, file descriptors, memory and the daemon's own counts
-//! must be back where they were after a warm-up. Exits 1 on a leak, a lost answer, or one that the protocol does not allow.
+//! Without more, fifty connections ask for searches of several games, and stop, supersede, discard and
+//! abandon them at random (from a seed); `-- --searches 1000` is a short one. `-- --chaos --minutes 60` lets
+//! hostile peers loose on a daemon with low limits, and kills it now and then, beside clients that must get
+//! every answer. `-- --lines 10000000` sends so many mutated lines and counts the answers. At the end
+//! threads, file descriptors, memory and the daemon's own counts must be back where they were after a
+//! warm-up. Exits 1 on a leak, a lost answer, or one that the protocol does not allow.
 
 mod chaos;
 mod honest;

@@ -68,7 +68,8 @@ fn check(lines: &[&[u8]], received: &[u8]) {
             serde_json::from_slice(line).expect("every line is a message");
         assert_eq!(told, seq, "{shown}");
         if is_final(&message) {
-            // An error that a request has the id of another one in flight names that id beside its own, which is null.
+            // An error that a request has the id of another one in flight names that id beside its own, which
+            // is null.
             let of = match &message {
                 Message::Error(error) => error.id.as_ref().or(error.reference.as_ref()).cloned(),
                 _ => message_id(&message).map(str::to_owned),

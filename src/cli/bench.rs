@@ -1,4 +1,5 @@
-//! `plyd bench`: how fast each game is searched, and a signature that is equal wherever the search is the same.
+//! `plyd bench`: how fast each game is searched, and a signature that is equal wherever the search is the
+//! same.
 //!
 //! One thread, depth limits and tables of a fixed size, so that nodes and moves depend on the code alone.
 

@@ -28,7 +28,8 @@ Examples:
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it where it wants one
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it where it wants
+    /// one
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,
     /// Show the server the token in this file
@@ -112,7 +113,8 @@ struct Listed {
     about: &'static str,
 }
 
-/// Tells the checks, and the promises of the specification that they cover; without `--only` those that none does, too.
+/// Tells the checks, and the promises of the specification that they cover; without `--only` those that none
+/// does, too.
 fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let checks: Vec<Listed> = wanted(args)?
         .into_iter()

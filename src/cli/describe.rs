@@ -1,4 +1,5 @@
-//! `plyd describe`: the games, their rules, options, players and texts, as tables or as the protocol tells them.
+//! `plyd describe`: the games, their rules, options, players and texts, as tables or as the protocol tells
+//! them.
 
 use std::io::Write;
 use std::process::Command as Process;

@@ -16,7 +16,8 @@ const INTERRUPTED: i32 = 130;
 pub(super) struct Halt(Arc<AtomicBool>);
 
 impl Halt {
-    /// Is raised at the first SIGINT or SIGTERM from now on, which `told` answers on stderr; the second ends the process.
+    /// Is raised at the first SIGINT or SIGTERM from now on, which `told` answers on stderr; the second ends
+    /// the process.
     ///
     /// # Errors
     /// The system gives no thread or no signals.

@@ -1,7 +1,8 @@
 //! The command line: one file a command.
 //!
-//! Commands ask the engine, or the protocol through [`crate::client`]; they know nothing of how a game or a search
-//! works. A new command is a file with its arguments and a function `run`, and a line in `Command` and `run`.
+//! Commands ask the engine, or the protocol through [`crate::client`]; they know nothing of how a game or a
+//! search works. A new command is a file with its arguments and a function `run`, and a line in `Command` and
+//! `run`.
 
 mod arena;
 mod bench;
@@ -98,7 +99,8 @@ enum Command {
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
     Conform(conform::Args),
-    /// End the processes that a command started, if it is killed; started by `plyd arena`, `conform` and `replay`
+    /// End the processes that a command started, if it is killed; started by `plyd arena`, `conform` and
+    /// `replay`
     #[command(hide = true)]
     Reaper(reaper::Args),
     /// Print a completion script for a shell

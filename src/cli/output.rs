@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::failure::Failure;
 
-/// Makes the file that `flag` names if there is none; it must keep what is written and not be that of the `record`, which it
-/// would replace.
+/// Makes the file that `flag` names if there is none; it must keep what is written and not be that of the
+/// `record`, which it would replace.
 ///
 /// # Errors
 /// It cannot be used so.

@@ -1,7 +1,7 @@
 //! A board in characters, drawn from the protocol's primitives and nothing else.
 //!
-//! A cell is as wide as its longest text; what stands on it is the label, or a letter for the kind of piece: upper case
-//! for `p1`, lower case for `p2`. Walls are `|` and `---`; blocks are parted by the same.
+//! A cell is as wide as its longest text; what stands on it is the label, or a letter for the kind of piece:
+//! upper case for `p1`, lower case for `p2`. Walls are `|` and `---`; blocks are parted by the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 

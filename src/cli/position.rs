@@ -12,7 +12,8 @@ use plyd_protocol::{Setting, Settings};
 use super::failure::Failure;
 use super::parse;
 
-/// The seed of everything that is drawn, unless a setting names another: the same command gives the same answer.
+/// The seed of everything that is drawn, unless a setting names another: the same command gives the same
+/// answer.
 const SEED: u64 = 0;
 
 #[derive(Debug, clap::Args)]
@@ -41,8 +42,8 @@ impl PositionArgs {
         self.open_drawn(SEED)
     }
 
-    /// Opens the game and plays the moves; what the rules draw by a seed that they are not given, such as the start, is
-    /// drawn by `seed`.
+    /// Opens the game and plays the moves; what the rules draw by a seed that they are not given, such as the
+    /// start, is drawn by `seed`.
     pub(super) fn open_drawn(&self, seed: u64) -> Result<Arc<dyn AnyRoot>, Failure> {
         let start = settings::open(self.entry()?, &self.rules(seed)?, self.position.as_deref())?;
         Ok(start.extend(&self.moves)?)

@@ -1,5 +1,5 @@
-//! `plyd reaper`: what `plyd arena`, `plyd conform` and `plyd replay` start to end their players and servers if they are
-//! killed.
+//! `plyd reaper`: what `plyd arena`, `plyd conform` and `plyd replay` start to end their players and servers
+//! if they are killed.
 
 use std::ffi::OsString;
 use std::io;

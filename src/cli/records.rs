@@ -1,7 +1,7 @@
 //! Files of games: what `plyd arena --record` and `plyd play` write, and what both and `plyd show` read.
 //!
-//! A game is the protocol's record with more fields, all of them optional here: a record that `inspect` answered is
-//! a game too.
+//! A game is the protocol's record with more fields, all of them optional here: a record that `inspect`
+//! answered is a game too.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -158,14 +158,16 @@ impl Game {
         table
     }
 
-    /// The answer that is this ply of the game; none in the opening, for chance, and in records that keep no answers.
+    /// The answer that is this ply of the game; none in the opening, for chance, and in records that keep no
+    /// answers.
     fn answer(&self, ply: usize) -> Option<&Answered> {
         let moves = self.record.moves.get(self.opening..=ply)?;
         let asked = moves.iter().filter(|mv| !mv.starts_with('~')).count();
         if moves.last()?.starts_with('~') { None } else { self.answers.get(asked - 1) }
     }
 
-    /// Where in the game the position after so many plies stands, and what was told of the move that led to it.
+    /// Where in the game the position after so many plies stands, and what was told of the move that led to
+    /// it.
     pub(super) fn place(&self, ply: usize) -> String {
         let plies = self.record.moves.len();
         let mut text = match ply.checked_sub(1) {

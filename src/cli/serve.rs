@@ -38,7 +38,8 @@ pub(super) struct Args {
     /// Serve WebSocket at this address, such as 127.0.0.1:7118, one JSON object a text message
     #[arg(long, value_name = "ADDR", value_parser = address)]
     ws: Vec<String>,
-    /// Let pages of this origin use --ws, such as https://example.org; without, those of the same address alone
+    /// Let pages of this origin use --ws, such as https://example.org; without, those of the same address
+    /// alone
     #[arg(long, value_name = "ORIGIN", value_parser = origin, requires = "ws")]
     ws_origin: Vec<String>,
     /// Serve a Unix socket at this path
@@ -72,16 +73,19 @@ struct Bounds {
     /// Seconds within which a connection over a socket must send hello [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     hello_within: Option<u32>,
-    /// Seconds after which a connection over a socket that neither sends nor waits for anything is closed [default: never]
+    /// Seconds after which a connection over a socket that neither sends nor waits for anything is closed
+    /// [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     idle: Option<u32>,
     /// Seconds of silence before TCP keepalive probes; 0 for none [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=32_767))]
     keepalive: Option<u32>,
-    /// Searches in flight over all connections; sessions keep their trees between searches while there is room [default: 512]
+    /// Searches in flight over all connections; sessions keep their trees between searches while there is
+    /// room [default: 512]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     engines: Option<u32>,
-    /// Memory in MiB for the pending requests of one connection; the server stops reading from it at the limit [default: 16]
+    /// Memory in MiB for the pending requests of one connection; the server stops reading from it at the
+    /// limit [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     request_mb: Option<u32>,
     /// Memory in MiB for the pending requests of all connections [default: 256]
@@ -93,7 +97,8 @@ struct Bounds {
     /// Memory in MiB for what the sessions of all connections remember [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sessions_mb: Option<u32>,
-    /// Once so many MiB of answers are unsent over all connections, answers above 1 MiB are refused [default: 256]
+    /// Once so many MiB of answers are unsent over all connections, answers above 1 MiB are refused [default:
+    /// 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     unsent_mb: Option<u32>,
 }
@@ -128,8 +133,8 @@ pub(super) struct Means {
     /// Search threads that run at once; the number of cores when absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Run search threads at this nice value above that of the threads that read and write; 1 when absent, and 0 where only
-    /// standard input and output are served
+    /// Run search threads at this nice value above that of the threads that read and write; 1 when absent,
+    /// and 0 where only standard input and output are served
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
     search_nice: Option<u8>,
     /// Memory of all hash tables in MiB

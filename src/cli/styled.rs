@@ -1,4 +1,5 @@
-//! Text that knows what matters in it, so that one description serves a page of plain text and a coloured screen.
+//! Text that knows what matters in it, so that one description serves a page of plain text and a coloured
+//! screen.
 //!
 //! Text comes from records and servers as well as from here: characters that a terminal would obey instead of
 //! showing are replaced when they enter a [`Text`], and nowhere else need anybody think of them.

@@ -44,7 +44,8 @@ pub(super) struct Args {
     /// How much of a position's return is that of the next one; the rest is what the search says there
     #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = |text: &str| parse::share(text, 1.0))]
     lambda: f64,
-    /// By what part of its error a position moves its own value in the first games; it falls to 0 towards the last
+    /// By what part of its error a position moves its own value in the first games; it falls to 0 towards the
+    /// last
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }

@@ -1,5 +1,5 @@
-//! What `plyd tune` and `plyd train` have in common: the arguments that say which games are played and where what they
-//! teach is kept.
+//! What `plyd tune` and `plyd train` have in common: the arguments that say which games are played and where
+//! what they teach is kept.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,7 +96,8 @@ impl TrialArgs {
         self.position.open_drawn(seed).map_err(|failure| failure.to_string())
     }
 
-    /// Sees before the first game whether what is learned could be written: a file that keeps it and is not that of the state.
+    /// Sees before the first game whether what is learned could be written: a file that keeps it and is not
+    /// that of the state.
     pub(super) fn try_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
         output::try_path("--out", path, self.state.as_deref())

@@ -83,7 +83,8 @@ impl Address {
 }
 
 impl Program {
-    /// What starts it, and has the reaper end it if this process is killed; without one it sees the end of its input.
+    /// What starts it, and has the reaper end it if this process is killed; without one it sees the end of
+    /// its input.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.

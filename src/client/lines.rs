@@ -1,9 +1,10 @@
-//! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at an address.
+//! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at
+//! an address.
 //!
-//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is told, whether
-//! the peer writes nothing, writes without end or does not read, and no more is stored than one line and one read.
-//! There is no thread behind it. What arrives while nobody calls waits in the system, and a peer that writes on waits
-//! for its reader.
+//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is
+//! told, whether the peer writes nothing, writes without end or does not read, and no more is stored than one
+//! line and one read. There is no thread behind it. What arrives while nobody calls waits in the system, and
+//! a peer that writes on waits for its reader.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -106,8 +107,9 @@ pub enum LineError {
 }
 
 impl Lines {
-    /// Starts a child process, in a process group of its own, and speaks through its standard input and output. The
-    /// whole group is killed when this is dropped, and as soon as the process is seen to have ended.
+    /// Starts a child process, in a process group of its own, and speaks through its standard input and
+    /// output. The whole group is killed when this is dropped, and as soon as the process is seen to have
+    /// ended.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
@@ -199,7 +201,8 @@ impl Lines {
     /// Sends a line and tells when it was on its way.
     ///
     /// # Errors
-    /// [`LineError::Closed`] if the peer is gone or the input was finished, [`LineError::Unread`] if it does not read.
+    /// [`LineError::Closed`] if the peer is gone or the input was finished, [`LineError::Unread`] if it does
+    /// not read.
     pub fn send(&mut self, line: &[u8]) -> Result<Instant, LineError> {
         self.outgoing.clear();
         self.outgoing.extend_from_slice(line);
@@ -264,8 +267,8 @@ impl Lines {
     /// The next line that is not blank.
     ///
     /// # Errors
-    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line, [`LineError::TooLong`] for a
-    /// line of more than 1 MiB, as soon as that is known.
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line,
+    /// [`LineError::TooLong`] for a line of more than 1 MiB, as soon as that is known.
     pub fn next(&mut self, deadline: Instant) -> Result<ReceivedLine, LineError> {
         for reads in 0.. {
             let mut unseen = &self.chunk[self.rest.clone()];

@@ -1,6 +1,7 @@
 //! Who is at the other end of the lines: a child process or a socket.
 //!
-//! Knows no lines: it gives the two ends to read and write, neither of which blocks, and ends what it started.
+//! Knows no lines: it gives the two ends to read and write, neither of which blocks, and ends what it
+//! started.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};

@@ -1,4 +1,5 @@
-//! A child process in a group of its own, which ends with all that it started, as far as that stayed in its group.
+//! A child process in a group of its own, which ends with all that it started, as far as that stayed in its
+//! group.
 
 use std::ffi::OsString;
 use std::io;
@@ -123,8 +124,8 @@ impl Process {
         // A process may have left its group, and would then be waited for until it ends by itself.
         let _ended_already = self.child.kill();
         if let Some(reaper) = &self.reaper {
-            // A process that was killed may still join the reaper until it is dead, and its number may be given again
-            // as soon as it was waited for: the release belongs between the two.
+            // A process that was killed may still join the reaper until it is dead, and its number may be
+            // given again as soon as it was waited for: the release belongs between the two.
             retry_on_intr(|| {
                 waitid(WaitId::Pid(self.group()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             })?;

@@ -1,12 +1,13 @@
 //! What outlives who starts processes: a process that kills their groups when the starter itself was killed.
 //!
-//! A group is known to the reaper before anything runs in it. The reaper reads a line for each group that begins and
-//! ends from a pipe, which ends with the starter, however that ended. A child is started as `plyd reaper --join`, which
-//! writes its own group into that pipe and then becomes the command, with the same process id. If the starter dies
-//! before that, the pipe cannot be opened any more, and nothing is started; if it dies behind that, the reaper knows.
+//! A group is known to the reaper before anything runs in it. The reaper reads a line for each group that
+//! begins and ends from a pipe, which ends with the starter, however that ended. A child is started as `plyd
+//! reaper --join`, which writes its own group into that pipe and then becomes the command, with the same
+//! process id. If the starter dies before that, the pipe cannot be opened any more, and nothing is started;
+//! if it dies behind that, the reaper knows.
 //!
-//! The reaper runs in a group of its own, so that what is sent to the starter's group does not reach it. A process that
-//! leaves its group on purpose escapes, unless it is the one that was started.
+//! The reaper runs in a group of its own, so that what is sent to the starter's group does not reach it. A
+//! process that leaves its group on purpose escapes, unless it is the one that was started.
 
 use std::collections::HashSet;
 use std::env;
@@ -28,8 +29,8 @@ use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 
 use super::process::Launch;
 
-/// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere the
-/// starter tells the reaper of a child that it has just started.
+/// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere
+/// the starter tells the reaper of a child that it has just started.
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
 /// The starter's end of a reaper.
@@ -43,7 +44,8 @@ pub struct Reaper {
 }
 
 impl Reaper {
-    /// Starts a reaper; `plyd` is the executable, whose command `reaper` is both the reaper and what joins it.
+    /// Starts a reaper; `plyd` is the executable, whose command `reaper` is both the reaper and what joins
+    /// it.
     ///
     /// # Errors
     /// It does not start.
@@ -57,7 +59,8 @@ impl Reaper {
         Ok(Arc::new(Self { process, input, plyd }))
     }
 
-    /// What starts the command's program with its arguments, environment and directory, once the reaper knows of it.
+    /// What starts the command's program with its arguments, environment and directory, once the reaper knows
+    /// of it.
     ///
     /// # Errors
     /// There is no such program.

@@ -36,8 +36,8 @@ impl Retry {
         Self { began, elapsed_ms: go.elapsed_ms, allowed }
     }
 
-    /// How long to wait before the `go` is sent again; none where it is not to be, because the error is another one or the
-    /// clock does not last until then.
+    /// How long to wait before the `go` is sent again; none where it is not to be, because the error is
+    /// another one or the clock does not last until then.
     #[must_use]
     pub fn pause(&self, go: &Go, error: &ErrorMessage, now: Instant) -> Option<Duration> {
         if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {

@@ -1,6 +1,6 @@
-//! The client's end of a WebSocket (RFC 6455): lines become text messages and messages lines. Does no I/O and stores no
-//! message: the pieces of one are passed on as they come. No extension is spoken. [`Encoder::frame`] breaks rules for those
-//! who want to see what a server does then.
+//! The client's end of a WebSocket (RFC 6455): lines become text messages and messages lines. Does no I/O and
+//! stores no message: the pieces of one are passed on as they come. No extension is spoken.
+//! [`Encoder::frame`] breaks rules for those who want to see what a server does then.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Cursor;
@@ -47,7 +47,8 @@ impl Opening {
         .into_bytes()
     }
 
-    /// Reads the answer, of which these are the first bytes: how many of them it has, or none if its end is missing.
+    /// Reads the answer, of which these are the first bytes: how many of them it has, or none if its end is
+    /// missing.
     ///
     /// # Errors
     /// Why there is no WebSocket.
@@ -86,7 +87,8 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Appends the frames of these bytes: each line a text message, and a line whose end has not come a fragment of one.
+    /// Appends the frames of these bytes: each line a text message, and a line whose end has not come a
+    /// fragment of one.
     pub fn lines(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let line = part.strip_suffix(b"\n");

@@ -1,8 +1,9 @@
 //! What the levels of a game are: how each is weakened, and how strong that was measured to be.
 //!
-//! A game has them as a text, so that the measurement can be written where it is read: `measured by COMMAND`, then a
-//! line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. Of the highest level, which is not weakened, the four in the middle
-//! are `-`; where nothing was measured yet the last two are. Lines that begin with `#` are for people.
+//! A game has them as a text, so that the measurement can be written where it is read: `measured by COMMAND`,
+//! then a line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. Of the highest level, which is not
+//! weakened, the four in the middle are `-`; where nothing was measured yet the last two are. Lines that
+//! begin with `#` are for people.
 
 use crate::search::strength::Weakening;
 

@@ -1,9 +1,9 @@
 //! Erasure of types: games and searches as objects, one virtual call per command and none per node.
 //!
 //! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
-//! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a player
-//! that searches). Below it nothing knows the protocol. This is where moves become texts and values become
-//! the protocol's scores; it does no I/O and reads no clock.
+//! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a
+//! player that searches). Below it nothing knows the protocol. This is where moves become texts and values
+//! become the protocol's scores; it does no I/O and reads no clock.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -82,15 +82,16 @@ impl Entry {
     }
 }
 
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position. Where the rules cannot find out
-/// within their bounds or the effort whether a start can be, it is opened, and [`AnyRoot::doubt`] says so.
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. Where the rules
+/// cannot find out within their bounds or the effort whether a start can be, it is opened, and
+/// [`AnyRoot::doubt`] says so.
 ///
 /// # Errors
 /// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
 pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
 
-/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and the
-/// parts that there are.
+/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
+/// the parts that there are.
 ///
 /// # Errors
 /// A rule under which the game cannot be solved.
@@ -151,8 +152,8 @@ pub trait Playable: Notation {
     /// The option that cannot be had and why; names are already checked against the entry.
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError>;
 
-    /// The static evaluation of a position that is not over, from the view of [`Game::side`](crate::game::Game::side), by the
-    /// evaluator of that name or the default.
+    /// The static evaluation of a position that is not over, from the view of
+    /// [`Game::side`](crate::game::Game::side), by the evaluator of that name or the default.
     fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
 
     /// What `plyd train` teaches the evaluator of that name, one of the entry's `trainable`.
@@ -163,9 +164,9 @@ pub trait Playable: Notation {
         Err("it has no tables".to_owned())
     }
 
-    /// How good a legal move looks before anything is searched (larger is better): of what looks best the first is the
-    /// answer where time passes before a search says more. Asked once for each move of the root, so that it may cost
-    /// more than [`Game::order`](crate::game::Game::order).
+    /// How good a legal move looks before anything is searched (larger is better): of what looks best the
+    /// first is the answer where time passes before a search says more. Asked once for each move of the root,
+    /// so that it may cost more than [`Game::order`](crate::game::Game::order).
     fn at_sight(&self, pos: &Self::Position, mv: Self::Move) -> i32 {
         self.order(pos, mv)
     }
@@ -202,8 +203,8 @@ pub trait AnyRoot: Send + Sync {
     /// Plays more moves: the position after `moves` from here.
     ///
     /// # Errors
-    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played; `unprepared` there
-    /// where the effort broke the work off.
+    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played;
+    /// `unprepared` there where the effort broke the work off.
     fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault>;
     /// [`extend_within`](Self::extend_within) with whatever effort it takes.
     ///
@@ -219,7 +220,8 @@ pub trait AnyRoot: Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
-    /// What the rules did not find out on the way here: what stands behind it is as likely as it looks, and no more.
+    /// What the rules did not find out on the way here: what stands behind it is as likely as it looks, and
+    /// no more.
     fn doubt(&self) -> Option<Doubt> {
         None
     }
@@ -234,8 +236,8 @@ pub trait AnyRoot: Send + Sync {
     /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
     ///
     /// # Errors
-    /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the work off. Both
-    /// without a place.
+    /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the
+    /// work off. Both without a place.
     fn moves_within(
         &self,
         evaluator: Option<&str>,
@@ -355,7 +357,8 @@ pub trait Learner: Sync {
     fn len(&self) -> usize;
     /// The largest magnitude of a weight.
     fn most(&self) -> i16;
-    /// A game of the evaluation with these weights against itself, from an opening of the same game under the same rules.
+    /// A game of the evaluation with these weights against itself, from an opening of the same game under the
+    /// same rules.
     fn play(&self, opening: &dyn AnyRoot, weights: &[i16], how: &SelfPlay) -> Played;
     /// The file from which the build has the evaluation with these weights.
     fn file(&self, weights: &[i16]) -> Vec<u8>;

@@ -83,7 +83,8 @@ fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>, is_sure:
     found.lines.iter().enumerate().map(line).collect()
 }
 
-/// A line; it ends with a move of which the rules did not find out what it does, since the next may not be legal then.
+/// A line; it ends with a move of which the rules did not find out what it does, since the next may not be
+/// legal then.
 fn line<G: Playable>(
     game: &G,
     root: &Root<G>,

@@ -14,7 +14,8 @@ use crate::game::{Root, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
-/// The nodes of the rules' own work that all moves of a position may take together, when what each does is asked.
+/// The nodes of the rules' own work that all moves of a position may take together, when what each does is
+/// asked.
 const MOVES_NODES: u64 = 20_000;
 
 /// A root whose game is known.

@@ -34,8 +34,9 @@ impl From<Setting> for wire::Setting {
 
 /// The protocol's form of a value from the root mover's view.
 ///
-/// In games that score, a proven margin is an evaluation too, and the outcome may be proven before the margin is.
-/// Elsewhere a proven result has no evaluation, and its distance is exact only when both sides of it are proven.
+/// In games that score, a proven margin is an evaluation too, and the outcome may be proven before the margin
+/// is. Elsewhere a proven result has no evaluation, and its distance is exact only when both sides of it are
+/// proven.
 pub(super) fn score<G: Game>(value: Value, bound: Bound) -> wire::Score {
     let bound = match bound {
         Bound::Exact => wire::Bound::Exact,

@@ -1,5 +1,5 @@
-//! Pairs of games from the same random opening. A game ends where the solver soon tells its winner, as it does
-//! for the default player, or with the rules.
+//! Pairs of games from the same random opening. A game ends where the solver soon tells its winner, as it
+//! does for the default player, or with the rules.
 
 use std::fmt;
 use std::time::Duration;

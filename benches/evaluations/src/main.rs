@@ -1,7 +1,7 @@
 //! Games of knight Isolation between two evaluations, with the same search, in one process on one thread.
 //!
-//! `plyd arena` plays whole players by the clock; this plays evaluations alone, by nodes or by CPU time, so that
-//! weights are told apart on a busy machine too, and tries weights that no player has.
+//! `plyd arena` plays whole players by the clock; this plays evaluations alone, by nodes or by CPU time, so
+//! that weights are told apart on a busy machine too, and tries weights that no player has.
 
 mod contender;
 mod duel;
@@ -19,7 +19,8 @@ use crate::duel::{Budget, Duel};
 /// Plays two evaluations of knight Isolation against each other
 #[derive(Debug, Parser)]
 struct Args {
-    /// An evaluation: territory, race, mobility, or what a cell is worth by its exits, such as 0,0,500,500,1000
+    /// An evaluation: territory, race, mobility, or what a cell is worth by its exits, such as
+    /// 0,0,500,500,1000
     one: String,
     /// The other
     two: String,

@@ -14,7 +14,8 @@ pub(crate) struct Worth {
 }
 
 impl Worth {
-    /// Reads what a cell with 0, 1 and more exits is worth, with commas between; the last stands for all above.
+    /// Reads what a cell with 0, 1 and more exits is worth, with commas between; the last stands for all
+    /// above.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let given: Vec<i32> =
             text.split(',').map(|worth| worth.trim().parse().ok()).collect::<Option<_>>()?;

@@ -1,9 +1,9 @@
 //! How long plyd's search takes to a depth, beside the search of the crate `minimax`.
 //!
-//! Both search the same positions of knight Isolation by the same rules, hash and evaluation (the mover's moves
-//! less the opponent's), each from an empty table of the same size, in turns, in one process. Their values must
-//! be equal. Times are CPU time of the searching thread, the least of several rounds, and for `minimax` the least
-//! over several settings of its options.
+//! Both search the same positions of knight Isolation by the same rules, hash and evaluation (the mover's
+//! moves less the opponent's), each from an empty table of the same size, in turns, in one process. Their
+//! values must be equal. Times are CPU time of the searching thread, the least of several rounds, and for
+//! `minimax` the least over several settings of its options.
 
 mod own;
 mod peer;

@@ -28,7 +28,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The fastest of [`Settings::all`] (`--options` tries them); which it is differs from position to position.
+    /// The fastest of [`Settings::all`] (`--options` tries them); which it is differs from position to
+    /// position.
     pub(crate) const FASTEST: [Self; 4] = [
         Self { replacement: Replacement::Always, ..Self::NARROW },
         Self::NARROW,

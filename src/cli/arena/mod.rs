@@ -71,7 +71,8 @@ pub(super) struct Args {
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,
-    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits; OPTION=A..B is one for each value
+    /// A player, to be given twice or more: NAME or cmd=PROGRAM, then options and limits; OPTION=A..B is one
+    /// for each value
     #[arg(long = "player", value_name = "PLAYER", required_unless_present = "preset")]
     players: Vec<String>,
     /// The first player meets each other one; without this, each meets each
@@ -83,7 +84,8 @@ pub(super) struct Args {
     /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: Option<u32>,
-    /// Openings: a file with a position's text or a game's record a line, played in their order and from the first again
+    /// Openings: a file with a position's text or a game's record a line, played in their order and from the
+    /// first again
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Random moves with which each pair of games begins [default: 2, with --openings 0]
@@ -92,7 +94,8 @@ pub(super) struct Args {
     /// The seed of openings, of chance and of the players' choices: 1 to 16 hexadecimal digits
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
-    /// End as soon as one of two hypotheses about the first player is accepted: elo0=0,elo1=5[,alpha=0.05,beta=0.05]
+    /// End as soon as one of two hypotheses about the first player is accepted:
+    /// elo0=0,elo1=5[,alpha=0.05,beta=0.05]
     #[arg(long, value_name = "BOUNDS")]
     sprt: Option<Sprt>,
     /// Games played at once
@@ -101,7 +104,8 @@ pub(super) struct Args {
     /// How much later than its time an answer may arrive before the game is lost
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
-    /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it apart
+    /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it
+    /// apart
     #[arg(long)]
     forgive_stalls: bool,
     /// How long beyond its time and the margin an answer is waited for
@@ -116,7 +120,8 @@ pub(super) struct Args {
     /// End games early: where the latest answers of both players announce the same proven end
     #[arg(long, value_name = "HOW")]
     adjudicate: Option<Adjudicate>,
-    /// Append a record of each game to this file, a line of JSON each; games of this match that it has already count
+    /// Append a record of each game to this file, a line of JSON each; games of this match that it has
+    /// already count
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write a page of figures, charts and games to step through, which a browser shows without a network

@@ -23,8 +23,9 @@ struct Game {
     opening: Option<usize>,
 }
 
-/// Reads a file of openings, one a line: a position's text, or a record of a game, played on as far as its `opening` says or
-/// else to its end. Empty lines, those that begin with `#`, and openings that are there already are left out.
+/// Reads a file of openings, one a line: a position's text, or a record of a game, played on as far as its
+/// `opening` says or else to its end. Empty lines, those that begin with `#`, and openings that are there
+/// already are left out.
 pub(super) fn read(path: &Path, entry: &Entry, rules: &Rules) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let fail = |place: &str, message: &dyn Display| {
         Failure::Usage(format!("--openings {}{place}: {message}", path.display()))

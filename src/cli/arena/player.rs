@@ -1,5 +1,5 @@
-//! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd serve,player=default,nodes=5000` or
-//! `tcp=localhost:7117,tc=10s+0.1s`.
+//! The text of a player: `default,eval=mobility,time=100ms`, `cmd=/usr/bin/plyd
+//! serve,player=default,nodes=5000` or `tcp=localhost:7117,tc=10s+0.1s`.
 
 use std::time::Duration;
 
@@ -19,12 +19,14 @@ const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100
 /// The most players that one text stands for.
 const MOST_SPREAD: u32 = 100;
 
-/// Reads a player of a game. Options of our own players are checked; those of other programs are theirs to check.
+/// Reads a player of a game. Options of our own players are checked; those of other programs are theirs to
+/// check.
 pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
     read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
 }
 
-/// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none is.
+/// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none
+/// is.
 pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').collect();
     // Of the settings that a range may stand for none has two dots in its value, but programs and hosts do.
@@ -112,7 +114,8 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     })
 }
 
-/// What tells a program from another build of it. None for a server, and for a program that is looked for on the path.
+/// What tells a program from another build of it. None for a server, and for a program that is looked for on
+/// the path.
 fn build(address: &Address) -> Option<String> {
     let Address::Program(program) = address else { return None };
     build::of(program.path.as_ref())

@@ -208,8 +208,8 @@ impl<'m> Report<'m> {
     }
 }
 
-/// How it stands, in one line: between two players wins, draws, losses, score and Elo of the first, and how far a
-/// test is; between more of them each one's points.
+/// How it stands, in one line: between two players wins, draws, losses, score and Elo of the first, and how
+/// far a test is; between more of them each one's points.
 pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
     let [Meeting { pairing, wins, draws, losses }] = &summary.meetings[..] else {
         let rows = crosstable(summary.players.len(), &summary.pairings());

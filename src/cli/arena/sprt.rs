@@ -12,7 +12,8 @@ const DEFAULT_ERROR: f64 = 0.05;
 impl FromStr for Sprt {
     type Err = String;
 
-    /// Reads `elo0=N,elo1=N` and, where they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and `model=`.
+    /// Reads `elo0=N,elo1=N` and, where they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and
+    /// `model=`.
     ///
     /// # Errors
     /// A sentence that says how a test is written.

@@ -1,4 +1,5 @@
-//! What a player can say: the commands with their words and help, in one table, and the way back from a mistake.
+//! What a player can say: the commands with their words and help, in one table, and the way back from a
+//! mistake.
 //!
 //! Knows no game: what is no command may be a move, which the rules decide.
 

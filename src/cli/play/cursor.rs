@@ -89,7 +89,8 @@ fn cells(board: &Board) -> impl Iterator<Item = Cell> {
     (0..rows).flat_map(move |row| (0..cols).map(move |col| [row, col]))
 }
 
-/// Whether a move begins with a cell's name, and not with that of another cell that only begins alike (`a1`, `a10`).
+/// Whether a move begins with a cell's name, and not with that of another cell that only begins alike (`a1`,
+/// `a10`).
 fn begins(mv: &str, name: &str) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     mv.strip_prefix(name)

@@ -15,8 +15,8 @@ use crate::engine::Entry;
 use crate::game::Kind;
 
 impl Table {
-    /// Begins a game, with the moves that were played before, and forgets the one before; what the rules draw and are
-    /// given no seed for is drawn by the table's.
+    /// Begins a game, with the moves that were played before, and forgets the one before; what the rules draw
+    /// and are given no seed for is drawn by the table's.
     ///
     /// # Errors
     /// The server does not take rules, start or moves; the game before goes on then.

@@ -1,7 +1,7 @@
 //! What reaches the table from outside beside the engine: keys or lines, and signals.
 //!
-//! Each has a thread that waits for it. All are heard by one, which sleeps until one of them or the engine has something
-//! to say: a byte in a pipe wakes it.
+//! Each has a thread that waits for it. All are heard by one, which sleeps until one of them or the engine
+//! has something to say: a byte in a pipe wakes it.
 
 use std::io::{self, BufRead, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};

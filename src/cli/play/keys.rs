@@ -1,4 +1,5 @@
-//! Keys from the bytes that a terminal sends for them: UTF-8, and the sequences of ECMA-48 as xterm and its kin use them.
+//! Keys from the bytes that a terminal sends for them: UTF-8, and the sequences of ECMA-48 as xterm and its
+//! kin use them.
 
 /// A key.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +37,8 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 pub(super) struct Keys {
     /// The beginning of a key.
     bytes: Vec<u8>,
-    /// A paste was too long: all up to its end is dropped, and `bytes` has its mark and the last of what came.
+    /// A paste was too long: all up to its end is dropped, and `bytes` has its mark and the last of what
+    /// came.
     dropping: bool,
 }
 

@@ -1,7 +1,9 @@
-//! The way to the engine: a daemon of our own or a server elsewhere, asked through the protocol and nothing else.
+//! The way to the engine: a daemon of our own or a server elsewhere, asked through the protocol and nothing
+//! else.
 //!
-//! The game is not kept here: each question carries its position, so that a connection that is lost is replaced and the
-//! game goes on. Sessions hold what players learn, and are opened again where that is needed.
+//! The game is not kept here: each question carries its position, so that a connection that is lost is
+//! replaced and the game goes on. Sessions hold what players learn, and are opened again where that is
+//! needed.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -23,7 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest wait for a server's greeting, until which nothing is shown.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may tell any number.
+/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may tell
+/// any number.
 const LARGEST: u32 = 256;
 const WIDEST: usize = 32;
 
@@ -152,8 +155,8 @@ impl Link {
         }
     }
 
-    /// Sees to it that the session of that name is open for this game with these options. One that is open for
-    /// another is begun anew.
+    /// Sees to it that the session of that name is open for this game with these options. One that is open
+    /// for another is begun anew.
     ///
     /// # Errors
     /// The server's refusal, such as an option that the player does not have.
@@ -270,7 +273,8 @@ impl Link {
         }
     }
 
-    /// The next attempt at an overloaded server, if the clock allows one and the pause is no longer than a person bears.
+    /// The next attempt at an overloaded server, if the clock allows one and the pause is no longer than a
+    /// person bears.
     fn next_attempt_after(&self, refusal: &ErrorMessage) -> Option<Again> {
         let (go, retry) = self.asked.as_ref()?;
         let now = Instant::now();
@@ -381,8 +385,8 @@ mod tests {
 
     use super::*;
 
-    /// A server that is overloaded at the first `go`, for as long as the longest pause, and plays `a1` at the second;
-    /// gives what it was asked once its client is gone.
+    /// A server that is overloaded at the first `go`, for as long as the longest pause, and plays `a1` at the
+    /// second; gives what it was asked once its client is gone.
     fn busy_server() -> (Place, JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();

@@ -1,9 +1,9 @@
 //! `plyd play`: a game in the terminal, against the engine, between two people, or to watch and to analyse.
 //!
-//! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows neither. In reading
-//! order: `command` is what can be said, `history` the game with its plies, `seats` who plays, `link` the way to the
-//! engine, `table` where they meet and `orders`, `thinking` and `files` what is done there; `input` and `keys` are what comes in,
-//! `plain` and `screen` the two ways to show it.
+//! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows
+//! neither. In reading order: `command` is what can be said, `history` the game with its plies, `seats` who
+//! plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and `files` what is
+//! done there; `input` and `keys` are what comes in, `plain` and `screen` the two ways to show it.
 
 mod command;
 mod cursor;

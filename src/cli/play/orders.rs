@@ -19,8 +19,8 @@ use super::thinking::Purpose;
 const NAMED: usize = 12;
 
 impl Table {
-    /// Takes a line of the person at the keyboard: a move, or else a command, or else something that was meant to be
-    /// one of them.
+    /// Takes a line of the person at the keyboard: a move, or else a command, or else something that was
+    /// meant to be one of them.
     pub(super) fn take(&mut self, line: &str) {
         self.warned = false;
         if line.trim().is_empty() {
@@ -410,7 +410,8 @@ impl Table {
         }
     }
 
-    /// How long until something must be looked at though nothing was said: the clock, or an overloaded server.
+    /// How long until something must be looked at though nothing was said: the clock, or an overloaded
+    /// server.
     pub(super) fn next_tick(&self) -> Option<Duration> {
         let runs = self.control != TimeControl::Unlimited && self.mover().is_some() && !self.paused;
         let attempt = self.link.next_attempt().map(|at| at.saturating_duration_since(Instant::now()));

@@ -34,8 +34,8 @@ impl<W: Write> Plain<W> {
         writeln!(self.out, "{}", text.written(self.colours))
     }
 
-    /// The board and who is to move. While the engine thinks about its answer to the person, the board after it is
-    /// the one to show.
+    /// The board and who is to move. While the engine thinks about its answer to the person, the board after
+    /// it is the one to show.
     fn board(&mut self, table: &mut Table) -> io::Result<()> {
         let answers = table.search.as_ref().is_some_and(|search| matches!(search.purpose, Purpose::Move(_)));
         let with_me = table.seats.iter().any(super::seats::Seat::is_me);

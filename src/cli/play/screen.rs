@@ -1,4 +1,5 @@
-//! The full screen: the board with a cell to choose, what the engine thinks, what was said, and a line to write.
+//! The full screen: the board with a cell to choose, what the engine thinks, what was said, and a line to
+//! write.
 //!
 //! Every line is made anew and only those that changed are written, so that a slow line carries little.
 

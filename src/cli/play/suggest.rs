@@ -33,7 +33,8 @@ pub(super) fn common<'a>(texts: &[&'a str]) -> &'a str {
     first.get(..length).unwrap_or(first)
 }
 
-/// The texts nearest to a line, the nearest first: those that differ by few characters, not more than a third of them.
+/// The texts nearest to a line, the nearest first: those that differ by few characters, not more than a third
+/// of them.
 pub(super) fn nearest<'a>(line: &str, texts: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let line = bare(line);
     let allowed = (line.len() / 3).max(1);
@@ -54,8 +55,8 @@ fn bare(text: &str) -> Vec<char> {
     normal(text).chars().filter(|c| c.is_alphanumeric()).take(64).collect()
 }
 
-/// How many characters must be put in, left out, changed or swapped with their neighbour (optimal string alignment,
-/// after Damerau 1964).
+/// How many characters must be put in, left out, changed or swapped with their neighbour (optimal string
+/// alignment, after Damerau 1964).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

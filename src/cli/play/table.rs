@@ -1,7 +1,7 @@
 //! The table at which a game is played: who is to move, what is asked of the engine, and what became of it.
 //!
-//! Knows neither keys nor screens. It takes commands (see `orders`) and what the engine says (see `thinking`), and leaves
-//! behind notes, which the plain lines and the full screen show each in their way.
+//! Knows neither keys nor screens. It takes commands (see `orders`) and what the engine says (see
+//! `thinking`), and leaves behind notes, which the plain lines and the full screen show each in their way.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -352,7 +352,8 @@ impl Table {
         }
     }
 
-    /// Goes on from the position that is shown: draws what chance decides, and asks the engine where it is to move.
+    /// Goes on from the position that is shown: draws what chance decides, and asks the engine where it is to
+    /// move.
     pub(super) fn advance(&mut self) {
         while self.here.to_move == Some(ToMove::Chance) && self.outcome().is_none() && !self.history.looking {
             if let Err(refusal) = self.draw() {

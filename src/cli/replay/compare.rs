@@ -36,8 +36,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// The places where two finals differ, in the order of their fields' names; none if they say the same. `timed`:
-/// the limit that ended the search may have been one of time.
+/// The places where two finals differ, in the order of their fields' names; none if they say the same.
+/// `timed`: the limit that ended the search may have been one of time.
 pub(super) fn parts(recorded: &Value, received: &Value, timed: bool) -> Vec<Part> {
     let (mut recorded, mut received) = (recorded.clone(), received.clone());
     let raced = is_raced(&recorded, timed) && is_raced(&received, timed);

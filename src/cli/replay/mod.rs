@@ -1,7 +1,8 @@
 //! `plyd replay`: sends a recorded conversation again and compares the final answers.
 //!
-//! Lines go out in the order of the recording, each once the finals that were recorded before it on its connection
-//! have arrived. It speaks JSON and not the wire types, so that a server that answers nonsense is seen through.
+//! Lines go out in the order of the recording, each once the finals that were recorded before it on its
+//! connection have arrived. It speaks JSON and not the wire types, so that a server that answers nonsense is
+//! seen through.
 
 mod compare;
 mod connection;

@@ -1,7 +1,7 @@
 //! Reading transcripts: lines of `{dir, t_us, conn, line, msg}`.
 //!
-//! A file may hold several runs of a daemon, one behind the other, each with a connection 1. The `line` of a connection
-//! counts up in each direction, so that one that does not belongs to a later run.
+//! A file may hold several runs of a daemon, one behind the other, each with a connection 1. The `line` of a
+//! connection counts up in each direction, so that one that does not belongs to a later run.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
     Ok(records)
 }
 
-/// For each connection without a recorded end of input, the index of its last line: the input ends right after it.
+/// For each connection without a recorded end of input, the index of its last line: the input ends right
+/// after it.
 pub(super) fn last_lines(records: &[Record]) -> BTreeMap<u64, usize> {
     let mut last = BTreeMap::new();
     for (index, record) in records.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What a UGI program sends: a line of words becomes a command.
 //!
-//! Knows no game and no protocol but the words of UGI. What cannot be read is told in a sentence; nothing is fatal.
+//! Knows no game and no protocol but the words of UGI. What cannot be read is told in a sentence; nothing is
+//! fatal.
 
 use plyd_protocol::{Clock, Limit, MAX_INT, MAX_MOVES_TO_GO, MAX_SEARCH_DEPTH, Mode, Player, Position, echo};
 

@@ -1,9 +1,10 @@
 //! `plyd ugi`: the engine for programs that speak UGI, the Universal Game Interface
 //! (<https://github.com/kz04px/ugi>).
 //!
-//! A translator in front of a daemon of its own, in the same process: clocks, stops and the promise of a legal move are
-//! the daemon's, and time runs from the arrival of UGI's line. One thread reads commands and asks (`session`), the other reads the daemon's messages
-//! and tells of searches; `running` is what both know. `command` and `words` are UGI's two directions.
+//! A translator in front of a daemon of its own, in the same process: clocks, stops and the promise of a
+//! legal move are the daemon's, and time runs from the arrival of UGI's line. One thread reads commands and
+//! asks (`session`), the other reads the daemon's messages and tells of searches; `running` is what both
+//! know. `command` and `words` are UGI's two directions.
 
 mod command;
 mod running;
@@ -94,7 +95,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     commands.join().unwrap_or_else(|_| Err(Failure::Failed("the thread that reads commands broke".into())))
 }
 
-/// Rules that draw a position draw the same one in each process: two engines of a match start from one `startpos`.
+/// Rules that draw a position draw the same one in each process: two engines of a match start from one
+/// `startpos`.
 fn drawn_alike(entry: &Entry, mut rules: Settings) -> Settings {
     for spec in entry.rules {
         if spec.kind == Kind::Seed && rules.get(spec.name).is_none() {
@@ -174,7 +176,8 @@ fn tell(lines: impl IntoIterator<Item = String>) {
     text.push('\n');
     let mut out = io::stdout().lock();
     if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        // Nobody reads what is played: there is nothing left to do for this process, whichever thread sees it.
+        // Nobody reads what is played: there is nothing left to do for this process, whichever thread sees
+        // it.
         std::process::exit(0);
     }
 }

@@ -101,7 +101,8 @@ impl Running {
         self.lock().search.as_ref().is_some_and(|search| search.id == id)
     }
 
-    /// Tells the answer. The lock is held until it is told, so that nothing comes between this and the next search.
+    /// Tells the answer. The lock is held until it is told, so that nothing comes between this and the next
+    /// search.
     fn answer(&self, mut state: MutexGuard<'_, State>, best: Option<&BestMove>) {
         let infos =
             best.into_iter().flat_map(|best| best.lines.iter().map(|line| words::info(line, &best.stats)));

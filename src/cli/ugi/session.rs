@@ -203,7 +203,8 @@ impl Session {
         })
     }
 
-    /// Takes a position. What cannot be played leaves none, rather than the one before: that would be another game.
+    /// Takes a position. What cannot be played leaves none, rather than the one before: that would be another
+    /// game.
     fn place(&mut self, place: Place) -> Result<(), Unanswered> {
         let position = place.after(&self.startpos);
         match self.inspect(&position, vec![Want::ToMove, Want::Outcome]) {
@@ -306,7 +307,8 @@ impl Session {
             (Ok(board), Query::P1Turn) => (board.to_move == ToMove::P1).to_string(),
             (Ok(board), Query::GameOver) => board.outcome.is_some().to_string(),
             (Ok(board), Query::Result) => words::result(board.outcome.as_ref()).to_owned(),
-            // Over without a result: the one answer upon which a manager does not wait for a move that cannot come.
+            // Over without a result: the one answer upon which a manager does not wait for a move that cannot
+            // come.
             (Err(_), Query::P1Turn | Query::GameOver) => true.to_string(),
             (Err(_), Query::Result | Query::Fen) => words::result(None).to_owned(),
         };
@@ -341,7 +343,8 @@ impl Requests {
         self.connection.send(line, self.arrived_ns);
     }
 
-    /// Sends a request and waits for its result. One request is under way at a time, so that the next answer is its.
+    /// Sends a request and waits for its result. One request is under way at a time, so that the next answer
+    /// is its.
     fn ask(&mut self, command: wire::Command) -> Result<ResultBody, Unanswered> {
         let (_, line) = self.next(command).map_err(Unanswered::Refused)?;
         self.send(&line);

@@ -97,8 +97,8 @@ pub(super) fn info(line: &Line, stats: &Stats) -> String {
     )
 }
 
-/// A score from the mover's view, with a blank before it: `cp` in hundredths of the game's unit or `mate` in plies, then
-/// what is proven.
+/// A score from the mover's view, with a blank before it: `cp` in hundredths of the game's unit or `mate` in
+/// plies, then what is proven.
 fn score(score: &Score) -> String {
     let mut text = match (&score.proof, score.eval) {
         (Some(proof), _) => proven(proof),

@@ -1,7 +1,8 @@
 //! Boards of Colosseum Survival: which sides of cells are open, where one can walk, and what a wall closes.
 //!
-//! A board knows its size and the walls, and nothing of players, turns or texts. Cell `row * size + column` is bit
-//! number `row * size + column`, without padding: sizes up to 8 fit a `u64`, up to 11 a `u128`, and 12 three words.
+//! A board knows its size and the walls, and nothing of players, turns or texts. Cell `row * size + column`
+//! is bit number `row * size + column`, without padding: sizes up to 8 fit a `u64`, up to 11 a `u128`, and 12
+//! three words.
 
 use crate::games::bits::Bits;
 use crate::games::flood::{Step, reachable};
@@ -29,8 +30,8 @@ impl Side {
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 }
 
-/// A wall, or the place of one: on the right side of a cell or below it, and so on the left side of the next cell or
-/// above the one below.
+/// A wall, or the place of one: on the right side of a cell or below it, and so on the left side of the next
+/// cell or above the one below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wall {
     /// On the right side of the cell.
@@ -80,8 +81,8 @@ pub struct Board<B> {
 }
 
 impl<B: Bits> Board<B> {
-    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`; three words are for the
-    /// largest size alone.
+    /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`; three
+    /// words are for the largest size alone.
     #[must_use]
     pub fn new(size: usize) -> Self {
         assert!((MIN_SIZE..=MAX_SIZE).contains(&size) && size * size <= B::CAPACITY);
@@ -138,7 +139,8 @@ impl<B: Bits> Board<B> {
     /// How far apart in bits a cell and the one below it are.
     #[inline]
     fn row(&self) -> u32 {
-        // Only one size needs three words, and none is over 15: told so, the compiler shifts without other cases.
+        // Only one size needs three words, and none is over 15: told so, the compiler shifts without other
+        // cases.
         if B::CAPACITY > 128 { MAX_SIZE as u32 } else { self.size & 15 }
     }
 

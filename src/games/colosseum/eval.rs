@@ -63,11 +63,11 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
     }
 }
 
-/// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or more before
-/// the other, each with a worth; and what it is worth to be the mover.
+/// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or
+/// more before the other, each with a worth; and what it is worth to be the mover.
 ///
-/// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step may be
-/// behind by the wall of the next move. `plyd tune colosseum` looks for better worths.
+/// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step
+/// may be behind by the wall of the next move. `plyd tune colosseum` looks for better worths.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground {
     cells: i32,
@@ -126,8 +126,8 @@ struct Ahead<B> {
 }
 
 impl<B: Bits> Ahead<B> {
-    /// Lets both sides walk until nothing can change. Where one is two steps ahead of the other, it is so in every cell
-    /// that the other would reach through there: nobody need follow that far behind.
+    /// Lets both sides walk until nothing can change. Where one is two steps ahead of the other, it is so in
+    /// every cell that the other would reach through there: nobody need follow that far behind.
     #[inline]
     fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
         let (mut edge_1, mut edge_2) = (own, opp);

@@ -1,8 +1,8 @@
 //! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
 //!
-//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions), [`notation`],
-//! [`eval`] and [`seed_eval`] (evaluations), [`players`]. This file opens the game for the registry: it chooses the machine words that hold the board,
-//! and nothing of it knows the protocol.
+//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions),
+//! [`notation`], [`eval`] and [`seed_eval`] (evaluations), [`players`]. This file opens the game for the
+//! registry: it chooses the machine words that hold the board, and nothing of it knows the protocol.
 
 pub mod board;
 pub mod eval;
@@ -225,7 +225,8 @@ mod tests {
 
     #[test]
     fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
-        // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand cells.
+        // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand
+        // cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
         let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();

@@ -1,4 +1,5 @@
-//! Texts and pictures of Colosseum Survival: the size, the players, the walls and the mover; moves such as `34u`.
+//! Texts and pictures of Colosseum Survival: the size, the players, the walls and the mover; moves such as
+//! `34u`.
 //!
 //! Reads untrusted texts; whether a move is legal is the rules' business.
 
@@ -31,8 +32,8 @@ impl Layout {
     /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is not of the grammar; [`OpenError::Impossible`] where the board has no
-    /// size of the game's, something is not on it, or a wall or a cell is taken twice.
+    /// [`OpenError::Malformed`] where the text is not of the grammar; [`OpenError::Impossible`] where the
+    /// board has no size of the game's, something is not on it, or a wall or a cell is taken twice.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let mut fields = text.split(' ');
         let (Some(size), Some(first), Some(second), Some(walls)) =

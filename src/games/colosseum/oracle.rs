@@ -1,5 +1,5 @@
-//! A slow second opinion for tests: the rules on coordinates, after the published framework. Shares no code with the
-//! game.
+//! A slow second opinion for tests: the rules on coordinates, after the published framework. Shares no code
+//! with the game.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! The player `seed`: iterative deepening over plain alpha-beta that looks at the best few moves of each position, as
-//! Colak and Zeidan describe it ("COMP 424 Final Project", McGill University, 2023).
+//! The player `seed`: iterative deepening over plain alpha-beta that looks at the best few moves of each
+//! position, as Colak and Zeidan describe it ("COMP 424 Final Project", McGill University, 2023).
 //!
 //! No table: it is there to measure others against.
 
@@ -51,7 +51,8 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
         for depth in 1..=self.depth.min(control.depth_limit()) {
             match tree.choose(&root.pos, &asked.moves, depth) {
                 Ok((mv, score)) => {
-                    // The moves that were not looked at may be better: one's own, and from the second ply on the opponent's.
+                    // The moves that were not looked at may be better: one's own, and from the second ply on
+                    // the opponent's.
                     let at_least = depth == 1 && is_won::<Colosseum<B>>(score);
                     let value = Value { score, at_least, at_most: false };
                     found = Found::one(mv, depth, Some(value));

@@ -1,8 +1,9 @@
-//! The rules of Colosseum Survival as a [`Game`]; texts, start positions, evaluations and players are elsewhere.
+//! The rules of Colosseum Survival as a [`Game`]; texts, start positions, evaluations and players are
+//! elsewhere.
 //!
-//! A player walks some steps and puts a wall on an open side of the cell that it stands on then. Once the players are
-//! apart, each scores the cells that it can still reach, and the larger zone wins. The rules are those of the referee
-//! of COMP 424 (McGill University, Fall 2023).
+//! A player walks some steps and puts a wall on an open side of the cell that it stands on then. Once the
+//! players are apart, each scores the cells that it can still reach, and the larger zone wins. The rules are
+//! those of the referee of COMP 424 (McGill University, Fall 2023).
 
 use super::board::{Board, Open, Side as CellSide, Wall};
 use super::setup::Setup;
@@ -129,8 +130,8 @@ impl<B: Bits> Colosseum<B> {
         cells
     }
 
-    /// The cells that `own` reaches first less those that `opp` reaches first, both walking a step at a time; cells that
-    /// both reach in the same step count for neither.
+    /// The cells that `own` reaches first less those that `opp` reaches first, both walking a step at a time;
+    /// cells that both reach in the same step count for neither.
     #[inline]
     #[must_use]
     pub fn lead(&self, open: &Open<B>, own: u8, opp: u8) -> i32 {
@@ -202,8 +203,8 @@ impl<B: Bits> Game for Colosseum<B> {
         Turn::Over(Outcome { winner, by: APART, scores: Some(scores) })
     }
 
-    /// Which sides are open nobody can foretell, so that each is written down and the next one written over it unless
-    /// it is open: no jump depends on it.
+    /// Which sides are open nobody can foretell, so that each is written down and the next one written over
+    /// it unless it is open: no jump depends on it.
     #[inline]
     fn moves(&self, pos: &Position<B>, out: &mut Vec<Walk>) {
         let (reach, sides) = (self.walkable(pos, pos.side), self.board.sides(&pos.open));
@@ -273,7 +274,8 @@ impl<B: Bits> Game for Colosseum<B> {
         self.board.cells() * CellSide::ALL.len()
     }
 
-    /// The lead after the move: in a tree as bushy as this one a good order is worth an evaluation of each move.
+    /// The lead after the move: in a tree as bushy as this one a good order is worth an evaluation of each
+    /// move.
     #[inline]
     fn order(&self, pos: &Position<B>, mv: Walk) -> i32 {
         let mut open = pos.open;

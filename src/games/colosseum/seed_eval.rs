@@ -1,5 +1,5 @@
-//! Published evaluations of a Colosseum Survival agent (Colak and Zeidan, "COMP 424 Final Project", McGill University,
-//! 2023): from the mover's view, and about the last move where the formula judges a move.
+//! Published evaluations of a Colosseum Survival agent (Colak and Zeidan, "COMP 424 Final Project", McGill
+//! University, 2023): from the mover's view, and about the last move where the formula judges a move.
 
 use super::board::Side as CellSide;
 use super::eval::UNIT;

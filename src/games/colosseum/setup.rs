@@ -1,4 +1,5 @@
-//! How a game is set up: the rules `size`, `start_walls` and `seed`, and the start position that is drawn from them.
+//! How a game is set up: the rules `size`, `start_walls` and `seed`, and the start position that is drawn
+//! from them.
 //!
 //! The referee's generators are those of the framework of COMP 424 (McGill University) in Fall 2022 and 2023.
 
@@ -65,7 +66,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The setup that the rules say, for a start of some size, if there is one, which they must not contradict.
+    /// The setup that the rules say, for a start of some size, if there is one, which they must not
+    /// contradict.
     ///
     /// # Errors
     /// [`OpenError::Impossible`] where the start has another size than an explicit rule asks for.

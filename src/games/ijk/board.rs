@@ -1,14 +1,14 @@
 //! The tiles on a square board, as bit planes, and what a slide makes of them.
 //!
-//! A word of 64 bits is one bit for each cell, ten for each row of up to six cells. Four words hold the letters' numbers in binary, a
-//! fifth their cases, so that a slide moves and merges the tiles of all lines at once: lines are compressed as in
-//! Warren, "Hacker's Delight", 2002, section 7-4, but along the board instead of along the word. Knows neither players
-//! nor turns.
+//! A word of 64 bits is one bit for each cell, ten for each row of up to six cells. Four words hold the
+//! letters' numbers in binary, a fifth their cases, so that a slide moves and merges the tiles of all lines
+//! at once: lines are compressed as in Warren, "Hacker's Delight", 2002, section 7-4, but along the board
+//! instead of along the word. Knows neither players nor turns.
 
 use crate::zobrist::mix;
 
-/// Cells from one row to the next: wide enough that what a shift takes out of a row reaches no further than the first
-/// or last cell of its neighbour.
+/// Cells from one row to the next: wide enough that what a shift takes out of a row reaches no further than
+/// the first or last cell of its neighbour.
 pub const STRIDE: u32 = 10;
 /// The smallest board.
 pub const MIN_SIZE: usize = 2;
@@ -128,7 +128,8 @@ impl Board {
         letter
     }
 
-    /// By how much the letters are below one that none is above, in binary, the lowest digit first; anything on empty cells.
+    /// By how much the letters are below one that none is above, in binary, the lowest digit first; anything
+    /// on empty cells.
     #[inline]
     #[must_use]
     pub const fn below(&self, letter: u8) -> [Cells; 4] {
@@ -171,7 +172,8 @@ impl Board {
         self.lower ^= self.occupied() & (1 << cell);
     }
 
-    /// The mass of the tiles on some cells, which all hold one: an `A` weighs 1, each further letter twice as much.
+    /// The mass of the tiles on some cells, which all hold one: an `A` weighs 1, each further letter twice as
+    /// much.
     #[inline]
     #[must_use]
     pub const fn mass(&self, mut cells: Cells) -> i32 {
@@ -214,11 +216,11 @@ impl Board {
         image
     }
 
-    /// Slides all tiles of a board with these cells and merges them, `mover` giving the case of what merges across
-    /// cases. Gives the mass that came to the mover from the other side's tiles.
+    /// Slides all tiles of a board with these cells and merges them, `mover` giving the case of what merges
+    /// across cases. Gives the mass that came to the mover from the other side's tiles.
     ///
-    /// Compress toward the wall, one greedy pass from the wall over pairs of neighbours with one letter, compress
-    /// again: no tile merges twice.
+    /// Compress toward the wall, one greedy pass from the wall over pairs of neighbours with one letter,
+    /// compress again: no tile merges twice.
     #[inline]
     pub fn slide(&mut self, slide: Slide, cells: Cells, mover: Case) -> i32 {
         match slide {
@@ -229,7 +231,8 @@ impl Board {
         }
     }
 
-    /// Slides along lines whose neighbours are `STEP` apart, to their first cells if `FIRST`, else to their last.
+    /// Slides along lines whose neighbours are `STEP` apart, to their first cells if `FIRST`, else to their
+    /// last.
     #[inline(always)]
     fn slide_along<const STEP: u32, const FIRST: bool>(&mut self, cells: Cells, mover: Case) -> i32 {
         let off_wall = cells & outward::<STEP, FIRST>(cells, 1);
@@ -268,11 +271,12 @@ impl Board {
         won
     }
 
-    /// Moves all tiles over the gaps before them; `behind` are the cells next to a gap, on its outer side, and `off_wall`
-    /// all that are not next to the wall.
+    /// Moves all tiles over the gaps before them; `behind` are the cells next to a gap, on its outer side,
+    /// and `off_wall` all that are not next to the wall.
     #[inline(always)]
     fn compress<const STEP: u32, const FIRST: bool>(self, behind: Cells, off_wall: Cells) -> Self {
-        // Tiles with an odd number of gaps before them move by one; then every other gap is left, twice as wide.
+        // Tiles with an odd number of gaps before them move by one; then every other gap is left, twice as
+        // wide.
         let one = parity::<STEP, FIRST>(behind) & off_wall;
         let mut board = self.moved::<STEP, FIRST>(one, 1);
         let behind = behind & !one;
@@ -308,8 +312,8 @@ const fn outward<const STEP: u32, const FIRST: bool>(cells: Cells, distance: u32
     if FIRST { cells << (STEP * distance) } else { cells >> (STEP * distance) }
 }
 
-/// The cells with an odd number of these cells between the wall and themselves, their own included; and others, off the
-/// board and next to the wall.
+/// The cells with an odd number of these cells between the wall and themselves, their own included; and
+/// others, off the board and next to the wall.
 #[inline(always)]
 const fn parity<const STEP: u32, const FIRST: bool>(cells: Cells) -> Cells {
     let pairs = cells ^ outward::<STEP, FIRST>(cells, 1);

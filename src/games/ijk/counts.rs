@@ -1,5 +1,5 @@
-//! The page's counts that a plain perft does not tell: distinct positions, lines without moves that change nothing, and
-//! lines in which moves to the same position count once.
+//! The page's counts that a plain perft does not tell: distinct positions, lines without moves that change
+//! nothing, and lines in which moves to the same position count once.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average over draws.
+//! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average
+//! over draws.
 
 use super::rules::{Ijk, Move, Position};
 use crate::game::{Context, Evaluator, Game, Margins, Reductions, Turn};
@@ -12,7 +13,8 @@ pub struct Drawn {
     game: Ijk<true>,
     /// The number of the draw, spread.
     key: u64,
-    /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see [`Draw::drawn_but`].
+    /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see
+    /// [`Draw::drawn_but`].
     but: (u64, u32),
 }
 

@@ -1,7 +1,8 @@
 //! The evaluation that needs no tables: the mass of each side's tiles, and who leads.
 //!
-//! The mass on the board grows by one a move whatever is played; only what merges across the cases moves it between
-//! the sides. At the end the higher letter wins, whatever the mass; so the lead counts, and more so the fuller the board.
+//! The mass on the board grows by one a move whatever is played; only what merges across the cases moves it
+//! between the sides. At the end the higher letter wins, whatever the mass; so the lead counts, and more so
+//! the fuller the board.
 
 use super::rules::{Ijk, Move, Position, case};
 use crate::game::{Context, Evaluator, Spec};
@@ -43,8 +44,8 @@ impl Lead {
         Self { empty, more: weight(&LEAD_FULL) - empty }
     }
 
-    /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the opponent, and
-    /// the board has so many cells.
+    /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the
+    /// opponent, and the board has so many cells.
     #[inline]
     pub(super) fn value(self, pos: &Position, [own, other]: [u8; 2], cells: i32) -> i32 {
         let ahead = i32::from(own > other) - i32::from(own < other);
@@ -75,7 +76,8 @@ impl Default for Lead {
 
 /// No evaluation is larger, in thousandths of an `A`.
 pub(super) const MOST: i32 = 999_000;
-/// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is far ahead.
+/// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is
+/// far ahead.
 pub(super) const WIN: i32 = 1_000_000;
 
 impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {

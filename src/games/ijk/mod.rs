@@ -1,9 +1,10 @@
 //! IJK: a two-player 2048 with letters, upper case against lower case.
 //!
-//! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`], [`notation`],
-//! [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation), [`seed_eval`] (the published
-//! ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards, solved whole). The game with chance and the one
-//! without are two types of one rule book; this file opens the right one for the registry.
+//! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
+//! [`notation`], [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation),
+//! [`seed_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards, solved
+//! whole). The game with chance and the one without are two types of one rule book; this file opens the right
+//! one for the registry.
 
 pub mod board;
 #[cfg(test)]

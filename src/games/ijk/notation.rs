@@ -1,4 +1,5 @@
-//! Texts and pictures of IJK: rows from the top joined by `/`, the mover, and what the rules need beside them.
+//! Texts and pictures of IJK: rows from the top joined by `/`, the mover, and what the rules need beside
+//! them.
 //!
 //! Reads untrusted texts; whether a move is legal is the rules' business.
 
@@ -34,8 +35,8 @@ impl Layout {
     /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is not of the grammar, [`OpenError::Impossible`] where no board has its
-    /// size, or it awaits a tile that has no room.
+    /// [`OpenError::Malformed`] where the text is not of the grammar, [`OpenError::Impossible`] where no
+    /// board has its size, or it awaits a tile that has no room.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let malformed = |message: &str| OpenError::Malformed(message.to_owned());
         let mut words = text.split(' ');
@@ -102,8 +103,8 @@ impl Layout {
     /// The position in a game whose rules agree with [`Layout::told`].
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the rules need the cell of the tile placed last and the text does not name it,
-    /// [`OpenError::Impossible`] where it names another than the rules allow.
+    /// [`OpenError::Malformed`] where the rules need the cell of the tile placed last and the text does not
+    /// name it, [`OpenError::Impossible`] where it names another than the rules allow.
     pub fn position<const CHANCE: bool>(&self, game: &Ijk<CHANCE>) -> Result<Position, OpenError> {
         let flips = game.variant().skip == Skip::Flip;
         match self.last {

@@ -1,4 +1,5 @@
-//! A second, slow program for the rules and texts, written from the rules' page alone with rows of characters.
+//! A second, slow program for the rules and texts, written from the rules' page alone with rows of
+//! characters.
 
 use crate::zobrist::SplitMix64;
 
@@ -149,7 +150,8 @@ impl Oracle {
         }
     }
 
-    /// A line after the slide, from the wall on: compress, one greedy pass over adjacent pairs, compress again.
+    /// A line after the slide, from the wall on: compress, one greedy pass over adjacent pairs, compress
+    /// again.
     fn slid(&self, mut line: Vec<char>) -> Vec<char> {
         let size = line.len();
         line.retain(|&tile| tile != '.');
@@ -223,11 +225,11 @@ fn cell(before: char, row: usize, column: usize) -> String {
     format!("{before}{}{}", (b'a' + column as u8) as char, row + 1)
 }
 
-/// Shows every position of random games with the ply that is played next, none at the end of a game, until so many plies
-/// were played.
+/// Shows every position of random games with the ply that is played next, none at the end of a game, until so
+/// many plies were played.
 ///
-/// Random moves keep a board half empty and reach no high letters; so games begin with some tiles put anywhere, up to nearly
-/// full boards, and are left at some time.
+/// Random moves keep a board half empty and reach no high letters; so games begin with some tiles put
+/// anywhere, up to nearly full boards, and are left at some time.
 pub(super) fn random_games(
     rules: &Rules,
     plies: usize,

@@ -1,8 +1,9 @@
 //! The rules of IJK as a [`Game`]; texts, evaluations and players are elsewhere.
 //!
-//! A move slides all tiles; then the other side becomes the mover and gets a tile, an `A` or an `a`. Where chance
-//! chooses its cell, that is a chance ply between the move and the test for the end. The rules are those of the
-//! course's skeleton code, versions 1.0 and 2.0 (October and November 2019), and of the published text: see [`Variant`].
+//! A move slides all tiles; then the other side becomes the mover and gets a tile, an `A` or an `a`. Where
+//! chance chooses its cell, that is a chance ply between the move and the test for the end. The rules are
+//! those of the course's skeleton code, versions 1.0 and 2.0 (October and November 2019), and of the
+//! published text: see [`Variant`].
 
 use super::board::{Board, CELL_LIMIT, Case, Cells, K, Slide, Tile, square};
 use super::variant::{EndTest, Skip, Variant, Win};
@@ -41,7 +42,8 @@ pub struct Position {
     awaits: bool,
     /// The cell that `S` flips; 0 where nothing is flipped.
     last: u8,
-    /// How often this board was there since it is full, by [`Ijk::phase`]; zeros without the rule `repetition`.
+    /// How often this board was there since it is full, by [`Ijk::phase`]; zeros without the rule
+    /// `repetition`.
     seen: [u8; 4],
 }
 
@@ -175,8 +177,8 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
         self.position(board, Side::First, self.variant.random_first, 0)
     }
 
-    /// A position with a history of its own, which awaits a tile only where chance places it; `last` is the cell that
-    /// `S` flips, or 0.
+    /// A position with a history of its own, which awaits a tile only where chance places it; `last` is the
+    /// cell that `S` flips, or 0.
     #[must_use]
     pub fn position(&self, board: Board, mover: Side, awaits: bool, last: u8) -> Position {
         let balance = board.mass(board.of(Case::Upper)) - board.mass(board.of(Case::Lower));
@@ -218,8 +220,8 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
         }
     }
 
-    /// Which of the positions that share a full board this is: `S` may flip one tile and flip it back, and the sides
-    /// alternate. Everything else adds mass, and leads to boards that were never there before.
+    /// Which of the positions that share a full board this is: `S` may flip one tile and flip it back, and
+    /// the sides alternate. Everything else adds mass, and leads to boards that were never there before.
     #[inline]
     fn phase(&self, pos: &Position) -> usize {
         let flips = self.variant.skip == Skip::Flip;

@@ -1,7 +1,7 @@
 //! The published agent's evaluations: a gradient of the letters, or how alike neighbours are.
 //!
-//! Both value a letter by ten for each step of the alphabet and ask for order on the board, not whose tiles they are:
-//! what is good is good for the side that moves at the root.
+//! Both value a letter by ten for each step of the alphabet and ask for order on the board, not whose tiles
+//! they are: what is good is good for the side that moves at the root.
 
 use super::board::{CELL_LIMIT, STRIDE, Tile};
 use super::rules::{Ijk, Move, Position};
@@ -20,7 +20,8 @@ pub const NAMES: [Named; 2] = [
     },
 ];
 
-/// The largest sum of either, in units: 36 cells with weights of at most 5, or 60 pairs of neighbours, of 150 at most.
+/// The largest sum of either, in units: 36 cells with weights of at most 5, or 60 pairs of neighbours, of 150
+/// at most.
 const MOST: i32 = 36_000;
 
 /// A published evaluation.
@@ -69,7 +70,8 @@ fn letter_value(tile: Tile) -> i32 {
 
 fn gradient<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
     let size = game.variant().size as i32;
-    // The products with the weights size - 1 - row - column and column - row; the other two are their negatives.
+    // The products with the weights size - 1 - row - column and column - row; the other two are their
+    // negatives.
     let (mut falling, mut rising) = (0, 0);
     for row in 0..size {
         for column in 0..size {
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn formulas_by_hand() {
-        // Every empty cell counts 1 and each matrix sums to 0, so a tile of value v adds (v - 1) times its weight.
+        // Every empty cell counts 1 and each matrix sums to 0, so a tile of value v adds (v - 1) times its
+        // weight.
         for (text, gradient, smoothness) in [
             ("A...../....../....../....../....../...... +", 9 * 5, 0),
             ("...../...../...../...../....c +", 29 * 4, 0),

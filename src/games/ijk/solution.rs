@@ -1,6 +1,7 @@
 //! Tiny boards solved whole, by looking at every line until a win is found, each position once.
 //!
-//! Without chance and without the move `S` the mass grows by one a move, until the game ends: no position comes again.
+//! Without chance and without the move `S` the mass grows by one a move, until the game ends: no position
+//! comes again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -46,7 +47,8 @@ pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> R
     }
 }
 
-/// The positions that were looked at, with their values for the mover, 1, 0 or -1, and whether they end the game.
+/// The positions that were looked at, with their values for the mover, 1, 0 or -1, and whether they end the
+/// game.
 struct Proof {
     game: Ijk<false>,
     values: HashMap<Key, (i8, bool), BuildHasherDefault<Spread>>,

@@ -1,10 +1,10 @@
 //! What rows and columns are worth: an n-tuple network beside mass and lead, for boards of 4 by 4 cells.
 //!
-//! Four cells in a line are a tuple, a cell being told by its owner and by how far its letter is below the highest one; a table
-//! says what each such line is worth, and a last one what the whole board is, by its tiles, the lead and the balance. All
-//! in parts of the highest letter's mass, so that what was learned of low letters holds for high ones. Source: Szubert and
-//! Jaśkowski, "Temporal Difference Learning of N-Tuple Networks for the Game 2048", 2014. The tables are trained by `plyd
-//! train ijk`.
+//! Four cells in a line are a tuple, a cell being told by its owner and by how far its letter is below the
+//! highest one; a table says what each such line is worth, and a last one what the whole board is, by its
+//! tiles, the lead and the balance. All in parts of the highest letter's mass, so that what was learned of
+//! low letters holds for high ones. Source: Szubert and Jaśkowski, "Temporal Difference Learning of N-Tuple
+//! Networks for the Game 2048", 2014. The tables are trained by `plyd train ijk`.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ const LINES: usize = STATES.pow(SIZE as u32);
 const TILES: usize = SIZE * SIZE + 1;
 /// By how many letters the mover leads at most, as far as they are told apart.
 const FAR: i32 = 2;
-/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are told apart.
+/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are told
+/// apart.
 const MUCH: i32 = 6;
 const LEADS: usize = 2 * FAR as usize + 1;
 const BALANCES: usize = 2 * MUCH as usize + 1;
@@ -117,7 +118,8 @@ fn lines(pos: &Position, [own, other]: [u8; 2]) -> ([usize; SIZE], [usize; SIZE]
     let [one, two, four, eight] = board.below(top);
     let far = four | eight;
     let levels = [(one | far) & occupied, (two | far) & occupied];
-    // A row is a word of four lanes, a cell's state in each. The rows lie apart enough for two planes side by side.
+    // A row is a word of four lanes, a cell's state in each. The rows lie apart enough for two planes side by
+    // side.
     let planes = [occupied | levels[0] << SIZE, levels[1] | opponents << SIZE];
     let row = |row: usize| {
         let at = row * STRIDE as usize;
@@ -139,8 +141,8 @@ fn lines(pos: &Position, [own, other]: [u8; 2]) -> ([usize; SIZE], [usize; SIZE]
     (across, down, (tiles * LEADS + lead as usize) * BALANCES + quarters as usize)
 }
 
-/// What the bits of two planes of a row count, in four lanes: the tiles and the first digit of their levels, the second digit
-/// and the opponent's tiles.
+/// What the bits of two planes of a row count, in four lanes: the tiles and the first digit of their levels,
+/// the second digit and the opponent's tiles.
 static SPREAD: [[u64; 256]; 2] = {
     let mut table = [[0; 256]; 2];
     let mut bits = 0;
@@ -236,8 +238,8 @@ impl<const CHANCE: bool> Network<Ijk<CHANCE>> for Trained {
     }
 }
 
-/// The entry that stands for all that are worth the same: with chance a line, the same backwards, and columns that are like
-/// rows. Without it the first empty cell gets the tile, which no symmetry keeps.
+/// The entry that stands for all that are worth the same: with chance a line, the same backwards, and columns
+/// that are like rows. Without it the first empty cell gets the tile, which no symmetry keeps.
 fn representative<const CHANCE: bool>(entry: usize) -> usize {
     if !CHANCE || entry >= WHOLE {
         return entry;
@@ -333,7 +335,8 @@ mod tests {
     fn values_by_hand() {
         let game = game::<false>(4);
         let pos = Layout::parse("Cb../..../..../...a +").unwrap().position(&game).unwrap();
-        // An own tile at the top, one of the other side one below it; the lead is one letter, and the balance 4 - 3.
+        // An own tile at the top, one of the other side one below it; the lead is one letter, and the balance
+        // 4 - 3.
         let row = 1 + (1 + LEVELS as usize + 1) * STATES;
         let whole = (3 * LEADS + 3) * BALANCES + (1 + MUCH) as usize;
         for (entry, expected) in [

@@ -160,8 +160,8 @@ impl Variant {
     /// The rules that are asked for, with what a start text, if there is one, tells of those that are not.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] for rules that contradict each other, [`OpenError::Impossible`] where the start text
-    /// contradicts an explicit rule.
+    /// [`OpenError::Rule`] for rules that contradict each other, [`OpenError::Impossible`] where the start
+    /// text contradicts an explicit rule.
     pub fn choose(rules: &Rules, start: Option<Told>) -> Result<Self, OpenError> {
         let preset = rules.text("preset").and_then(|name| PRESETS.iter().find(|preset| preset.0 == name));
         let base = preset.unwrap_or(&PRESETS[0]).1;

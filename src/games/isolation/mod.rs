@@ -2,9 +2,9 @@
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
-//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search), [`seed_eval`] and
-//! [`players`]. This file opens the game for the registry: it chooses the machine word that holds the board, and
-//! nothing of it knows the protocol.
+//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search), [`seed_eval`]
+//! and [`players`]. This file opens the game for the registry: it chooses the machine word that holds the
+//! board, and nothing of it knows the protocol.
 
 pub mod board;
 mod decided;

@@ -1,8 +1,9 @@
 //! How far a token can still go in a region that it has for itself: bounds, and the exact longest path.
 //!
-//! A path never enters a cell twice and changes the colour with each move; a cell with one way in has no way out
-//! and can only be its end. Both together bound a path from above; always entering the cell with the fewest ways
-//! out (Warnsdorff's rule) gives one from below. Where the two differ and it matters, branch and bound decides.
+//! A path never enters a cell twice and changes the colour with each move; a cell with one way in has no way
+//! out and can only be its end. Both together bound a path from above; always entering the cell with the
+//! fewest ways out (Warnsdorff's rule) gives one from below. Where the two differ and it matters, branch and
+//! bound decides.
 
 use super::board::Board;
 use crate::games::bits::Bits;
@@ -90,7 +91,8 @@ impl<B: Bits> Paths<B> {
         Some(length)
     }
 
-    /// Whether a path from `cell` through `region` has at least `target` moves; none if the pulse ended first.
+    /// Whether a path from `cell` through `region` has at least `target` moves; none if the pulse ended
+    /// first.
     pub(super) fn reaches(
         &mut self,
         board: &Board<B>,

@@ -1,9 +1,10 @@
 //! Who wins: a depth-first search for won and lost positions, exact and without evaluations.
 //!
-//! Moves are tried in the order of the race for cells, which finds a winning one first in 93 of 100 won positions.
-//! One flood a child serves its order, its key (cells that nobody can reach are left out) and tells whether the
-//! tokens are apart; then the longer path wins. Measured on the way: the best-known alternatives, proof-number
-//! search and moves that leave the opponent least freedom, need several times the nodes.
+//! Moves are tried in the order of the race for cells, which finds a winning one first in 93 of 100 won
+//! positions. One flood a child serves its order, its key (cells that nobody can reach are left out) and
+//! tells whether the tokens are apart; then the longer path wins. Measured on the way: the best-known
+//! alternatives, proof-number search and moves that leave the opponent least freedom, need several times the
+//! nodes.
 
 use super::board::{Board, UNPLACED};
 use super::decided::Decided;
@@ -125,7 +126,8 @@ fn order<B: Bits>(flood: &Flood<B>, onward: B) -> i32 {
     3 * (flood.first.len() as i32 - flood.second.len() as i32) - onward.len() as i32
 }
 
-/// The most plies that the game can last from here if the mover wins, or if it loses: a bound on the distance.
+/// The most plies that the game can last from here if the mover wins, or if it loses: a bound on the
+/// distance.
 #[must_use]
 pub fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> u32 {
     let board = game.board();
@@ -145,8 +147,8 @@ pub fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) ->
 }
 
 /// About how many nodes the solver visits for a position: a power of two for each five pairs of open cells in
-/// reach that are a knight's move apart, within a factor of ten for nine of ten positions. Measured on 7x7 and
-/// 11x9 by `cargo bench --bench solver`.
+/// reach that are a knight's move apart, within a factor of ten for nine of ten positions. Measured on 7x7
+/// and 11x9 by `cargo bench --bench solver`.
 #[must_use]
 pub fn expected_nodes<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> u64 {
     let board = game.board();
@@ -336,8 +338,9 @@ mod tests {
         assert!(decided.iter().all(|&count| count > 50), "{decided:?}");
     }
 
-    /// Counts of openings that the side to move wins: tokens on one colour, and on two. The seed's theorem: the
-    /// first player wins on one colour and loses on two, but for eight openings a knight's move from the centre.
+    /// Counts of openings that the side to move wins: tokens on one colour, and on two. The seed's theorem:
+    /// the first player wins on one colour and loses on two, but for eight openings a knight's move from the
+    /// centre.
     #[test]
     fn openings_follow_the_parity_theorem() {
         for (width, height, [one, one_won], [two, two_won]) in [

@@ -1,8 +1,8 @@
 //! The default evaluation: the race for cells, in which a cell counts by its exits.
 //!
-//! A cell with one exit can only end a path, and one with many is on many paths. Once no cell can be reached by
-//! both, the longer path wins, and bounds of the paths take the place of cells. `plyd tune isolation` looks for better
-//! worths, `benches/evaluations` played the games that their terms were chosen by.
+//! A cell with one exit can only end a path, and one with many is on many paths. Once no cell can be reached
+//! by both, the longer path wins, and bounds of the paths take the place of cells. `plyd tune isolation`
+//! looks for better worths, `benches/evaluations` played the games that their terms were chosen by.
 
 use super::board::UNPLACED;
 use super::eval::REDUCTIONS;
@@ -40,12 +40,12 @@ const APART: Spec = weights::spec(
 pub const TUNABLE: Tunable =
     Tunable { evaluator: "territory", weights: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
 
-/// The mover's territory less the opponent's: the cells that each reaches first, each with a worth if it has two exits
-/// or more, and another from four on.
+/// The mover's territory less the opponent's: the cells that each reaches first, each with a worth if it has
+/// two exits or more, and another from four on.
 ///
-/// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to nobody.
-/// Where the tokens are apart, each move that the mover has more than the opponent has a worth, and to be the first to
-/// run out of moves costs half of that.
+/// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to
+/// nobody. Where the tokens are apart, each move that the mover has more than the opponent has a worth, and
+/// to be the first to run out of moves costs half of that.
 #[derive(Clone, Copy, Debug)]
 pub struct Territory {
     cells: i32,

@@ -1,8 +1,8 @@
 //! What is known of a position at sight: the solved openings of 7x7, and positions that mirror themselves.
 //!
-//! *Mirrors*: where a symmetry of the board exchanges the tokens and keeps the open cells, none of which stays in
-//! place, the mover loses, since the other side can answer each move with its image. So the second player wins
-//! every board with an even side.
+//! *Mirrors*: where a symmetry of the board exchanges the tokens and keeps the open cells, none of which
+//! stays in place, the mover loses, since the other side can answer each move with its image. So the second
+//! player wins every board with an even side.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -14,8 +14,8 @@ use crate::game::{Game, Side};
 use crate::games::bits::Bits;
 use crate::games::flood::Flood;
 
-/// Openings up to symmetry, one a line: both placements, and the first player's winning move or `-`. Written by
-/// `plyd solve isolation --board 7x7 --book src/games/isolation/openings-7x7.txt`.
+/// Openings up to symmetry, one a line: both placements, and the first player's winning move or `-`. Written
+/// by `plyd solve isolation --board 7x7 --book src/games/isolation/openings-7x7.txt`.
 const SEVEN: &str = include_str!("openings-7x7.txt");
 
 /// What is known of a position.
@@ -62,7 +62,8 @@ fn is_mirrored<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> bool {
     })
 }
 
-/// The solved openings of one board: by the smallest image of both placements, the first player's winning move.
+/// The solved openings of one board: by the smallest image of both placements, the first player's winning
+/// move.
 type Book = HashMap<(u8, u8), Option<Target>>;
 
 /// The openings of 7x7.
@@ -136,8 +137,8 @@ mod tests {
         pos
     }
 
-    /// The seed's theorem: of 1152 openings on one colour and 1200 on two, the first player wins all of the former
-    /// and eight of the latter, with its token on the centre and the other a knight's move from it.
+    /// The seed's theorem: of 1152 openings on one colour and 1200 on two, the first player wins all of the
+    /// former and eight of the latter, with its token on the centre and the other a knight's move from it.
     #[test]
     fn the_book_is_the_parity_theorem() {
         let game = Isolation::<u64>::new(7, 7);

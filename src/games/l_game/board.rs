@@ -1,4 +1,5 @@
-//! The board: cells, the 48 places of an L, pairs of tokens, symmetries and states, as tables made at compile time.
+//! The board: cells, the 48 places of an L, pairs of tokens, symmetries and states, as tables made at compile
+//! time.
 //!
 //! Knows geometry only: neither turns, nor variants, nor texts. Cells are numbered `4 * x + y` with x to the
 //! right and y down, both from 0, so that ascending cells are sorted by x, then y, as the texts want them.
@@ -51,7 +52,8 @@ pub(super) static PAIR_CELLS: [(u8, u8); PAIRS] = GEOMETRY.pair_cells;
 static PLACEMENT_IMAGES: [[u8; PLACEMENTS]; SYMMETRIES] = GEOMETRY.placement_images;
 /// The image of each pair under each symmetry.
 static PAIR_IMAGES: [[u8; PAIRS]; SYMMETRIES] = GEOMETRY.pair_images;
-/// The symmetry that takes each placement to the smallest of its images: exactly one, for an L has none itself.
+/// The symmetry that takes each placement to the smallest of its images: exactly one, for an L has none
+/// itself.
 static HOMING: [u8; PLACEMENTS] = GEOMETRY.homing;
 /// The number of each ordered pair of Ls with no cell in common; `u16::MAX` for the others.
 static ROW: [[u16; PLACEMENTS]; PLACEMENTS] = GEOMETRY.row;
@@ -294,8 +296,8 @@ impl Geometry {
     }
 }
 
-/// The cells of the L whose bars meet in (x, y) with the short end in a direction, if that end is on the board.
-/// The long end then fits on one side only.
+/// The cells of the L whose bars meet in (x, y) with the short end in a direction, if that end is on the
+/// board. The long end then fits on one side only.
 const fn l_cells(x: usize, y: usize, direction: usize) -> Option<Cells> {
     let short = match direction {
         0 if y > 0 => cell_at(x, y - 1),

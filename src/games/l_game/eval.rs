@@ -1,7 +1,7 @@
 //! The published heuristics: a judgement of states and one of moves.
 //!
-//! Source: Milstrey, Lin, Cui, "L Game Report" (2024). One unit is one legal move of the state heuristic. Both
-//! know nothing of caps and repetition.
+//! Source: Milstrey, Lin, Cui, "L Game Report" (2024). One unit is one legal move of the state heuristic.
+//! Both know nothing of caps and repetition.
 
 use super::board::{CELLS, CORE, CORNERS, Cells, EDGES, State};
 use super::neutrals::Neutrals;
@@ -55,16 +55,16 @@ pub(super) fn is_lost(neutrals: Neutrals, state: State) -> bool {
     Table::of(neutrals).distance(0, state).is_some_and(|plies| plies % 2 == 0)
 }
 
-/// The judgement of a move in units, from the view of the side that makes it: 25 for each cell of its L in the
-/// core, -40 if any is a corner, 10 if a token landed on a border cell that is no corner.
+/// The judgement of a move in units, from the view of the side that makes it: 25 for each cell of its L in
+/// the core, -40 if any is a corner, 10 if a token landed on a border cell that is no corner.
 pub(super) fn action_value(target: u8, landed: Cells) -> i32 {
     let cells = CELLS[usize::from(target)];
     25 * (cells & CORE).count_ones() as i32 - if cells & CORNERS == 0 { 0 } else { 40 }
         + if landed & EDGES == 0 { 0 } else { 10 }
 }
 
-/// The evaluator `state`: the mover's legal moves, 25 for each core cell and -40 for each corner cell of its L
-/// less the other's.
+/// The evaluator `state`: the mover's legal moves, 25 for each core cell and -40 for each corner cell of its
+/// L less the other's.
 ///
 /// Lost states are infinitely bad: the smallest evaluation that there is, but still an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

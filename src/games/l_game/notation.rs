@@ -1,7 +1,7 @@
 //! Texts and pictures: `x y d` for an L, `x y` for a token, coordinates from 1, x to the right and y down.
 //!
-//! An L is named by the cell where its two bars meet and the direction (N, E, S, W) of its short end; its long
-//! end then lies on the only side where it fits.
+//! An L is named by the cell where its two bars meet and the direction (N, E, S, W) of its short end; its
+//! long end then lies on the only side where it fits.
 
 use super::board::{AT, CELLS, Cells, DIRECTIONS, NAMES, NOWHERE, PAIR_CELLS, State, pair_mask, pair_of};
 use super::{LGame, Move, Position};

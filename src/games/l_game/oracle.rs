@@ -1,5 +1,5 @@
-//! A second, slow program for the rules and texts, written from the rules alone with sets of coordinates, and the
-//! plain game-tree search that the exact values are held against.
+//! A second, slow program for the rules and texts, written from the rules alone with sets of coordinates, and
+//! the plain game-tree search that the exact values are held against.
 
 use std::collections::{BTreeMap, BTreeSet};
 

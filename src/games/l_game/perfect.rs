@@ -1,13 +1,13 @@
 //! The default player: perfect play, and among moves of equal value the one that an opponent most likely errs
 //! after.
 //!
-//! It wins as soon as it can and loses as late as it can. Among drawing moves it takes the one that leaves the
-//! largest share of losing replies (a trap), discounted for positions that this game has already shown; with
-//! the option `opponent_model` it takes the one that a model of the opponent's replies makes most of. The value
-//! of a position is never traded for a trap.
+//! It wins as soon as it can and loses as late as it can. Among drawing moves it takes the one that leaves
+//! the largest share of losing replies (a trap), discounted for positions that this game has already shown;
+//! with the option `opponent_model` it takes the one that a model of the opponent's replies makes most of.
+//! The value of a position is never traded for a trap.
 //!
-//! With the option `depth` it is a weaker player on purpose: it sees wins and losses within so many plies, takes
-//! all else for equal, and sets no traps.
+//! With the option `depth` it is a weaker player on purpose: it sees wins and losses within so many plies,
+//! takes all else for equal, and sets no traps.
 
 use std::cmp::Reverse;
 
@@ -177,8 +177,8 @@ fn lines(
     Found { lines: lines.collect() }
 }
 
-/// Best play of both sides from a move on: to the end of a win or loss, some plies of a draw, nothing more where the
-/// value is not known.
+/// Best play of both sides from a move on: to the end of a win or loss, some plies of a draw, nothing more
+/// where the value is not known.
 fn best_play(
     game: &LGame,
     root: &Root<LGame>,

@@ -1,8 +1,8 @@
 //! The published agent: alpha-beta to a small depth, lost states as leaves, another move on each revisit.
 //!
-//! Source: Milstrey, Lin, Cui, "L Game Report" (2024): the state heuristic; "death states", here the lost states
-//! of the variant, end a line with an infinite value; and among equally good moves the agent takes another one
-//! each time that a state comes again. `suggest` is the same at depth 1, without the switching.
+//! Source: Milstrey, Lin, Cui, "L Game Report" (2024): the state heuristic; "death states", here the lost
+//! states of the variant, end a line with an infinite value; and among equally good moves the agent takes
+//! another one each time that a state comes again. `suggest` is the same at depth 1, without the switching.
 
 use std::cmp::Reverse;
 
@@ -46,8 +46,8 @@ impl Seed {
 
     /// Puts first the one among the best moves whose turn it is.
     ///
-    /// Best moves are told apart and ordered by the class of the state that they lead to, so that a revisit in
-    /// another image of the position counts as one and gets another move.
+    /// Best moves are told apart and ordered by the class of the state that they lead to, so that a revisit
+    /// in another image of the position counts as one and gets another move.
     fn switch(&self, game: &LGame, root: &Root<LGame>, lines: &mut [Line<Move>]) {
         let best = lines[0].value;
         let class = |line: &Line<Move>| root.pos.state.after(line.pv[0].target, line.pv[0].tokens).class();
@@ -117,13 +117,15 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    /// All lines asked for, best first, those of equal value in the order of the moves; none if there was no time.
+    /// All lines asked for, best first, those of equal value in the order of the moves; none if there was no
+    /// time.
     fn root(&mut self, pos: &Position, asked: &Asked<Move>, depth: u32) -> Option<Vec<Line<Move>>> {
         let mut pos = pos.clone();
         let mut lines = Vec::with_capacity(asked.moves.len());
         let mut best = -Score::INFINITE;
         for &mv in &asked.moves {
-            // One below the best, so that an equal value is exact; all values where several lines are asked for.
+            // One below the best, so that an equal value is exact; all values where several lines are asked
+            // for.
             let alpha =
                 if asked.multipv == 1 && best > -Score::INFINITE { best.below() } else { -Score::INFINITE };
             let mut pv = Vec::new();

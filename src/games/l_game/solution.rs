@@ -6,17 +6,17 @@
 //!
 //! # Repetition
 //! Let n be the occurrence that draws, and B the positions that occurred n - 1 times so far: entering one of
-//! them again draws at once. The exact values are those of the graph of all positions in which entering a member
-//! of B is a draw:
+//! them again draws at once. The exact values are those of the graph of all positions in which entering a
+//! member of B is a draw:
 //!
-//! - a win in that graph is a win in the game: the winner's moves have strictly falling distances whatever the
-//!   other side does, so no position comes twice on the way, none outside B reaches its n-th occurrence, and
-//!   the draws of repetition that the graph leaves out never happen;
+//! - a win in that graph is a win in the game: the winner's moves have strictly falling distances whatever
+//!   the other side does, so no position comes twice on the way, none outside B reaches its n-th occurrence,
+//!   and the draws of repetition that the graph leaves out never happen;
 //! - a win in the game is a win in that graph in as many plies, for the graph only has fewer draws.
 //!
-//! A win in d plies passes through positions with distances below d only. So where every member of B is drawn in
-//! the plain table or has a distance of at least d, the plain table's d stands. Repetition adds draws only, so a
-//! draw of the plain table always stands.
+//! A win in d plies passes through positions with distances below d only. So where every member of B is drawn
+//! in the plain table or has a distance of at least d, the plain table's d stands. Repetition adds draws
+//! only, so a draw of the plain table always stands.
 
 use std::cell::Cell;
 

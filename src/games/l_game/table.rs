@@ -5,8 +5,8 @@
 //! # Method
 //! A turn has two halves, the L and the tokens, and the tokens' half does not depend on the L's old place. So
 //! for a row (two Ls) the positions between the halves are token pairs too, and a set of them is one 128-bit
-//! mask. With `near(S)` the pairs that one token move joins to a member of S (a symmetric relation), a layer of
-//! the solution is, for the row (A, B) with A to move and over all places A' that A's L may go to,
+//! mask. With `near(S)` the pairs that one token move joins to a member of S (a symmetric relation), a layer
+//! of the solution is, for the row (A, B) with A to move and over all places A' that A's L may go to,
 //!
 //! - won in d: `clear(A') & near(lost in d - 1 of (B, A'))`, joined;
 //! - not lost in d: `clear(A') & near(not won below d of (B, A'))`, joined.
@@ -228,7 +228,8 @@ mod tests {
     fn barred_states_are_drawn_for_one_side_only() {
         let table = Table::of(Neutrals::One);
         let won = State::all().find(|state| table.distance(0, *state) == Some(1)).expect("wins exist");
-        // Bar every end for plane 1: then nobody to move in plane 0 wins in one, and those in plane 1 still do.
+        // Bar every end for plane 1: then nobody to move in plane 0 wins in one, and those in plane 1 still
+        // do.
         let ends = State::all().filter(|state| state.is_stuck()).map(|state| (1, state));
         let barred = Table::with_draws(Neutrals::One, ends);
         assert_ne!(barred.distance(0, won), Some(1));

@@ -1,11 +1,12 @@
-//! What follows from a board of 3x3, told by sets of bits: the inference of the [solver](super::solver) where it is asked most.
+//! What follows from a board of 3x3, told by sets of bits: the inference of the [solver](super::solver) where
+//! it is asked most.
 //!
-//! The three rows of a band are 27 bits of a word, so that a value's places on the board are three words. In a band, a value
-//! stands in each of the three rows once and in each of the three blocks once: one of six permutations. So which of the
-//! nine pieces of three cells (a row within a block) may have it is looked up, of all 512 sets of pieces at once, and
-//! so it is with the columns within the blocks of a stack. That finds hidden singles and locked candidates; naked singles
-//! are looked for in all cells of a band at once. The idea is that of fsss and JCZSolve by zhouyundong and champagne
-//! (forum.enjoysudoku.com, 2013).
+//! The three rows of a band are 27 bits of a word, so that a value's places on the board are three words. In
+//! a band, a value stands in each of the three rows once and in each of the three blocks once: one of six
+//! permutations. So which of the nine pieces of three cells (a row within a block) may have it is looked up,
+//! of all 512 sets of pieces at once, and so it is with the columns within the blocks of a stack. That finds
+//! hidden singles and locked candidates; naked singles are looked for in all cells of a band at once. The
+//! idea is that of fsss and JCZSolve by zhouyundong and champagne (forum.enjoysudoku.com, 2013).
 
 use std::ops::ControlFlow;
 
@@ -27,8 +28,8 @@ const SETS: usize = 1 << SIDE;
 /// A cell of each row of a band.
 const COLUMN: u32 = 1 | 1 << SIDE | 1 << (2 * SIDE);
 
-/// Of nine things in three groups, such as rows and blocks of a band, those that are part of a way to take one of each row
-/// and one of each group, if there are only these.
+/// Of nine things in three groups, such as rows and blocks of a band, those that are part of a way to take
+/// one of each row and one of each group, if there are only these.
 const MATCHED: [u16; SETS] = {
     const WAYS: [u16; 6] =
         [0b100_010_001, 0b010_100_001, 0b100_001_010, 0b001_100_010, 0b010_001_100, 0b001_010_100];
@@ -103,7 +104,8 @@ const BLOCKS: [u32; 8] = {
     sets
 };
 
-/// The cells of a band that cannot have the value of a cell: those of its row and of its block, without itself.
+/// The cells of a band that cannot have the value of a cell: those of its row and of its block, without
+/// itself.
 const PEERS: [u32; BAND] = {
     let mut peers = [0; BAND];
     let mut cell = 0;
@@ -141,7 +143,8 @@ impl Bands {
 }
 
 impl State {
-    /// Leaves a value this place in its row within the band and in its block; false where the place is not left to it.
+    /// Leaves a value this place in its row within the band and in its block; false where the place is not
+    /// left to it.
     #[inline]
     fn put(&mut self, band: usize, cell: usize, value: usize) -> bool {
         let places = &mut self.places[value][band];
@@ -170,8 +173,8 @@ impl State {
         ControlFlow::Continue(())
     }
 
-    /// Infers what the changed places of some values tell, until there is nothing more; false where a value or a cell has no
-    /// choice left.
+    /// Infers what the changed places of some values tell, until there is nothing more; false where a value
+    /// or a cell has no choice left.
     fn settle(&mut self, mut changed: u32) -> bool {
         while changed != 0 {
             while changed != 0 {
@@ -198,8 +201,9 @@ impl State {
         true
     }
 
-    /// Narrows the places of values that have changed, and takes the cells that this decides from the other values: tells
-    /// which of them have changed; none where a value cannot stand everywhere, or two must stand in one cell.
+    /// Narrows the places of values that have changed, and takes the cells that this decides from the other
+    /// values: tells which of them have changed; none where a value cannot stand everywhere, or two must
+    /// stand in one cell.
     #[inline]
     fn decide(&mut self, mut changed: u32) -> Option<u32> {
         let mut decided = [[0; 4]; SIDE];
@@ -284,8 +288,8 @@ impl State {
     }
 }
 
-/// Takes from a value's places those that cannot be, given where it may stand in each band and in each stack; false where
-/// it cannot stand everywhere that it must.
+/// Takes from a value's places those that cannot be, given where it may stand in each band and in each stack;
+/// false where it cannot stand everywhere that it must.
 #[inline]
 fn narrow(places: &mut [u32; 4]) -> bool {
     loop {

@@ -1,9 +1,10 @@
 //! What follows from a board of any shape, told by counts: the inference of the [solver](super::solver).
 //!
-//! A state of the search is the set of values that each cell may still have, with two counts: the values of each cell, and
-//! the cells of each value in each region. A count that falls to one decides a cell (naked and hidden singles), one that
-//! falls to zero ends the branch. So the work is that of the values taken out, which are at most as many as there are cells
-//! and values, however often it is looked. What this leaves open is guessed, where there is least to choose.
+//! A state of the search is the set of values that each cell may still have, with two counts: the values of
+//! each cell, and the cells of each value in each region. A count that falls to one decides a cell (naked and
+//! hidden singles), one that falls to zero ends the branch. So the work is that of the values taken out,
+//! which are at most as many as there are cells and values, however often it is looked. What this leaves open
+//! is guessed, where there is least to choose.
 
 use std::ops::ControlFlow;
 
@@ -28,7 +29,8 @@ struct State<const N: usize, const V: usize, const R: usize> {
     open: [u32; N],
     /// How many these are; [`SETTLED`] once the cell has one.
     choices: [u8; N],
-    /// In how many cells of each region each value may stand; [`SETTLED`] or less by a region's cells once it stands there.
+    /// In how many cells of each region each value may stand; [`SETTLED`] or less by a region's cells once it
+    /// stands there.
     places: [[u8; V]; R],
     /// The value of each cell, from 1; 0 while it has none.
     values: [u8; N],
@@ -141,8 +143,8 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         self.deepen(at + 1, path)
     }
 
-    /// Places what is decided, and what that decides, until there is nothing left; false where a cell or a value has no
-    /// choice left.
+    /// Places what is decided, and what that decides, until there is nothing left; false where a cell or a
+    /// value has no choice left.
     fn settle(&self, state: &mut State<N, V, R>, decided: &mut Vec<(u16, u8)>) -> bool {
         while let Some((cell, value)) = decided.pop() {
             if !self.place(state, decided, cell.into(), value.into()) {
@@ -235,8 +237,8 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         true
     }
 
-    /// Where there is least to choose: a cell with two values, a value with two cells in a region, or else a cell with the
-    /// fewest values.
+    /// Where there is least to choose: a cell with two values, a value with two cells in a region, or else a
+    /// cell with the fewest values.
     fn choose(&self, state: &State<N, V, R>, order: &mut Order<'_>) -> Guess {
         let cells = self.peers.len();
         let from = order.start(cells);

@@ -60,8 +60,9 @@ impl Parity {
         if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -self.parity } else { self.parity }
     }
 
-    /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the mover's are more, those
-    /// that are left over at the end are filled in a row, and their regions with them.
+    /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the
+    /// mover's are more, those that are left over at the end are filled in a row, and their regions with
+    /// them.
     fn land<const C: usize, const W: usize, const S: usize>(
         self,
         game: &Filling<C, W, S>,
@@ -92,8 +93,8 @@ impl Default for Parity {
 #[derive(Clone, Copy, Debug)]
 pub struct Points;
 
-/// Points, and a tenth of the mean emptiness of all regions where the side of the root is to move: the published
-/// `prefer_empty_regions`.
+/// Points, and a tenth of the mean emptiness of all regions where the side of the root is to move: the
+/// published `prefer_empty_regions`.
 #[derive(Clone, Copy, Debug)]
 pub struct FewerFilled;
 
@@ -202,7 +203,8 @@ mod tests {
     #[test]
     fn values_are_those_worked_out_by_hand() {
         let rows = [
-            // Points, whom the parity favours, and fewer-filled if the root's side moves: 12 of 48 cells of regions are missing.
+            // Points, whom the parity favours, and fewer-filled if the root's side moves: 12 of 48 cells of
+            // regions are missing.
             (ENDING.to_owned(), 3000, 1, 3025),
             (format!("{ENDING}; mover 2"), -3000, 1, -2975),
             (format!("{ENDING}; taboo 3,2,4"), 3000, -1, 3025),

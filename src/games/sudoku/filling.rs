@@ -1,12 +1,14 @@
 //! The race to fill cells: what is left of the game when its solutions are known.
 //!
-//! Points depend on which cells are full, and whether a move fills its cell or passes depends on which solutions are left.
-//! So a position is a few sets of bits: the empty cells, the moves that are legal and not declared, and some solutions of
-//! the puzzle, one bit each. A move that none of the solutions left has is taboo. No node needs a solver.
+//! Points depend on which cells are full, and whether a move fills its cell or passes depends on which
+//! solutions are left. So a position is a few sets of bits: the empty cells, the moves that are legal and not
+//! declared, and some solutions of the puzzle, one bit each. A move that none of the solutions left has is
+//! taboo. No node needs a solver.
 //!
-//! **Exact** where all solutions are known and all passes are listed. Of passes that stay legal exactly as long as each
-//! other two cancel: whoever gains by one is answered by the other, and nothing has changed. So of each such class
-//! one is kept if their number is odd, and none if it is even. Of values that nobody has used, one stands for all.
+//! **Exact** where all solutions are known and all passes are listed. Of passes that stay legal exactly as
+//! long as each other two cancel: whoever gains by one is answered by the other, and nothing has changed. So
+//! of each such class one is kept if their number is odd, and none if it is even. Of values that nobody has
+//! used, one stands for all.
 //!
 //! **An outline** otherwise: one solution is taken for the only one, and one pass is listed.
 
@@ -333,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Endings with few empty cells under the full rules, where passes that cancel are left out, against an oracle that
-    /// knows of none.
+    /// Endings with few empty cells under the full rules, where passes that cancel are left out, against an
+    /// oracle that knows of none.
     #[test]
     fn exact_races_are_worth_what_the_rules_say() {
         let (mut several, mut with_passes, mut seen) = (0, 0, 0);

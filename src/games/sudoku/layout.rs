@@ -62,8 +62,8 @@ impl Layout {
     /// Reads a position's text in any form.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is of no form; [`OpenError::Impossible`] where it names a cell or a value
-    /// that the board does not have.
+    /// [`OpenError::Malformed`] where the text is of no form; [`OpenError::Impossible`] where it names a cell
+    /// or a value that the board does not have.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         if text.trim_start().starts_with(|first: char| first == '#' || first.is_ascii_lowercase()) {
             return state_text::parse(text);
@@ -207,11 +207,12 @@ impl Layout {
         }
     }
 
-    /// The position in a game of that shape; it is undecided where the solver does not find out whether it can be.
+    /// The position in a game of that shape; it is undecided where the solver does not find out whether it
+    /// can be.
     ///
     /// # Errors
-    /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution any more,
-    /// or with a taboo move that is none.
+    /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution
+    /// any more, or with a taboo move that is none.
     pub fn position(self, game: &Sudoku) -> Result<Position, OpenError> {
         let mut left = POSITION_NODES;
         let solution = self.solution(game, &mut left)?;

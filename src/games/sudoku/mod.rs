@@ -1,10 +1,11 @@
 //! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
 //!
-//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), by [`counts`] or [`bands`], [`witness`] (one
-//! that is at hand), [`presets`] (which game is asked for), [`position`] and [`rules`], [`solutions`] (which moves are taboo),
-//! [`layout`], [`state_text`] and [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
-//! [`territory`], [`eval`],
-//! [`player`], [`naive`] and [`seed`] (players that know no solutions). This file opens the game for the registry.
+//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), by
+//! [`counts`] or [`bands`], [`witness`] (one that is at hand), [`presets`] (which game is asked for),
+//! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
+//! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
+//! [`territory`], [`eval`], [`player`], [`naive`] and [`seed`] (players that know no solutions). This file
+//! opens the game for the registry.
 
 pub mod bands;
 pub mod bits;

@@ -142,7 +142,8 @@ mod tests {
     use crate::search::Bound;
     use crate::zobrist::SplitMix64;
 
-    /// Random games in which every move fills its cell, until the mover has none, which is often before the board is full.
+    /// Random games in which every move fills its cell, until the mover has none, which is often before the
+    /// board is full.
     #[test]
     fn every_move_fills_and_games_end_where_there_is_none() {
         let mut early = 0;

@@ -37,8 +37,8 @@ impl Notation for Sudoku {
         Ok(Fill { cell: (row * side + column) as u16, value: value as u8 })
     }
 
-    /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those that would
-    /// be, and those of which that was not found out.
+    /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those
+    /// that would be, and those of which that was not found out.
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();

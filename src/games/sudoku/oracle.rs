@@ -1,4 +1,5 @@
-//! A slow second opinion for tests: the rules on rows of numbers, solvability by trying. Shares no code with the game.
+//! A slow second opinion for tests: the rules on rows of numbers, solvability by trying. Shares no code with
+//! the game.
 
 use std::collections::HashMap;
 

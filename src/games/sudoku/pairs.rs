@@ -1,7 +1,8 @@
-//! What a race is run over: pairs of cells and values, with the solutions that have them and what they exclude.
+//! What a race is run over: pairs of cells and values, with the solutions that have them and what they
+//! exclude.
 //!
-//! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here: passes that
-//! cancel, and in an outline all solutions but one, or the passes too.
+//! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here:
+//! passes that cancel, and in an outline all solutions but one, or the passes too.
 
 use super::bits::Bits;
 use super::position::{Position, Square};
@@ -30,7 +31,8 @@ pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
     pub(super) pairs: Vec<Pair<W, S>>,
     pub(super) cells: Vec<Cell<C>>,
     pub(super) regions: Vec<Bits<C>>,
-    /// For each solution, the classes of passes that stay legal as long as each other once it is the only one left.
+    /// For each solution, the classes of passes that stay legal as long as each other once it is the only one
+    /// left.
     pub(super) classes: Vec<Vec<Bits<W>>>,
     pub(super) is_exact: bool,
     pub(super) is_bound: bool,
@@ -158,14 +160,15 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
     }
 }
 
-/// The values that no cell has and that were declared nowhere, as bits from the lowest: exchanged with each other, they leave the
-/// position as it is.
+/// The values that no cell has and that were declared nowhere, as bits from the lowest: exchanged with each
+/// other, they leave the position as it is.
 fn fresh(game: &Sudoku, pos: &Position) -> u32 {
     let seen = |square: &Square| square.taboo | if square.value == 0 { 0 } else { 1 << (square.value - 1) };
     game.grid().all_values() & !pos.squares().iter().fold(0, |values, square| values | seen(square))
 }
 
-/// The classes, of two members or more, of pairs without the solution that the same fills of the solution kill.
+/// The classes, of two members or more, of pairs without the solution that the same fills of the solution
+/// kill.
 fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
     let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));

@@ -16,7 +16,8 @@ use crate::search::{Asked, Control, End, Found, Line, Searcher};
 
 /// The most empty cells of a position that is searched under the exact rules.
 const EXACT_CELLS: usize = 26;
-/// The most empty cells of a position whose solutions are looked for: with more there are more than can be told apart.
+/// The most empty cells of a position whose solutions are looked for: with more there are more than can be
+/// told apart.
 const COUNTED_CELLS: usize = 160;
 /// The most solutions that are looked for on boards that are not searched exactly from the first move on.
 const COUNTED_SOLUTIONS: usize = 64;
@@ -52,7 +53,8 @@ where
         control: &Control,
         publish: &mut dyn FnMut(&Found<Fill>),
     ) -> (Found<Fill>, End) {
-        // Without a solution there is no race, and a board larger than any race, or none of its moves, may be asked for.
+        // Without a solution there is no race, and a board larger than any race, or none of its moves, may be
+        // asked for.
         let seed = self.options.seed;
         let greedy = |publish: &mut dyn FnMut(&Found<Fill>)| {
             let mut greedy = Unknowing::new(Greedy::new(Points, seed));
@@ -101,8 +103,8 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The answer of a search on the race; none where the position does not fit, or the race has none of the moves that are
-    /// asked for.
+    /// The answer of a search on the race; none where the position does not fit, or the race has none of the
+    /// moves that are asked for.
     fn answer<const C: usize, const W: usize, const S: usize, E: Evaluator<Filling<C, W, S>>>(
         &self,
         search: &mut Option<Iterate<Filling<C, W, S>, E>>,
@@ -133,8 +135,8 @@ impl Question<'_> {
         Some((self.filled(told(&filling, race, &found)), end))
     }
 
-    /// The lines, and as many moves more as are asked for: a race takes moves as one that do the same, so they are worth the
-    /// same, and stand behind their like.
+    /// The lines, and as many moves more as are asked for: a race takes moves as one that do the same, so
+    /// they are worth the same, and stand behind their like.
     fn filled(&self, found: Found<Fill>) -> Found<Fill> {
         if found.lines.len() >= self.asked.multipv {
             return found;
@@ -324,8 +326,8 @@ mod tests {
         assert!(is_pass, "{found:?}");
     }
 
-    /// Boards of all sizes, exact or not, larger than any race too; with one move to choose from, with all, with what passes
-    /// alone, with the values of one cell alone.
+    /// Boards of all sizes, exact or not, larger than any race too; with one move to choose from, with all,
+    /// with what passes alone, with the values of one cell alone.
     #[test]
     fn answers_are_among_what_is_asked_for() {
         let largest = format!("5 5 {}", "0 ".repeat(625));

@@ -1,7 +1,7 @@
 //! The state of a game: values, owners, points, what was declared, and how one turn changes it.
 //!
-//! Knows no solver: whether a move fills its cell or is taboo, [`rules`](super::rules) decide. The witness is carried here
-//! and kept there.
+//! Knows no solver: whether a move fills its cell or is taboo, [`rules`](super::rules) decide. The witness is
+//! carried here and kept there.
 
 use super::grid::Grid;
 use super::rules::{Fill, Sudoku};
@@ -127,7 +127,8 @@ impl Position {
         square.value == 0 && square.reached[side.index()]
     }
 
-    /// The moves that led here, taboo ones too: those of the start as far as its text told, and those played since.
+    /// The moves that led here, taboo ones too: those of the start as far as its text told, and those played
+    /// since.
     #[must_use]
     pub fn history(&self) -> &[Fill] {
         &self.history
@@ -140,7 +141,8 @@ impl Position {
         (row | column | block) >> (mv.value - 1) & 1 == 0
     }
 
-    /// The values that stand in none of an empty cell's regions, as bits from the lowest; none for a full cell.
+    /// The values that stand in none of an empty cell's regions, as bits from the lowest; none for a full
+    /// cell.
     #[inline]
     #[must_use]
     pub fn candidates(&self, grid: &Grid, cell: usize) -> u32 {
@@ -183,8 +185,8 @@ const SHAPE: u64 = 5;
 pub(super) const SECOND: u64 = key(6, 0);
 
 impl Sudoku {
-    /// A position from its parts, which must fit each other: unless it is undecided, the witness solves the values and
-    /// every taboo move was declared rightly.
+    /// A position from its parts, which must fit each other: unless it is undecided, the witness solves the
+    /// values and every taboo move was declared rightly.
     #[must_use]
     pub fn position(&self, setup: Setup) -> Position {
         let grid = self.grid();

@@ -107,7 +107,8 @@ impl Choice {
     /// The game that the rules and a start text ask for.
     ///
     /// # Errors
-    /// [`OpenError::Impossible`] where the text contradicts an explicit rule, or leaves open which preset it is of.
+    /// [`OpenError::Impossible`] where the text contradicts an explicit rule, or leaves open which preset it
+    /// is of.
     pub fn new(rules: &Rules, told: Option<&Told>) -> Result<Self, OpenError> {
         let block = |name, told: Option<usize>| {
             let given = rules.int(name).map(|value| value as usize);

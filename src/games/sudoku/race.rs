@@ -1,4 +1,5 @@
-//! The state of a race to fill cells: a few sets of bits. What its moves do, [`filling`](super::filling) tells.
+//! The state of a race to fill cells: a few sets of bits. What its moves do, [`filling`](super::filling)
+//! tells.
 
 use super::bits::Bits;
 use crate::game::Side;

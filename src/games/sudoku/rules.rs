@@ -1,7 +1,8 @@
 //! The rules of Competitive Sudoku as a [`Game`]; texts, evaluations and players are elsewhere.
 //!
-//! The rules are those of the course framework `competitive_sudoku`: the preset `classic` those of its versions 8 to 13,
-//! the others those of version 14. A move that leaves the puzzle without a solution is declared taboo and passes the turn.
+//! The rules are those of the course framework `competitive_sudoku`: the preset `classic` those of its
+//! versions 8 to 13, the others those of version 14. A move that leaves the puzzle without a solution is
+//! declared taboo and passes the turn.
 
 use std::sync::Arc;
 
@@ -35,8 +36,9 @@ struct Board {
     choice: Choice,
 }
 
-/// The nodes that the solver may visit for a position, from its start on through all its moves: some 40 ms on the largest
-/// boards. What they do not decide is left undecided, so that equal positions are decided alike, whoever asks and when.
+/// The nodes that the solver may visit for a position, from its start on through all its moves: some 40 ms on
+/// the largest boards. What they do not decide is left undecided, so that equal positions are decided alike,
+/// whoever asks and when.
 pub(super) const POSITION_NODES: u64 = 30_000;
 /// The same for all moves of a position, when what each would do is asked.
 pub(super) const MOVES_NODES: u64 = 20_000;
@@ -139,7 +141,8 @@ impl Sudoku {
         pos.square(mv.cell.into()).witness != mv.value && self.effect(pos, mv).0 == Effect::Passes
     }
 
-    /// What a legal move does that has not the witness's value, and the nodes that the solver took to find it out.
+    /// What a legal move does that has not the witness's value, and the nodes that the solver took to find it
+    /// out.
     pub(super) fn effect(&self, pos: &Position, mv: Fill) -> (Effect, u64) {
         if pos.is_undecided {
             return (Effect::Undecided, 0);
@@ -161,8 +164,8 @@ impl Sudoku {
         (effect, most - left)
     }
 
-    /// Whether the mover has a move. Where a board has a solution, that has one for each playable cell; where it is
-    /// undecided whether there is one, a cell may have no number left.
+    /// Whether the mover has a move. Where a board has a solution, that has one for each playable cell; where
+    /// it is undecided whether there is one, a cell may have no number left.
     fn has_move(&self, pos: &Position) -> bool {
         let open = |cell: usize| pos.candidates(self.grid(), cell) & !pos.squares[cell].taboo != 0;
         (0..self.grid().cells()).any(|cell| pos.is_playable(cell, pos.mover) && open(cell))
@@ -304,7 +307,8 @@ impl Game for Sudoku {
         1000 * (pos.scores[pos.mover.index()] - pos.scores[pos.mover.other().index()])
     }
 
-    /// Points first; then moves that complete nothing for the opponent, and among them those that are known to fill.
+    /// Points first; then moves that complete nothing for the opponent, and among them those that are known
+    /// to fill.
     fn order(&self, pos: &Position, mv: Fill) -> i32 {
         let cell = usize::from(mv.cell);
         let given = self.grid().regions_of(cell).into_iter().filter(|&r| pos.missing(self.grid(), r) == 2);
@@ -333,7 +337,8 @@ mod tests {
         (game, pos)
     }
 
-    /// Plays a random game with both and compares everything that the rules say; gives the taboo moves and the skips.
+    /// Plays a random game with both and compares everything that the rules say; gives the taboo moves and
+    /// the skips.
     fn follow(m: usize, n: usize, preset: Preset, clues: usize, seed: u64) -> (usize, usize) {
         let mut random = SplitMix64::new(seed);
         let mut values = solved(m, n, &mut random);
@@ -391,8 +396,8 @@ mod tests {
         }
     }
 
-    /// Random games in which the solver has few nodes: a move does what it does without a bound, or is undecided, and from
-    /// then on every move is taken as placed. To take it back leaves no trace.
+    /// Random games in which the solver has few nodes: a move does what it does without a bound, or is
+    /// undecided, and from then on every move is taken as placed. To take it back leaves no trace.
     #[test]
     fn what_is_undecided_is_taken_as_placed() {
         let (mut undecided, mut decided) = (0, 0);

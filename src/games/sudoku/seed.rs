@@ -1,8 +1,8 @@
-//! The player `seed`: minimax with alpha-beta and iterative deepening as a student team published it ("Assignment A2: Team
-//! 33", 2023, `sudokuai.py`), with its heuristics each on or off.
+//! The player `seed`: minimax with alpha-beta and iterative deepening as a student team published it
+//! ("Assignment A2: Team 33", 2023, `sudokuai.py`), with its heuristics each on or off.
 //!
-//! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a shallow one
-//! that was too high is never corrected; that is its own.
+//! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a
+//! shallow one that was too high is never corrected; that is its own.
 
 use super::naive::Naive;
 use super::position::Position;
@@ -31,7 +31,8 @@ pub struct SeedPlayer<E> {
 }
 
 impl<E> SeedPlayer<E> {
-    /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it is limited.
+    /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
+    /// is limited.
     #[must_use]
     pub fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Self {
         Self { evaluator, order, seed, depth }

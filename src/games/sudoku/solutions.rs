@@ -18,7 +18,8 @@ pub struct Solutions {
 }
 
 impl Solutions {
-    /// The solutions of a position: as many as `limit` if there are more, fewer where so many guesses do not suffice.
+    /// The solutions of a position: as many as `limit` if there are more, fewer where so many guesses do not
+    /// suffice.
     #[must_use]
     pub fn of(game: &Sudoku, pos: &Position, limit: usize, mut guesses: u64) -> Self {
         let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();
@@ -39,8 +40,8 @@ impl Solutions {
     }
 }
 
-/// What is known of the moves that fit their cells, are not declared and do not fill, by cells and values, whoever may play
-/// them.
+/// What is known of the moves that fit their cells, are not declared and do not fill, by cells and values,
+/// whoever may play them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TabooMoves {
     /// Those that leave no solution, and so pass the turn.
@@ -49,7 +50,8 @@ pub struct TabooMoves {
     pub undecided: Vec<Fill>,
 }
 
-/// The moves of a position that are taboo, as far as the solver finds them out within its nodes for all of them.
+/// The moves of a position that are taboo, as far as the solver finds them out within its nodes for all of
+/// them.
 #[must_use]
 pub fn taboo_moves(game: &Sudoku, pos: &Position) -> TabooMoves {
     let cells = game.grid().cells();

@@ -1,8 +1,8 @@
 //! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
 //!
-//! Knows no game. What can be inferred from a board, and what to guess then, is told in [`counts`](super::counts) for boards of
-//! any shape and in [`bands`](super::bands) for those of 3x3, where it takes a fraction of the time. The order of guesses
-//! and when to begin again are decided here.
+//! Knows no game. What can be inferred from a board, and what to guess then, is told in
+//! [`counts`](super::counts) for boards of any shape and in [`bands`](super::bands) for those of 3x3, where
+//! it takes a fraction of the time. The order of guesses and when to begin again are decided here.
 
 use std::ops::ControlFlow;
 
@@ -49,13 +49,15 @@ impl Solver {
         })
     }
 
-    /// A solution of a board (0 for empty cells), if there is one; `hint` is a board that it may be near to, or empty.
+    /// A solution of a board (0 for empty cells), if there is one; `hint` is a board that it may be near to,
+    /// or empty.
     ///
-    /// A search that guessed wrongly early on may try for hours what another order finds at once (Gomes, Selman, Crato, Kautz,
-    /// "Heavy-tailed phenomena in satisfiability and constraint satisfaction problems", 2000). So it begins again in
-    /// another order after some guesses, then after twice as many, until it finds a solution or has tried everything.
-    /// `nodes` limits all of them, and what is left of it comes back: each guess is a node, and to set up a board counts as
-    /// many as take that long. Equal limits give equal answers, unless the effort ends the work before.
+    /// A search that guessed wrongly early on may try for hours what another order finds at once (Gomes,
+    /// Selman, Crato, Kautz, "Heavy-tailed phenomena in satisfiability and constraint satisfaction problems",
+    /// 2000). So it begins again in another order after some guesses, then after twice as many, until it
+    /// finds a solution or has tried everything. `nodes` limits all of them, and what is left of it comes
+    /// back: each guess is a node, and to set up a board counts as many as take that long. Equal limits give
+    /// equal answers, unless the effort ends the work before.
     pub fn solve(&self, board: &[u8], hint: &[u8], nodes: &mut u64, effort: &Effort) -> Solved {
         let mut found = None;
         let mut patience = FIRST_PATIENCE;
@@ -89,8 +91,8 @@ impl Solver {
         unreachable!("patience grows past every limit")
     }
 
-    /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor breaks off or
-    /// `guesses` is used up, from which each guess is taken, or the effort ends it.
+    /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor
+    /// breaks off or `guesses` is used up, from which each guess is taken, or the effort ends it.
     pub fn search(
         &self,
         board: &[u8],
@@ -268,8 +270,8 @@ mod tests {
         assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
     }
 
-    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without a bound, in as
-    /// many nodes.
+    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without
+    /// a bound, in as many nodes.
     #[test]
     fn bounded_work_decides_rightly_or_not_at_all() {
         let (mut decided, mut unknown) = ([0; 2], 0);

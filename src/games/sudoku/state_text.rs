@@ -41,8 +41,8 @@ pub fn parse(text: &str) -> Result<Layout, OpenError> {
     Ok(layout)
 }
 
-/// The state text of a position. Whose a clue is that belongs to nobody it cannot tell outside `classic`: like the
-/// framework, it writes such clues as player 2's.
+/// The state text of a position. Whose a clue is that belongs to nobody it cannot tell outside `classic`:
+/// like the framework, it writes such clues as player 2's.
 #[must_use]
 pub fn write(game: &Sudoku, pos: &Position) -> String {
     let (grid, bound) = (game.grid(), game.is_bound());

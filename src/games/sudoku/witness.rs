@@ -14,11 +14,11 @@ pub fn pattern(grid: &Grid) -> Vec<u8> {
     (0..grid.cells()).map(value).collect()
 }
 
-/// Makes another solution of the board that has a move's value in its cell, by exchanging two values; false, and the
-/// same solution, where that does not suffice.
+/// Makes another solution of the board that has a move's value in its cell, by exchanging two values; false,
+/// and the same solution, where that does not suffice.
 ///
-/// The cells of both values that must change with the move's cell are those that rows, columns and blocks link to it (a
-/// Kempe chain); all of them must be empty on the board.
+/// The cells of both values that must change with the move's cell are those that rows, columns and blocks
+/// link to it (a Kempe chain); all of them must be empty on the board.
 pub fn exchange(grid: &Grid, values: &[u8], witness: &mut [u8], mv: Fill) -> bool {
     let cell = usize::from(mv.cell);
     let pair = [witness[cell], mv.value];

@@ -1,6 +1,8 @@
-//! What changes from one JSON value to the next, so that the boards of a game take little more room than its moves.
+//! What changes from one JSON value to the next, so that the boards of a game take little more room than its
+//! moves.
 //!
-//! - An object `{key: change}` changes those members, of an object or an array; `length` shortens or lengthens an array.
+//! - An object `{key: change}` changes those members, of an object or an array; `length` shortens or
+//!   lengthens an array.
 //! - An array `[value]` is a value instead of what was there, or anew.
 //! - An empty array removes the member.
 

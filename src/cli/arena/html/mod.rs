@@ -1,8 +1,8 @@
-//! `plyd arena --html`: a match as one file that a browser shows without a network: figures, charts, and games to step
-//! through.
+//! `plyd arena --html`: a match as one file that a browser shows without a network: figures, charts, and
+//! games to step through.
 //!
-//! The file holds one JSON object and scripts that draw it. Boards are drawn by the modules of the page of `plyd gui`, which
-//! are in the file as they are, but for how they name each other.
+//! The file holds one JSON object and scripts that draw it. Boards are drawn by the modules of the page of
+//! `plyd gui`, which are in the file as they are, but for how they name each other.
 
 mod delta;
 
@@ -23,8 +23,8 @@ use crate::engine::AnyRoot;
 use crate::page::PAGE;
 use crate::settings;
 
-/// The most games that can be stepped through, and the most bytes of their boards: more would make a file that browsers are
-/// slow to open.
+/// The most games that can be stepped through, and the most bytes of their boards: more would make a file
+/// that browsers are slow to open.
 const GAMES: usize = 200;
 const BYTES: usize = 8 << 20;
 
@@ -216,7 +216,8 @@ fn named(path: &str) -> String {
     format!("plyd/{path}")
 }
 
-/// A module that names others as the report does: a data URL has no place from which `./` could lead anywhere.
+/// A module that names others as the report does: a data URL has no place from which `./` could lead
+/// anywhere.
 fn renamed(path: &str, source: &str) -> String {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut out = String::with_capacity(source.len());

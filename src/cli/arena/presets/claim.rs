@@ -98,8 +98,8 @@ fn published(won: u32, lost: u32) -> Estimate {
     Estimate { value, error: adjusted(value, games).error }
 }
 
-/// The share of the points of games, or of pairs, that do not depend on each other, as if two more of each kind were played (Agresti and
-/// Coull, 1998): the plain error of 20 : 0 would be 0.
+/// The share of the points of games, or of pairs, that do not depend on each other, as if two more of each
+/// kind were played (Agresti and Coull, 1998): the plain error of 20 : 0 would be 0.
 fn adjusted(share: f64, games: f64) -> Estimate {
     let value = (share * games + 2.0) / (games + 4.0);
     Estimate { value, error: Z_95 * (value * (1.0 - value) / (games + 4.0)).sqrt() }
@@ -151,7 +151,8 @@ mod tests {
     use super::*;
     use crate::arena::statistics::Pairing;
 
-    /// A meeting with so many wins, draws and losses, each pair of two games that ended alike; an odd game is left out of the pairs.
+    /// A meeting with so many wins, draws and losses, each pair of two games that ended alike; an odd game is
+    /// left out of the pairs.
     fn meeting(wins: u64, draws: u64, losses: u64) -> Meeting {
         let mut pairing = Pairing::new([0, 1]);
         for (half_points, games) in [(2, wins), (1, draws), (0, losses)] {

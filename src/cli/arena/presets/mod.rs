@@ -1,8 +1,9 @@
 //! `plyd arena --preset`: the matches that published reports tell of, played again beside their figures.
 //!
-//! A preset is a text, one a report. `let NAME = TEXT` names a text that `$NAME` stands for; `table TITLE: ARGUMENTS` begins a
-//! table; each further line is a match, `CLAIMS: ARGUMENTS`, with the claims of the report, joined by commas, and what
-//! `plyd arena` is given beside the table's arguments. So every match is one that can be played by itself.
+//! A preset is a text, one a report. `let NAME = TEXT` names a text that `$NAME` stands for; `table TITLE:
+//! ARGUMENTS` begins a table; each further line is a match, `CLAIMS: ARGUMENTS`, with the claims of the
+//! report, joined by commas, and what `plyd arena` is given beside the table's arguments. So every match is
+//! one that can be played by itself.
 
 mod claim;
 
@@ -119,9 +120,9 @@ struct Report<'p> {
     tables: Vec<Played>,
 }
 
-/// Plays a preset's matches and prints each table as soon as it is played. Of the arguments beside it those count that
-/// fit every match: games, seed, concurrency, pinning and, as a directory with a file a match, the record; `--json` prints one
-/// object.
+/// Plays a preset's matches and prints each table as soon as it is played. Of the arguments beside it those
+/// count that fit every match: games, seed, concurrency, pinning and, as a directory with a file a match, the
+/// record; `--json` prints one object.
 pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (_, text) = PRESETS.iter().find(|(known, _)| *known == name).expect("the parser knows the names");
     let tables = tables(text).map_err(|(line, error)| Failure::Failed(format!("{name}:{line}: {error}")))?;
