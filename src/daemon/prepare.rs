@@ -268,7 +268,7 @@ impl Bench {
         let doubt = root.doubt();
         // What is wrong with a position that may be another one is not known.
         let candidates = root
-            .candidates(&go.searchmoves, &go.excludemoves)
+            .candidates_within(&go.searchmoves, &go.excludemoves, effort)
             .map_err(|fault| doubt.map_or(fault, Doubt::fault))?;
         settings::check_options(view.entry, &go.options)?;
         let given = settings::layered(&view.options, &go.options);

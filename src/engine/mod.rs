@@ -281,8 +281,21 @@ pub trait AnyRoot: Send + Sync {
     ///
     /// # Errors
     /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at
-    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left.
-    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault>;
+    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at the move where
+    /// the effort broke the work off.
+    fn candidates_within(
+        &self,
+        searchmoves: &[String],
+        excludemoves: &[String],
+        effort: &Arc<Effort>,
+    ) -> Result<Candidates, Fault>;
+    /// [`candidates_within`](Self::candidates_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `game_over`, `illegal_position` or `illegal_move`.
+    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault> {
+        self.candidates_within(searchmoves, excludemoves, &Effort::free())
+    }
     /// A player for games with these rules.
     ///
     /// # Errors

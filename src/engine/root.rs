@@ -54,35 +54,66 @@ impl<G: Playable> Typed<G> {
 
     /// Reads one ply of a move list and says what is wrong with it if it cannot be played.
     fn read(&self, text: &str) -> Result<G::Move, String> {
-        let Self { game, root, .. } = self;
-        let chance = match game.turn(&root.pos) {
-            Turn::Over(_) => return Err("the game is over before this ply".to_owned()),
-            Turn::Chance => true,
-            Turn::Move => false,
-        };
-        if chance != text.starts_with('~') {
-            let expected =
-                if chance { "a chance outcome (`~`) comes next" } else { "no chance outcome is due" };
-            return Err(expected.to_owned());
+        match self.game.turn(&self.root.pos) {
+            Turn::Over(_) => Err("the game is over before this ply".to_owned()),
+            Turn::Chance if !text.starts_with('~') => Err("a chance outcome (`~`) comes next".to_owned()),
+            Turn::Chance => self.read_legal(text),
+            Turn::Move => self.read_move(text),
         }
-        let mv = game.parse_move(&root.pos, text)?;
-        if game.is_legal(&root.pos, mv) {
+    }
+
+    /// Reads a move where a player is to move.
+    fn read_move(&self, text: &str) -> Result<G::Move, String> {
+        if text.starts_with('~') {
+            return Err("no chance outcome is due".to_owned());
+        }
+        self.read_legal(text)
+    }
+
+    fn read_legal(&self, text: &str) -> Result<G::Move, String> {
+        let mv = self.game.parse_move(&self.root.pos, text)?;
+        if self.game.is_legal(&self.root.pos, mv) {
             Ok(mv)
         } else {
             Err("the rules do not allow this move here".to_owned())
         }
     }
+}
 
-    /// The indexes among the legal moves that a list of texts names.
-    fn indexes(&self, legal: &[G::Move], texts: &[String], field: &str) -> Result<Vec<usize>, Fault> {
-        let find = |(i, text): (usize, &String)| {
-            let mv = self.read(text).map_err(|message| illegal(format!("/{field}/{i}"), message))?;
-            Ok(legal
-                .iter()
-                .position(|&known| known == mv)
-                .expect("a legal move is in the list of legal moves"))
-        };
-        texts.iter().enumerate().map(find).collect()
+/// Where each legal move stands among all, so that a long list of moves is read in a time that grows with its length alone.
+struct Places<'a, G: Playable> {
+    typed: &'a Typed<G>,
+    /// By the game's index of a move.
+    of_index: Vec<Option<usize>>,
+}
+
+impl<'a, G: Playable> Places<'a, G> {
+    fn new(typed: &'a Typed<G>, legal: &[G::Move]) -> Self {
+        let mut of_index = vec![None; typed.game.index_len()];
+        for (place, &mv) in legal.iter().enumerate() {
+            of_index[typed.game.index(mv)] = Some(place);
+        }
+        Self { typed, of_index }
+    }
+
+    /// Marks the moves that a list of texts names.
+    fn mark(
+        &self,
+        (texts, field): (&[String], &str),
+        marks: &mut [bool],
+        mark: bool,
+        effort: &Effort,
+    ) -> Result<(), Fault> {
+        for (i, text) in texts.iter().enumerate() {
+            let pointer = || format!("/{field}/{i}");
+            if !effort.proceed(1) {
+                return Err(broken_off(pointer()));
+            }
+            let mv = self.typed.read_move(text).map_err(|message| illegal(pointer(), message))?;
+            let place = self.of_index[self.typed.game.index(mv)];
+            marks[place.expect("a legal move is in the list of legal moves")] = mark;
+        }
+        Ok(())
     }
 }
 
@@ -248,7 +279,12 @@ impl<G: Playable> AnyRoot for Typed<G> {
         conformance::check(&self.game, &self.root, seed, plies)
     }
 
-    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault> {
+    fn candidates_within(
+        &self,
+        searchmoves: &[String],
+        excludemoves: &[String],
+        effort: &Arc<Effort>,
+    ) -> Result<Candidates, Fault> {
         let fault = |code, pointer: &str, message: &str, outcome| Fault {
             code,
             pointer: pointer.to_owned(),
@@ -268,11 +304,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         }
         let legal = self.legal_moves();
         let mut wanted = vec![searchmoves.is_empty(); legal.len()];
-        for index in self.indexes(&legal, searchmoves, "searchmoves")? {
-            wanted[index] = true;
-        }
-        for index in self.indexes(&legal, excludemoves, "excludemoves")? {
-            wanted[index] = false;
+        if !searchmoves.is_empty() || !excludemoves.is_empty() {
+            let places = Places::new(self, &legal);
+            places.mark((searchmoves, "searchmoves"), &mut wanted, true, effort)?;
+            places.mark((excludemoves, "excludemoves"), &mut wanted, false, effort)?;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
         // Of equal moves the first: `max_by_key` would give the last.
@@ -299,5 +334,42 @@ impl<G: Playable> AnyRoot for Typed<G> {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effort::Interrupt;
+    use crate::game::Rules;
+    use crate::games::REGISTRY;
+    use crate::settings;
+
+    /// The last number in the last cell of an empty board of 25x25, thousands of times.
+    #[test]
+    fn a_long_list_of_moves_is_read_with_an_effort() {
+        let entry = REGISTRY.iter().find(|entry| entry.name == "sudoku").unwrap();
+        let start = format!("5 5 {}", ["."; 625].join(" "));
+        let root = settings::open(entry, &Rules::default(), Some(&start)).unwrap();
+        let legal = root.legal();
+        let texts = vec![legal.last().unwrap().clone(); 5000];
+        let all = root.candidates(&[], &[]).unwrap().indexes;
+        assert_eq!(root.candidates(&texts, &[]).unwrap().indexes, [all.len() - 1]);
+        assert_eq!(root.candidates(&[], &texts).unwrap().indexes, all[..all.len() - 1]);
+        let refused = |effort: &Arc<Effort>, lists: [&[String]; 2]| {
+            let fault = root.candidates_within(lists[0], lists[1], effort).unwrap_err();
+            assert_eq!(fault.code, wire::ErrorCode::Unprepared);
+            assert!(effort.was_broken_off());
+            fault.pointer
+        };
+        // The quick threads give it up, and the slow ones once nobody waits for it.
+        let brief = Effort::brief(Interrupt::default());
+        assert_eq!(refused(&brief, [&texts, &[]]), format!("/searchmoves/{}", Effort::ASSURED));
+        let brief = Effort::brief(Interrupt::default());
+        assert_eq!(refused(&brief, [&[], &texts]), format!("/excludemoves/{}", Effort::ASSURED));
+        let whole = Effort::whole(Interrupt::default());
+        assert!(root.candidates_within(&texts, &texts[..1], &whole).is_err(), "no move is left");
+        whole.interrupt().end();
+        assert_eq!(refused(&whole, [&texts, &texts]), "/searchmoves/0");
     }
 }

@@ -233,7 +233,12 @@ impl AnyRoot for Count {
         Ok(0)
     }
 
-    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault> {
+    fn candidates_within(
+        &self,
+        searchmoves: &[String],
+        excludemoves: &[String],
+        _effort: &Arc<Effort>,
+    ) -> Result<Candidates, Fault> {
         let fault = |code, pointer: &str| Fault {
             code,
             pointer: pointer.into(),
