@@ -53,6 +53,8 @@ pub struct Effort {
     assured: u64,
     /// The steps after which the work breaks off.
     most: u64,
+    /// Whether a hurry breaks off what cannot be left undecided, too.
+    ends_in_hurry: bool,
     taken: AtomicU64,
     granted: AtomicU64,
     is_cut: AtomicBool,
@@ -67,32 +69,39 @@ impl Effort {
     /// Work that ends when it is done.
     #[must_use]
     pub fn free() -> Arc<Self> {
-        Self::new(Interrupt::default(), u64::MAX, u64::MAX)
+        Self::new(Interrupt::default(), u64::MAX, u64::MAX, false)
     }
 
     /// Work on a question that breaks off after [`Effort::ASSURED`] steps.
     #[must_use]
     pub fn brief(interrupt: Interrupt) -> Arc<Self> {
-        Self::new(interrupt, Self::ASSURED, Self::ASSURED)
+        Self::new(interrupt, Self::ASSURED, Self::ASSURED, false)
     }
 
-    /// Work on a question that ends when it is done or interrupted.
+    /// Work on a position to search from: a hurry leaves undecided what can be, and the rest of it is done.
     #[must_use]
     pub fn whole(interrupt: Interrupt) -> Arc<Self> {
-        Self::new(interrupt, Self::ASSURED, u64::MAX)
+        Self::new(interrupt, Self::ASSURED, u64::MAX, false)
+    }
+
+    /// Work on a question, which breaks off in a hurry: nobody can use a part of its answer.
+    #[must_use]
+    pub fn of_question(interrupt: Interrupt) -> Arc<Self> {
+        Self::new(interrupt, Self::ASSURED, u64::MAX, true)
     }
 
     /// Work of a search, which ends at once where the search is to end.
     #[must_use]
     pub fn of_search(interrupt: Interrupt) -> Arc<Self> {
-        Self::new(interrupt, 0, u64::MAX)
+        Self::new(interrupt, 0, u64::MAX, false)
     }
 
-    fn new(interrupt: Interrupt, assured: u64, most: u64) -> Arc<Self> {
+    fn new(interrupt: Interrupt, assured: u64, most: u64, ends_in_hurry: bool) -> Arc<Self> {
         Arc::new(Self {
             interrupt,
             assured,
             most,
+            ends_in_hurry,
             taken: AtomicU64::new(0),
             granted: AtomicU64::new(u64::MAX),
             is_cut: AtomicBool::new(false),
@@ -121,7 +130,8 @@ impl Effort {
     #[inline]
     pub fn proceed(&self, steps: u64) -> bool {
         let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
-        let goes_on = taken <= self.most && !self.interrupt.is_ended();
+        let is_due = self.ends_in_hurry && taken > self.assured && self.interrupt.is_hurried();
+        let goes_on = taken <= self.most && !is_due && !self.interrupt.is_ended();
         if !goes_on {
             self.is_broken_off.store(true, Relaxed);
         }
@@ -187,6 +197,9 @@ mod tests {
         assert!(effort.spend(Effort::ASSURED) && !effort.was_cut());
         assert!(!effort.spend(1) && effort.was_cut());
         assert!(effort.proceed(1) && !effort.was_broken_off(), "a hurry breaks nothing off");
+        let question = Effort::of_question(interrupt.clone());
+        assert!(question.proceed(Effort::ASSURED) && !question.was_broken_off());
+        assert!(!question.proceed(1) && question.was_broken_off(), "but a question");
         interrupt.end();
         assert!(!effort.proceed(1) && effort.was_broken_off());
         assert!(!Effort::whole(interrupt).spend(1));

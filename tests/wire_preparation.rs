@@ -210,6 +210,40 @@ fn a_close_ends_what_is_read_for_its_session() {
 }
 
 #[test]
+fn a_stop_ends_slow_questions_and_lets_quick_ones_be_answered() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    let slow_ones = |prefix: &str| -> Vec<Value> {
+        let ask = |at| {
+            let (id, want) = (format!("{prefix}{at}"), ["legal"]);
+            json!({ "id": id, "cmd": "inspect", "game": "sudoku", "position": slow(at), "want": want })
+        };
+        (0..10).map(ask).collect()
+    };
+    let quick = json!({ "id": "i", "cmd": "inspect", "game": "isolation", "position": {} });
+    let stop_all = json!({ "id": "s", "cmd": "stop", "all": true });
+    peer.send_all(&[&slow_ones("q")[..], &[quick, stop_all]].concat());
+    let told = peer.last("s");
+    assert_eq!(told["effect"], "stopping");
+    let targets = told["targets"].as_array().unwrap();
+    for at in 0..10 {
+        let code = peer.last(&format!("q{at}"))["code"].clone();
+        // The first may have been answered before the stop came.
+        assert!(code == "unprepared" || (at == 0 && code == "undecided"), "q{at}: {code}");
+        assert!(targets.contains(&json!(format!("q{at}"))) || code == "undecided", "{told}");
+    }
+    assert_eq!(targets.last(), Some(&json!("i")), "{told}");
+    assert_eq!(peer.last("i")["type"], "result", "a quick question is answered, stopped or not");
+    // By its id one question ends alone.
+    peer.send_all(&[&slow_ones("r")[..2], &[json!({ "id": "s", "cmd": "stop", "target": "r1" })]].concat());
+    let told = peer.last("s");
+    assert_eq!((&told["effect"], &told["targets"]), (&json!("stopping"), &json!(["r1"])), "{told}");
+    assert_eq!(peer.last("r0")["code"], "undecided");
+    assert_eq!(peer.last("r1")["code"], "unprepared");
+    let told = peer.result(&json!({ "id": "s", "cmd": "stop", "target": "r1" }));
+    assert_eq!((&told["effect"], &told["targets"]), (&json!("unknown"), &json!([])), "{told}");
+}
+
+#[test]
 fn nothing_is_computed_for_a_client_that_left() {
     let server = Server::tcp(&[]);
     let mut witness = server.greet(json!({}));

@@ -375,7 +375,7 @@ pub struct UpdateResult {
 pub struct StopResult {
     /// `stopping`, `already_finished` or `unknown`.
     pub effect: Effect,
-    /// The ids of the searches that this `stop` ends, in the order of their arrival.
+    /// The ids of the searches and questions that this `stop` ends, in the order of their arrival.
     pub targets: Vec<String>,
 }
 

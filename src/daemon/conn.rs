@@ -9,7 +9,8 @@ use plyd_protocol::{ErrorCode, OnEof, QuitMode, Reason};
 use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
-use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
+use super::prepare::TaskId;
+use super::state::{Asks, Conn, ConnId, Refusal, Stage, State, Timer};
 use super::transport::Signal;
 
 /// When a client whose answer found too much unread may ask again.
@@ -37,6 +38,24 @@ pub(super) enum Taken {
     Close,
     /// The connection was cut off.
     Gone,
+}
+
+impl Conn {
+    /// The requests that are worked on, or wait for that, and that a `stop` can end beside searches; in the order of
+    /// their arrival.
+    pub(super) fn questions(&self) -> Vec<(TaskId, String)> {
+        // One that is answered, and whose thread has not said so yet, may have left its id to a later one.
+        let mut latest: HashMap<&str, TaskId> = HashMap::new();
+        for (&task, pending) in &self.tasks {
+            if pending.asks == Asks::Question && self.inflight.get(&pending.name) == Some(&None) {
+                latest.insert(&pending.name, task);
+            }
+        }
+        let mut questions: Vec<(TaskId, String)> =
+            latest.into_iter().map(|(name, task)| (task, name.to_owned())).collect();
+        questions.sort_unstable();
+        questions
+    }
 }
 
 impl State {

@@ -3,7 +3,7 @@
 //! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait for slow ones:
 //! the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and what breaks off is worked on
 //! again, from its beginning, by the slow threads. A slow request whose answer is wanted at once goes back to the quick
-//! ones, who leave undecided what they cannot decide in that time.
+//! ones: what they cannot decide in that time a search begins without, and a question ends without an answer.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -260,20 +260,27 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
         _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
         Err(refusal) => Output::Refused(refusal),
         Ok(context) => {
+            let is_go = matches!(task.work, Work::Go(..));
             let effort = match kind {
                 Kind::Quick => Effort::brief(task.interrupt.clone()),
-                Kind::Slow => Effort::whole(task.interrupt.clone()),
+                Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
+                Kind::Slow => Effort::of_question(task.interrupt.clone()),
             };
             let output = catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
                 .unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
             // In a hurry a search begins with what is known; a question has no use for that.
-            let is_wanted_now = task.interrupt.is_hurried() && matches!(task.work, Work::Go(..));
-            let is_short = effort.was_broken_off() || (effort.was_cut() && !is_wanted_now);
+            let is_hurried = task.interrupt.is_hurried();
+            let is_short = effort.was_broken_off() || (effort.was_cut() && !(is_hurried && is_go));
+            let is_over = task.interrupt.is_ended() || (is_hurried && !is_go);
             match kind {
                 _ if !is_short => output,
-                Kind::Quick if !task.interrupt.is_ended() => {
+                Kind::Quick if !is_over => {
                     drop_output(output);
-                    return if effort.was_broken_off() { Answered::NotYet } else { Answered::Partly };
+                    return if effort.was_broken_off() && is_go {
+                        Answered::NotYet
+                    } else {
+                        Answered::Partly
+                    };
                 }
                 _ => {
                     drop_output(output);

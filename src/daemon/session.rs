@@ -9,7 +9,7 @@ use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTa
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
-use super::state::{Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
+use super::state::{Asks, Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
 use crate::effort::Interrupt;
 use crate::settings;
 
@@ -234,24 +234,31 @@ impl State {
 
     fn stop(&mut self, id: ConnId, name: &str, stop: &wire::Stop, now_ns: u64) {
         let Some(conn) = self.conns.get(&id) else { return };
-        let (jobs, finished) = match &stop.target {
+        let (jobs, questions, finished) = match &stop.target {
             StopTarget::Go(target) => {
                 let job = conn.inflight.get(target).copied().flatten();
-                (job.into_iter().collect(), conn.finished.contains(target))
+                let mut questions = conn.questions();
+                questions.retain(|(_, name)| name == target);
+                (job.into_iter().collect(), questions, conn.finished.contains(target))
             }
             StopTarget::Session(session) => {
                 let mut jobs = self.jobs_of(id);
                 jobs.retain(|job| self.jobs[job].session.as_ref() == Some(session));
-                (jobs, conn.sessions.contains_key(session))
+                (jobs, Vec::new(), conn.sessions.contains_key(session))
             }
-            StopTarget::All => (self.jobs_of(id), true),
+            StopTarget::All => (self.jobs_of(id), conn.questions(), true),
         };
-        let effect = match (jobs.is_empty(), finished) {
+        let effect = match (jobs.is_empty() && questions.is_empty(), finished) {
             (false, _) => Effect::Stopping,
             (true, true) => Effect::AlreadyFinished,
             (true, false) => Effect::Unknown,
         };
-        let targets = jobs.iter().map(|job| self.jobs[job].name.clone()).collect();
+        // Jobs and tasks are numbered together, in the order of their arrival.
+        let mut targets: Vec<(u64, String)> =
+            jobs.iter().map(|job| (*job, self.jobs[job].name.clone())).collect();
+        targets.extend(questions.iter().cloned());
+        targets.sort_unstable();
+        let targets = targets.into_iter().map(|(_, name)| name).collect();
         self.send_result(id, name, ResultBody::Stop(wire::StopResult { effect, targets }), now_ns);
         for job in jobs {
             // Where a search is to end already, the first decision stands.
@@ -261,6 +268,11 @@ impl State {
                 self.stop_job(job, Reason::Stopped, now_ns);
             }
         }
+        let Some(conn) = self.conns.get(&id) else { return };
+        for pending in questions.iter().filter_map(|(task, _)| conn.tasks.get(task)) {
+            pending.interrupt.hurry();
+        }
+        self.effects.hurried.extend(questions.iter().map(|(task, _)| (id, *task)));
     }
 
     fn update(&mut self, at: &Arrival, name: &str, update: &wire::Update, now_ns: u64) {
@@ -361,7 +373,11 @@ impl State {
         let pending = Pending {
             name: name.clone(),
             lane: lane.clone(),
-            is_go: job.is_some(),
+            asks: match &work {
+                Work::Go(..) => Asks::Search,
+                Work::Close(_) => Asks::Close,
+                _ => Asks::Question,
+            },
             interrupt: interrupt.clone(),
         };
         conn.tasks.insert(id, pending);

@@ -78,14 +78,25 @@ pub(super) enum Timer {
     Questions(ConnId),
 }
 
+/// What kind of request is worked on, or waits for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asks {
+    /// `go`, which has timers of its own.
+    Search,
+    /// `close`, which takes no time and ends what came before it.
+    Close,
+    /// What the rules, the options or a new session are: an answer and nothing that goes on.
+    Question,
+}
+
 /// A request that is worked on, or waits for that.
 pub(super) struct Pending {
     /// The request's id.
     pub(super) name: String,
     /// The requests that it keeps its order with.
     pub(super) lane: Lane,
-    /// Whether it is a `go`, which has timers of its own.
-    pub(super) is_go: bool,
+    /// What kind of request it is.
+    pub(super) asks: Asks,
     /// Ends the work on it.
     pub(super) interrupt: Interrupt,
 }
@@ -479,7 +490,7 @@ impl State {
             },
         };
         for (_, pending) in conn.tasks.range(..before) {
-            if !pending.is_go && lane.is_none_or(|lane| *lane == pending.lane) {
+            if pending.asks != Asks::Search && lane.is_none_or(|lane| *lane == pending.lane) {
                 pending.interrupt.end();
             }
         }

@@ -4,7 +4,7 @@
 //! `> JSON` a request on the connection; `< JSON` the next message, of which these fields are looked at;
 //! `-` no message waits; `hold` / `prepare` requests that take time are left alone / worked on;
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes back
-//! (`limit`, `clock`, `proven`, `stopped`, `panic`); `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`, `gone`, `shutdown`;
+//! (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon, or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`, `gone`, `shutdown`;
 //! `lose ID` the thread that was to take the search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its
 //! first mention (those whose names begin with `tcp` must shake hands); `token TEXT` what `hello` must show on those that are
 //! opened from here on.
@@ -241,6 +241,13 @@ impl Stage {
             "stopping" => {
                 if !self.control(rest).stopped() {
                     return Err("it was not told to stop".into());
+                }
+            }
+            "hurried" | "calm" => {
+                let mut pending = self.state.conns[&self.conn].tasks.values();
+                let found = pending.find(|pending| pending.name == rest).expect("a request of that id");
+                if found.interrupt.is_hurried() != (word == "hurried") {
+                    return Err("the other way round".into());
                 }
             }
             "pausing" | "running" => {
