@@ -6,11 +6,13 @@
 //! engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer came first" are
 //! never both true, and the order of messages is the order of decisions.
 //!
-//! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's messages), `budget`
-//! (memory of tables), `schedule` (who searches next), `state`, `conn` (the life of a connection), `places` (who may be
-//! connected), `shares` (of what is bounded for all), `intake` (the memory of requests in flight), `session` (what requests
-//! do), `holdings` (what sessions hold), `searches` (the life of searches), `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
-//! `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of those that compute), `transport`, `transcript`.
+//! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
+//! messages), `budget` (memory of tables), `schedule` (who searches next), `waiting` (who waits to be taken
+//! in), `state`, `conn` (the life of a connection), `places` (who may be connected), `shares` (of what is
+//! bounded for all), `intake` (the memory of requests in flight), `session` (what requests do), `holdings`
+//! (what sessions hold), `searches` (the life of searches), `threads` (the search threads' place in the
+//! state), `prepare` and `describe` (the slow part of requests), `pool`, `worker` and `watchdog` (the threads
+//! themselves), `priority` (of those that compute), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -36,6 +38,7 @@ mod tests;
 mod threads;
 mod transcript;
 mod transport;
+mod waiting;
 mod watchdog;
 mod worker;
 

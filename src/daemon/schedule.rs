@@ -12,7 +12,7 @@
 //! deadline: the test pays all that is owed, earliest deadline first, in the order in which the cores will, so that what is
 //! taken in is kept.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use super::outbox::JobId;
 use super::state::ConnId;
@@ -25,6 +25,9 @@ const SHORTEST_NS: u64 = 5_000_000;
 const MOVE_TURN_NS: u64 = 5_000_000;
 /// A turn of a search without an end.
 const ENDLESS_TURN_NS: u64 = 20_000_000;
+/// The most times that somebody is looked for who leaves for a newcomer. Each time mends the first debt that is late; the
+/// next ones are rarely late for anything but that.
+const MAX_ROUNDS: usize = 16;
 
 /// The part of the time that is promised; the rest is for starting, pausing and whatever else the process does.
 fn usable(ns: u64) -> u64 {
@@ -204,9 +207,14 @@ impl Schedule {
         self.held.saturating_sub(freed) + threads <= self.cores
     }
 
+    /// Whether there is a place for one more search without any that leaves, where there are `places` in all.
+    pub(super) fn has_place(&self, places: usize) -> bool {
+        self.searches.len() < places
+    }
+
     /// Whether there is a place for one more search of a connection, where there are `places` in all.
     pub(super) fn room(&self, conn: ConnId, places: usize) -> Admission {
-        if self.searches.len() < places {
+        if self.has_place(places) {
             return Admission::Fits;
         }
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
@@ -259,7 +267,7 @@ impl Schedule {
         let claim = Claim { class, deadline_ns, ..old };
         search.claim = claim;
         search.promised_ns = search.used_ns;
-        if self.admission(&claim, now_ns) == Admission::Fits
+        if self.plan(now_ns).fits(&claim)
             && let Some(search) = self.searches.get_mut(&id)
         {
             search.promised_ns += claim.minimum(now_ns);
@@ -314,12 +322,11 @@ impl Schedule {
 
     /// Whether a search can be taken in so that every minimum fits.
     pub(super) fn admission(&self, claim: &Claim, now_ns: u64) -> Admission {
-        let owed_ns = claim.minimum(now_ns);
-        let Some(deadline_ns) = claim.deadline_ns.filter(|_| owed_ns > 0) else { return Admission::Fits };
-        let threads = claim.threads.clamp(1, self.cores);
-        let mut debts = self.debts(now_ns);
-        let at = debts.partition_point(|debt| debt.deadline_ns <= deadline_ns);
-        debts.insert(at, Debt { deadline_ns, threads, owed_ns, to: None });
+        let mut plan = self.plan(now_ns);
+        let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };
+        let from_ns = debt.deadline_ns;
+        let at = plan.place_of(&debt);
+        plan.debts.insert(at, debt);
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
         let timed =
             |search: &&Search| search.claim.class == Class::Move && search.claim.deadline_ns.is_some();
@@ -328,28 +335,66 @@ impl Schedule {
             .filter(timed)
             .for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
         let mut displaced = Vec::new();
-        while !self.is_feasible(&debts, deadline_ns, now_ns) {
-            // Whose connection has the most goes first, and of those the one that came last.
-            let unbegun = debts.iter().filter_map(|debt| {
-                let search = &self.searches[&debt.to?];
-                let count = counts[&search.claim.conn];
-                (!search.has_begun && count > counts[&claim.conn]).then_some((count, debt.to?))
-            });
-            let Some((_, id)) = unbegun.max() else { return Admission::Refused };
-            debts.retain(|debt| debt.to != Some(id));
-            *counts.entry(self.searches[&id].claim.conn).or_default() -= 1;
-            displaced.push(id);
+        for _ in 0..MAX_ROUNDS {
+            let Some(late) = first_late(self.cores, now_ns, from_ns, plan.debts.iter()) else {
+                return if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) };
+            };
+            // What is paid after the first debt that is late makes it no later.
+            let leaving = self.leaving(&plan.debts[..=late], counts[&claim.conn], &counts);
+            let order: HashMap<JobId, usize> = leaving.iter().copied().zip(0..).collect();
+            let is_enough = |count: usize| {
+                let stays =
+                    |debt: &&Debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= count);
+                first_late(self.cores, now_ns, from_ns, plan.debts[..=late].iter().filter(stays)).is_none()
+            };
+            // As few as needed: the more leave, the earlier the others are paid.
+            let (mut too_few, mut enough) = (0, leaving.len() + 1);
+            while enough - too_few > 1 {
+                let count = usize::midpoint(too_few, enough);
+                if is_enough(count) { enough = count } else { too_few = count }
+            }
+            let Some(leaving) = leaving.get(..enough) else { return Admission::Refused };
+            for id in leaving {
+                *counts.entry(self.searches[id].claim.conn).or_default() -= 1;
+            }
+            plan.debts
+                .retain(|debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= enough));
+            displaced.extend_from_slice(leaving);
         }
-        if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) }
+        Admission::Refused
+    }
+
+    /// Who of those that are owed may leave for a connection with `own` searches, in this order: whose connection has the
+    /// most goes first, and of those the one that came last. None of them has run.
+    fn leaving(&self, debts: &[Debt], own: usize, counts: &HashMap<ConnId, usize>) -> Vec<JobId> {
+        let mut unbegun: HashMap<ConnId, BTreeSet<JobId>> = HashMap::new();
+        for id in debts.iter().filter_map(|debt| debt.to) {
+            let search = &self.searches[&id];
+            if !search.has_begun {
+                unbegun.entry(search.claim.conn).or_default().insert(id);
+            }
+        }
+        let mut next: BinaryHeap<(usize, JobId, ConnId)> = unbegun
+            .iter_mut()
+            .filter_map(|(conn, ids)| Some((counts.get(conn).copied().unwrap_or(0), ids.pop_last()?, *conn)))
+            .collect();
+        let mut leaving = Vec::new();
+        while let Some((count, id, conn)) = next.pop().filter(|(count, ..)| *count > own) {
+            leaving.push(id);
+            if let Some(id) = unbegun.get_mut(&conn).and_then(BTreeSet::pop_last) {
+                next.push((count - 1, id, conn));
+            }
+        }
+        leaving
     }
 
     /// In how many nanoseconds all minimums are had.
     pub(super) fn backlog_ns(&self, now_ns: u64) -> u64 {
-        self.ends(&self.debts(now_ns)).max().unwrap_or(0) / 7 * 8
+        ends(self.cores, self.plan(now_ns).debts.iter()).max().unwrap_or(0) / 7 * 8
     }
 
-    /// What is owed, the earliest deadline first.
-    fn debts(&self, now_ns: u64) -> Vec<Debt> {
+    /// What is owed.
+    pub(super) fn plan(&self, now_ns: u64) -> Plan {
         let owed = self.searches.iter().filter_map(|(&id, search)| {
             let (deadline_ns, owed_ns) = (search.claim.deadline_ns?, search.owed(now_ns));
             let debt = Debt { deadline_ns, threads: search.claim.threads, owed_ns, to: Some(id) };
@@ -357,25 +402,7 @@ impl Schedule {
         });
         let mut debts: Vec<Debt> = owed.collect();
         debts.sort_by_key(|debt| debt.deadline_ns);
-        debts
-    }
-
-    /// Whether every debt from the deadline `from_ns` on is paid in time. Earlier ones are paid before.
-    fn is_feasible(&self, debts: &[Debt], from_ns: u64, now_ns: u64) -> bool {
-        debts.iter().zip(self.ends(debts)).all(|(debt, end_ns)| {
-            debt.deadline_ns < from_ns || end_ns <= usable(debt.deadline_ns.saturating_sub(now_ns))
-        })
-    }
-
-    /// When each debt is paid, from now, if nobody else comes.
-    fn ends(&self, debts: &[Debt]) -> impl Iterator<Item = u64> {
-        let mut busy = vec![0; self.cores];
-        debts.iter().map(move |debt| {
-            busy.sort_unstable();
-            let end_ns: u64 = busy[debt.threads - 1] + debt.owed_ns;
-            busy[..debt.threads].fill(end_ns);
-            end_ns
-        })
+        Plan { cores: self.cores, now_ns, debts }
     }
 
     /// Whether there is something to decide.
@@ -478,7 +505,37 @@ impl Schedule {
     }
 }
 
+/// What is owed at an instant, the earliest deadline first.
+pub(super) struct Plan {
+    cores: usize,
+    now_ns: u64,
+    debts: Vec<Debt>,
+}
+
+impl Plan {
+    /// Whether one more search can be taken in so that every minimum fits, without any that leave.
+    pub(super) fn fits(&self, claim: &Claim) -> bool {
+        let Some(debt) = self.debt_of(claim) else { return true };
+        let (before, after) = self.debts.split_at(self.place_of(&debt));
+        let debts = before.iter().chain([&debt]).chain(after);
+        first_late(self.cores, self.now_ns, debt.deadline_ns, debts).is_none()
+    }
+
+    /// What a newcomer would be owed, if anything.
+    fn debt_of(&self, claim: &Claim) -> Option<Debt> {
+        let (deadline_ns, owed_ns) = (claim.deadline_ns?, claim.minimum(self.now_ns));
+        let threads = claim.threads.clamp(1, self.cores);
+        (owed_ns > 0).then_some(Debt { deadline_ns, threads, owed_ns, to: None })
+    }
+
+    /// Behind those of the same deadline.
+    fn place_of(&self, debt: &Debt) -> usize {
+        self.debts.partition_point(|other| other.deadline_ns <= debt.deadline_ns)
+    }
+}
+
 /// What is left of a search's minimum.
+#[derive(Debug)]
 struct Debt {
     deadline_ns: u64,
     threads: usize,
@@ -487,5 +544,31 @@ struct Debt {
     to: Option<JobId>,
 }
 
+/// The first debt from the deadline `from_ns` on that is not paid in time. Earlier ones are paid before.
+fn first_late<'a>(
+    cores: usize,
+    now_ns: u64,
+    from_ns: u64,
+    debts: impl Iterator<Item = &'a Debt> + Clone,
+) -> Option<usize> {
+    let is_late = |(debt, end_ns): (&Debt, u64)| {
+        debt.deadline_ns >= from_ns && end_ns > usable(debt.deadline_ns.saturating_sub(now_ns))
+    };
+    debts.clone().zip(ends(cores, debts)).position(is_late)
+}
+
+/// When each debt is paid, from now, if nobody else comes: in this order, as the cores are going to.
+fn ends<'a>(cores: usize, debts: impl Iterator<Item = &'a Debt>) -> impl Iterator<Item = u64> {
+    let mut busy = vec![0; cores];
+    debts.map(move |debt| {
+        #[cfg(test)]
+        tests::STEPS.set(tests::STEPS.get() + 1);
+        busy.sort_unstable();
+        let end_ns: u64 = busy[debt.threads - 1] + debt.owed_ns;
+        busy[..debt.threads].fill(end_ns);
+        end_ns
+    })
+}
+
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

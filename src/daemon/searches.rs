@@ -12,8 +12,9 @@ use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
 use super::holdings::Named;
 use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
-use super::schedule::{Admission, Changes, Claim, Class};
+use super::schedule::{Admission, Changes, Claim, Class, Plan};
 use super::state::{ConnId, Refusal, State, Timer};
+use super::waiting::Kind;
 use crate::search::End;
 
 /// When a client whose analysis found no core may try again.
@@ -47,12 +48,10 @@ impl State {
         match self.obstacle(id, threads).or_else(|| self.shortage(id, threads, now_ns)) {
             None => self.start(id, threads, now_ns),
             Some(_) if queue => {
-                if let Some(job) = self.jobs.get_mut(&id) {
-                    job.enqueue();
-                    match job.ending {
-                        Some(reason) => self.finish(id, reason, now_ns),
-                        None => self.rearm_job(id),
-                    }
+                self.enqueue(id);
+                match self.jobs.get(&id).and_then(|job| job.ending) {
+                    Some(reason) => self.finish(id, reason, now_ns),
+                    None => self.rearm_job(id),
                 }
             }
             Some(refusal) => self.fail(id, refusal, now_ns),
@@ -62,10 +61,7 @@ impl State {
     /// Why a prepared job cannot start now.
     fn obstacle(&self, id: JobId, threads: usize) -> Option<Refusal> {
         let job = self.jobs.get(&id)?;
-        let current = self.current_of(job);
-        if let Some(current) = current
-            && current.mode == Mode::Move
-        {
+        if self.is_session_busy(job) {
             return Some(Refusal::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"));
         }
         let freed = self.current_id(job).map_or(0, |current| self.schedule.threads_of(current));
@@ -79,8 +75,9 @@ impl State {
         self.conns.get(&job.conn)?.sessions.get(job.session.as_ref()?)?.current
     }
 
-    fn current_of(&self, job: &Job) -> Option<&Job> {
-        self.jobs.get(&self.current_id(job)?)
+    fn is_session_busy(&self, job: &Job) -> bool {
+        let current = self.current_id(job).and_then(|current| self.jobs.get(&current));
+        current.is_some_and(|current| current.mode == Mode::Move)
     }
 
     /// Why the daemon cannot carry a search beside those that are taken in. Searches of a connection that has more leave
@@ -103,45 +100,70 @@ impl State {
             }
             Admission::Refused => {}
         }
-        for id in displaced {
-            self.displace(id, now_ns);
+        if !displaced.is_empty() {
+            let refusal = self.overloaded(now_ns);
+            for id in displaced {
+                self.displace(id, &refusal, now_ns);
+            }
         }
         None
     }
 
     /// Whether there is a place for the engine of a search.
     fn places(&self, id: JobId) -> Admission {
-        let Some(job) = self.jobs.get(&id) else { return Admission::Fits };
-        let supersedes = self.current_id(job).is_some_and(|current| self.schedule.holds(current));
-        if supersedes || job.is_only_move() || job.ending.is_some() {
-            return Admission::Fits;
+        match self.jobs.get(&id) {
+            Some(job) if self.needs_place(job) => self.schedule.room(job.conn, self.limits.engines),
+            _ => Admission::Fits,
         }
-        self.schedule.room(job.conn, self.limits.engines)
+    }
+
+    fn needs_place(&self, job: &Job) -> bool {
+        let supersedes = self.current_id(job).is_some_and(|current| self.schedule.holds(current));
+        !supersedes && !job.is_only_move() && job.ending.is_none()
     }
 
     fn admission(&self, id: JobId, threads: usize, now_ns: u64) -> Admission {
-        let Some(job) = self.jobs.get(&id) else { return Admission::Fits };
-        if job.is_only_move() || job.ending.is_some() || job.class() == Class::Endless {
-            return Admission::Fits;
+        match self.jobs.get(&id) {
+            Some(job) if needs_minimum(job) => self.schedule.admission(&claim(job, threads), now_ns),
+            _ => Admission::Fits,
         }
-        self.schedule.admission(&claim(job, threads), now_ns)
+    }
+
+    /// Has a search wait, or wait for something else than before.
+    pub(super) fn enqueue(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.enqueue();
+        let kind = match job.mode {
+            Mode::Move if needs_minimum(job) => Kind::Minimum,
+            Mode::Move => Kind::Session,
+            Mode::Analyse | Mode::Ponder => Kind::Core,
+        };
+        self.waiting.enter(id, job.conn, kind);
+    }
+
+    /// A session searches nothing: those that wait for it are looked at.
+    fn free_session(&mut self, conn: ConnId, name: &str) {
+        if let Some(session) = self.session_mut(conn, name) {
+            session.current = None;
+        }
+        self.waiting.session_is_free(conn, name);
+        self.freed = true;
     }
 
     /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
-    fn displace(&mut self, id: JobId, now_ns: u64) {
-        let refusal = self.overloaded(now_ns);
+    fn displace(&mut self, id: JobId, refusal: &Refusal, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
             return self.finish(id, Reason::Superseded, now_ns);
         }
         if !job.queue {
-            return self.fail(id, refusal, now_ns);
+            return self.fail(id, refusal.clone(), now_ns);
         }
-        job.enqueue();
         let (conn, session) = (job.conn, job.session.clone());
+        self.enqueue(id);
         self.schedule.leave(id, now_ns);
-        if let Some(session) = session.and_then(|name| self.session_mut(conn, &name)) {
-            session.current = None;
+        if let Some(session) = session {
+            self.free_session(conn, &session);
         }
         self.freed = true;
         self.rearm_job(id);
@@ -159,6 +181,7 @@ impl State {
         if job.phase == Phase::Waiting {
             // The clock of a job that waited begins now.
             job.run_clock_from(now_ns);
+            self.waiting.leave(id);
         }
         job.phase = Phase::Starting;
         let (conn, mode, name, session) = (job.conn, job.mode, job.name.clone(), job.session.clone());
@@ -458,13 +481,13 @@ impl State {
             self.clear_timer(at, Timer::Job(id));
         }
         self.schedule.leave(id, now_ns);
+        self.waiting.leave(id);
         self.counters.nodes += job.control.stats().nodes;
         self.freed = true;
         if let Some(name) = &job.session
-            && let Some(session) = self.session_mut(job.conn, name)
-            && session.current == Some(id)
+            && self.session_mut(job.conn, name).is_some_and(|session| session.current == Some(id))
         {
-            session.current = None;
+            self.free_session(job.conn, name);
         }
         if let Phase::Searching(worker_id) = job.phase
             && let Some(worker) = self.workers.get_mut(&worker_id)
@@ -542,34 +565,60 @@ impl State {
         }
     }
 
-    /// Starts what waits for a session or for cores, in the order of arrival, as far as it can start now.
+    /// Starts what waits for a session, for cores or for a place, as far as it can start now. Those of a connection that
+    /// wait for the same start in the order of their arrival.
     pub(super) fn start_waiting(&mut self, now_ns: u64) {
         while std::mem::take(&mut self.freed) {
             let mut is_short = false;
-            let waiting: Vec<(JobId, usize)> = self
-                .jobs
-                .iter()
-                .filter(|(_, job)| job.phase == Phase::Waiting)
-                .filter_map(|(id, job)| Some((*id, job.prepared.as_ref()?.key.options.threads)))
-                .collect();
-            for (id, threads) in waiting {
-                let Some(job) = self.jobs.get_mut(&id) else { continue };
-                // Its clock would begin now.
-                job.run_clock_from(now_ns);
-                if self.obstacle(id, threads).is_some() {
-                    continue;
-                }
-                if self.admission(id, threads, now_ns) == Admission::Fits
-                    && self.places(id) == Admission::Fits
-                {
-                    self.start(id, threads, now_ns);
+            // What is owed is the same until one more is taken in.
+            let mut plan = None;
+            let mut heads = self.waiting.heads();
+            while let Some((id, kind, conn)) = heads.pop_first() {
+                if self.leaves_line(id, &mut plan, now_ns) {
+                    heads.extend(self.waiting.head(kind, conn).map(|next| (next, kind, conn)));
                 } else {
-                    is_short = true;
+                    is_short |= kind == Kind::Minimum;
                 }
             }
             self.schedule.await_minimums(is_short);
         }
     }
+
+    /// Starts a search that waits, or sets it aside for its session; false if it stays, and with it those behind it.
+    fn leaves_line(&mut self, id: JobId, plan: &mut Option<Plan>, now_ns: u64) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
+        let Some(threads) = job.prepared.as_ref().map(|prepared| prepared.key.options.threads) else {
+            return false;
+        };
+        // Its clock would begin now.
+        job.run_clock_from(now_ns);
+        let Some(job) = self.jobs.get(&id) else { return false };
+        if let Some(session) = &job.session
+            && self.is_session_busy(job)
+        {
+            self.waiting.set_aside(id, session);
+            return true;
+        }
+        let has_place = !self.needs_place(job) || self.schedule.has_place(self.limits.engines);
+        if !has_place || self.obstacle(id, threads).is_some() {
+            return false;
+        }
+        if needs_minimum(job) {
+            let plan = plan.get_or_insert_with(|| self.schedule.plan(now_ns));
+            if !plan.fits(&claim(job, threads)) {
+                return false;
+            }
+        }
+        *plan = None;
+        self.start(id, threads, now_ns);
+        true
+    }
+}
+
+/// Whether a search is taken in only if it can have its minimum.
+fn needs_minimum(job: &Job) -> bool {
+    let has_deadline = job.class() == Class::Move && job.deadline().is_some();
+    has_deadline && !job.is_only_move() && job.ending.is_none()
 }
 
 /// What a search asks of the cores.

@@ -307,6 +307,9 @@ impl State {
         match over {
             Some(reason) => self.finish(id, reason, now_ns),
             None => {
+                if job.phase == Phase::Waiting {
+                    self.enqueue(id);
+                }
                 self.schedule.change(id, class, deadline_ns, now_ns);
                 self.rearm_job(id);
             }

@@ -22,6 +22,7 @@ use super::prepare::{Lane, SessionView, Task, TaskId};
 use super::schedule::Schedule;
 use super::shares::Shares;
 use super::transport::Signal;
+use super::waiting::Waiting;
 use super::worker::Order;
 use crate::effort::Interrupt;
 use crate::engine::{Entry, Fault};
@@ -258,6 +259,8 @@ pub(super) struct State {
     pub(super) idle: Vec<WorkerId>,
     /// Who of them runs.
     pub(super) schedule: Schedule,
+    /// Who waits to be taken in.
+    pub(super) waiting: Waiting,
     /// What the sessions of all connections hold.
     pub(super) session_bytes: Shares,
     /// Room for requests.
@@ -295,6 +298,7 @@ impl State {
     ) -> Self {
         Self {
             schedule: Schedule::new(limits.cores),
+            waiting: Waiting::default(),
             session_bytes: Shares::new(limits.session_bytes_in_all, limits.session_bytes, limits.connections),
             intake: Intake::new(&limits),
             memory,

@@ -1,5 +1,6 @@
 //! The schedule on a machine that is simulated: cores that switch at once and a clock that jumps from decision to decision.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -7,6 +8,11 @@ use proptest::prelude::*;
 use super::*;
 
 const MS: u64 = 1_000_000;
+
+thread_local! {
+    /// Debts that were looked at.
+    pub(in crate::daemon) static STEPS: Cell<usize> = const { Cell::new(0) };
+}
 
 /// Cores that do what the schedule decides.
 struct Machine {
@@ -206,6 +212,73 @@ fn what_does_not_fit_is_refused_of_the_connection_that_has_most() {
     for id in [1, 10, 11, 12, 13, 14, 17, 18] {
         assert!(machine.ran_ms([id]) >= 10, "{id} had {} ms", machine.ran_ms([id]));
     }
+}
+
+#[test]
+fn whoever_leaves_makes_a_debt_that_was_late_be_paid_in_time() {
+    let mut machine = Machine::new(1);
+    let near = |machine: &Machine, conn| machine.claim(conn, 1, Class::Move, Some(100));
+    let far = |machine: &Machine| machine.claim(1, 1, Class::Move, Some(60_000));
+    // Eight minimums fit into 100 ms, and many more into a minute.
+    for (id, conn) in [(1, 1), (2, 1), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8)] {
+        assert_eq!(machine.asks(id, near(&machine, conn)), Admission::Fits);
+    }
+    for id in 100..300 {
+        assert_eq!(machine.asks(id, far(&machine)), Admission::Fits);
+    }
+    // One for one, and none of those that are paid later anyway.
+    assert_eq!(machine.asks(9, near(&machine, 9)), Admission::Displaces(vec![2]));
+    assert_eq!(machine.asks(10, near(&machine, 10)), Admission::Refused, "the rest stays where none helps");
+    let (before, later) =
+        (machine.claim(11, 1, Class::Move, Some(110)), machine.claim(12, 1, Class::Move, Some(115)));
+    assert_eq!(machine.asks(11, before), Admission::Fits);
+    assert_eq!(machine.asks(12, later), Admission::Fits);
+}
+
+#[test]
+fn as_few_leave_as_are_needed() {
+    let mut machine = Machine::new(4);
+    for id in 1..=32 {
+        assert_eq!(machine.asks(id, machine.claim(1, 1, Class::Move, Some(100))), Admission::Fits);
+    }
+    // A search of four threads needs a row of its own: 8 rows of 10 ms are in 87.5 ms.
+    let gang = |machine: &Machine, conn| machine.claim(conn, 4, Class::Move, Some(100));
+    assert_eq!(machine.asks(33, gang(&machine, 2)), Admission::Displaces(vec![32, 31, 30, 29]));
+}
+
+#[test]
+fn an_admission_looks_at_each_debt_a_few_times() {
+    let mut machine = Machine::new(1);
+    let count = 2500;
+    assert_eq!(machine.asks(1, machine.claim(1, 1, Class::Move, Some(20))), Admission::Fits);
+    // Ten connections with 250 searches each, all of which fit into a minute.
+    for id in 0..count {
+        let claim = machine.claim(10 + id % 10, 1, Class::Move, Some(60_000));
+        machine.schedule.enter(100 + id, claim, machine.now_ns);
+        machine.schedule.ready(100 + id);
+    }
+    for (conn, in_ms, wanted) in [
+        // The one before it runs, and all others come later.
+        (2, 20, Admission::Refused),
+        (3, 61_000, Admission::Fits),
+    ] {
+        STEPS.set(0);
+        let claim = machine.claim(conn, 1, Class::Move, Some(in_ms));
+        assert_eq!(machine.schedule.admission(&claim, machine.now_ns), wanted);
+        assert!(STEPS.get() <= 2 * count as usize, "{} steps for {in_ms} ms", STEPS.get());
+    }
+    // As many as the cores can carry: whoever leaves is found by halves.
+    let most = 60_000 / 8 * 7 / 10 - 1;
+    for id in count..most {
+        machine.schedule.enter(100 + id, machine.claim(10, 1, Class::Move, Some(60_000)), machine.now_ns);
+    }
+    STEPS.set(0);
+    let claim = machine.claim(3, 1, Class::Move, Some(60_000));
+    assert!(
+        matches!(machine.schedule.admission(&claim, machine.now_ns), Admission::Displaces(ids) if ids.len() == 1)
+    );
+    let halves = usize::BITS - (most as usize).leading_zeros() + 3;
+    assert!(STEPS.get() <= halves as usize * most as usize, "{} steps", STEPS.get());
 }
 
 #[test]

@@ -19,9 +19,11 @@ use serde_json::Value;
 use super::fake::{GAMES, LOCKED, line};
 use crate::daemon::budget::Memory;
 use crate::daemon::conn::{Origin, Taken};
+use crate::daemon::job::Phase;
 use crate::daemon::limits::Limits;
 use crate::daemon::outbox::JobId;
 use crate::daemon::prepare::{Bench, Output, Task};
+use crate::daemon::schedule::tests::STEPS;
 use crate::daemon::session::Arrival;
 use crate::daemon::state::{ConnId, Effects, State, WorkerId};
 use crate::daemon::threads::Return;
@@ -301,6 +303,33 @@ fn covers(message: &Value, wanted: &Value) -> bool {
             .all(|(name, wanted)| message.get(name).map_or(wanted == "!", |message| covers(message, wanted))),
         (message, wanted) => message == wanted,
     }
+}
+
+#[test]
+fn searches_that_wait_are_not_all_looked_at_whenever_somebody_may_start() {
+    let mut stage = Stage::new();
+    stage.state.limits.requests = 1000;
+    let search = r#""cmd":"go","game":"counting","position":{},"clock":{"kind":"per_move","ms":32},"options":{"threads":2},"queue":true,"info":{"events":[]}"#;
+    for conn in ["main", "other"] {
+        stage.conn(conn);
+        (0..300).for_each(|id| stage.request(&format!(r#"{{"id":"{conn}{id}",{search}}}"#)));
+    }
+    let begun = |stage: &Stage| stage.state.jobs.values().filter(|job| job.phase != Phase::Waiting).count();
+    assert_eq!(begun(&stage), 2, "two minimums fit into 32 ms");
+    STEPS.set(0);
+    stage.wait(9);
+    // The first of either connection, at a few decisions.
+    assert!(STEPS.get() <= 60, "{} debts were looked at", STEPS.get());
+    stage.wait(1);
+    assert_eq!(begun(&stage), 3, "one minimum was had");
+    stage.wait(100);
+    let left = |conn: &str| {
+        let is_left = |id: &&String| id.starts_with(conn);
+        let names: Vec<&String> = stage.state.jobs.values().map(|job| &job.name).filter(is_left).collect();
+        names.len()
+    };
+    // The other connection's first took the place of one that had not begun; from there on by the order of arrival.
+    assert_eq!((left("main") < 295, left("other")), (true, 299), "{} of the first", left("main"));
 }
 
 #[test]
