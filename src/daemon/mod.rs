@@ -149,6 +149,8 @@ struct Shared {
     memory: Memory,
     /// Of the threads that search and those that work on requests.
     priority: Priority,
+    /// Of what they work on without a clock that waits for it.
+    slow_priority: Priority,
     transcript: Option<Transcript>,
     /// Tells that a shutdown has nothing more to wait for.
     quiet: Notify,
@@ -250,10 +252,11 @@ impl Daemon {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             watchdog: Condvar::new(),
-            pool: Pool::default(),
+            pool: Pool::new(caps.threads),
             bench: Bench { games, memory: memory.clone(), caps },
             memory,
             priority: Priority::below_this(config.search_nice),
+            slow_priority: Priority::below_this(config.search_nice.saturating_add(pool::SLOW_NICE)),
             transcript: transcript.transpose()?,
             quiet: Notify::new(),
             lingering: Arc::default(),

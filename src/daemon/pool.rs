@@ -13,15 +13,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use plyd_protocol::ErrorCode;
 
 use super::Shared;
-use super::prepare::{Output, Task, TaskId, Work};
+use super::prepare::{Context, Output, Task, TaskId, Work};
 use super::state::{ConnId, Refusal};
 use crate::effort::Effort;
 use crate::search::clock::now_ns;
 
-/// The most threads of each kind.
-const MAX_THREADS: usize = 4;
-/// The most of them that work for one connection.
-const MAX_OF_ONE: usize = MAX_THREADS / 2;
+/// The most threads that work on quick requests.
+const QUICK_THREADS: usize = 4;
+/// By how much the nice value of what no clock waits for exceeds that of searches: beside a search it gets a tenth of a core,
+/// less than the schedule leaves to such work when it promises minimums.
+pub(super) const SLOW_NICE: u8 = 10;
+
+/// The most threads that work on slow requests: half of the cores, since no schedule shares them out, but so many that no
+/// connection holds all.
+fn slow_threads(cores: usize) -> usize {
+    (cores / 2).clamp(2, QUICK_THREADS)
+}
 
 /// Which threads work on a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,41 +38,45 @@ enum Kind {
 }
 
 /// The requests that wait for a thread.
-#[derive(Default)]
 pub(super) struct Pool {
     queues: Mutex<Queues>,
     ready: [Condvar; 2],
 }
 
-#[derive(Default)]
 struct Queues {
     of: [Queue; 2],
     closed: bool,
 }
 
 /// The requests that wait for threads of a kind.
-#[derive(Default)]
 struct Queue {
     turns: Turns<Task>,
+    max_threads: usize,
     threads: usize,
     idle: usize,
 }
 
+impl Queue {
+    fn new(max_threads: usize) -> Self {
+        Self { turns: Turns::new(max_threads / 2), max_threads, threads: 0, idle: 0 }
+    }
+}
+
 /// What waits, by connections, which take turns.
 struct Turns<T> {
+    /// How much of one connection is worked on at most.
+    max_of_one: usize,
     /// The connections with something that waits, whose turn is next first.
     waiting: VecDeque<(ConnId, VecDeque<T>)>,
     /// How much of each connection is worked on.
     working: HashMap<ConnId, usize>,
 }
 
-impl<T> Default for Turns<T> {
-    fn default() -> Self {
-        Self { waiting: VecDeque::new(), working: HashMap::new() }
-    }
-}
-
 impl<T> Turns<T> {
+    fn new(max_of_one: usize) -> Self {
+        Self { max_of_one, waiting: VecDeque::new(), working: HashMap::new() }
+    }
+
     fn push(&mut self, conn: ConnId, item: T) {
         match self.waiting.iter_mut().find(|(of, _)| *of == conn) {
             Some((_, items)) => items.push_back(item),
@@ -75,7 +86,8 @@ impl<T> Turns<T> {
 
     /// Takes what is next, and gives the connection's next turn to the others.
     fn next(&mut self) -> Option<T> {
-        let is_free = |(conn, _): &(ConnId, _)| self.working.get(conn).is_none_or(|&some| some < MAX_OF_ONE);
+        let is_free =
+            |(conn, _): &(ConnId, _)| self.working.get(conn).is_none_or(|&some| some < self.max_of_one);
         let at = self.waiting.iter().position(is_free)?;
         let (conn, mut items) = self.waiting.remove(at)?;
         let item = items.pop_front();
@@ -113,6 +125,12 @@ impl<T> Turns<T> {
 }
 
 impl Pool {
+    /// No thread yet, on so many cores.
+    pub(super) fn new(cores: usize) -> Self {
+        let of = [Queue::new(QUICK_THREADS), Queue::new(slow_threads(cores))];
+        Self { queues: Mutex::new(Queues { of, closed: false }), ready: Default::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Queues> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -156,7 +174,7 @@ impl Pool {
     /// Has a thread for what was just put in line.
     fn have(&self, shared: &Arc<Shared>, kind: Kind, mut queues: MutexGuard<'_, Queues>) {
         let queue = &mut queues.of[kind as usize];
-        let short = queue.turns.len() > queue.idle && queue.threads < MAX_THREADS;
+        let short = queue.turns.len() > queue.idle && queue.threads < queue.max_threads;
         queue.threads += usize::from(short);
         drop(queues);
         if short {
@@ -255,7 +273,7 @@ enum Answered {
 }
 
 fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
-    let context = shared.with(|state| state.context(task));
+    let (context, is_urgent) = shared.with(|state| (state.context(task), state.is_urgent(task)));
     let output = match context {
         _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
         Err(refusal) => Output::Refused(refusal),
@@ -266,8 +284,12 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
                 Kind::Slow => Effort::of_question(task.interrupt.clone()),
             };
-            let output = catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
-                .unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
+            let output = if kind == Kind::Quick || is_urgent {
+                catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
+            } else {
+                work_apart(shared, task, context, &effort)
+            };
+            let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
             // In a hurry a search begins with what is known; a question has no use for that.
             let is_hurried = task.interrupt.is_hurried();
             let is_short = effort.was_broken_off() || (effort.was_cut() && !(is_hurried && is_go));
@@ -293,6 +315,34 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
     Answered::Fully
 }
 
+/// Works on what no clock waits for, below the priority of searches. On a thread of its own, because a thread cannot raise its
+/// priority again, and what it starts inherits it: the caller commits, which may start a search.
+fn work_apart(
+    shared: &Shared,
+    task: &Task,
+    context: Context,
+    effort: &Arc<Effort>,
+) -> std::thread::Result<Output> {
+    let mut context = Some(context);
+    let mut work = || Some(shared.bench.work(task, context.take()?, effort));
+    let done = std::thread::scope(|scope| {
+        let apart = || {
+            shared.slow_priority.apply();
+            work()
+        };
+        let started = std::thread::Builder::new().name("slow-reading".to_owned()).spawn_scoped(scope, apart);
+        started.map(std::thread::ScopedJoinHandle::join)
+    });
+    let output = match done {
+        Ok(joined) => joined?,
+        Err(error) => {
+            tracing::error!(%error, "cannot start a thread for a slow request");
+            catch_unwind(AssertUnwindSafe(work))?
+        }
+    };
+    Ok(output.unwrap_or_else(|| Output::Refused(Refusal::unprepared())))
+}
+
 /// Drops what came of work that is done again: its destructors are the games' code.
 fn drop_output(output: Output) {
     if catch_unwind(AssertUnwindSafe(|| drop(output))).is_err() {
@@ -316,7 +366,7 @@ mod tests {
 
     #[test]
     fn connections_take_turns_and_none_holds_all_threads() {
-        let mut turns = Turns::default();
+        let mut turns = Turns::new(2);
         for item in 0..5 {
             turns.push(1, (1, item));
         }

@@ -9,6 +9,7 @@ use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTa
 use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
+use super::schedule::Class;
 use super::state::{Asks, Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
 use crate::effort::Interrupt;
 use crate::settings;
@@ -438,6 +439,12 @@ impl State {
             || Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session");
         let session = conn.sessions.get(name).ok_or_else(unknown)?;
         Ok(Context::Session(Box::new(session.view.clone())))
+    }
+
+    /// Whether a clock or a limit waits for the work on a request.
+    pub(super) fn is_urgent(&self, task: &Task) -> bool {
+        let Work::Go(id, _) = &task.work else { return false };
+        self.jobs.get(id).is_some_and(|job| job.class() == Class::Move)
     }
 
     /// Takes what came of the work on a request.

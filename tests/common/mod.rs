@@ -176,6 +176,19 @@ impl Server {
         let fields = stat.rsplit(')').next().expect("a text has an end").split_whitespace().skip(11);
         fields.take(2).map(|ticks| ticks.parse::<u64>().expect("a number of ticks")).sum()
     }
+
+    /// The nice values of its threads whose names begin so.
+    pub(crate) fn nices(&self, name: &str) -> Vec<i32> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("it runs");
+        let nice = |task: std::io::Result<std::fs::DirEntry>| {
+            // A thread may end meanwhile.
+            let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
+            let (start, fields) = stat.rsplit_once(')')?;
+            let is_meant = start.split_once('(')?.1.starts_with(name);
+            fields.split_whitespace().nth(16).filter(|_| is_meant)?.parse().ok()
+        };
+        tasks.filter_map(nice).collect()
+    }
 }
 
 /// The address in a log line that tells one, colours or not.
