@@ -121,7 +121,8 @@ fn slow_questions_of_one_client_delay_no_other() {
     for id in 0..count {
         open(&mut greedy, id);
     }
-    let asked: Vec<Value> = (0..5 * count)
+    // Some seconds of work for two threads.
+    let asked: Vec<Value> = (0..25 * count)
         .map(|at| with(slow_question(at % count, &["legal"]), &json!({ "id": format!("slow{at}") })))
         .collect();
     greedy.send_all(&asked);
@@ -222,8 +223,10 @@ fn clocks_and_stops_end_the_reading_of_a_position() {
 fn a_close_ends_what_is_read_for_its_session() {
     let (_server, mut peer) = Server::stdio(&[]);
     open(&mut peer, 0);
+    // More than can be answered in the second that they are given.
+    let count = 200;
     let mut requests = Vec::new();
-    for at in 0..40 {
+    for at in 0..count {
         let fields = json!({ "id": format!("q{at}"), "session": "s0" });
         requests.push(with(slow_question(at, &["legal"]), &fields));
     }
@@ -235,9 +238,11 @@ fn a_close_ends_what_is_read_for_its_session() {
     assert_eq!(peer.last("c")["type"], "result");
     let last = peer.last("g");
     assert!(last["reason"] == "closed" || last["code"] == "unprepared", "{last}");
-    for at in 0..40 {
+    for at in 0..count {
         let code = peer.last(&format!("q{at}"))["code"].clone();
-        assert!(code == "undecided" || code == "unprepared", "{code}");
+        // Those that were answered in that time are the first ones.
+        let is_answered = code == "undecided" && at < count - 1;
+        assert!(is_answered || code == "unprepared", "q{at}: {code}");
     }
     // Quick questions before a close are answered.
     open(&mut peer, 0);

@@ -106,9 +106,8 @@ fn a_paused_search_goes_on_and_gives_the_same_answer() {
 
 #[test]
 fn beyond_the_cores_the_greedy_alone_are_refused() {
-    // 250 minimums of 10 ms do not fit into the 1.7 s that a clock of 2 s carries of them, unless they come in slowly. Who is
-    // refused then, the scenarios of the state machine decide, where no time passes. What other programs leave of the cores
-    // may carry less than it seems, but not with ever longer clocks.
+    // 250 minimums of 10 ms do not fit into the 1.7 s that a clock of 2 s carries of them, unless they come in slowly. What
+    // other programs leave of the cores may carry less than it seems, but not with ever longer clocks.
     assert!((0..5).any(|doubled| is_searched_behind_many(2000 << doubled)), "the honest search never began");
 }
 
@@ -118,21 +117,32 @@ fn is_searched_behind_many(ms: u64) -> bool {
     let (mut greedy, mut honest) = (server.greet(json!({})), server.greet(json!({})));
     let mover =
         |id: &str| go(id, json!({ "clock": per_move(ms), "options": small(), "info": { "events": [] } }));
-    for index in 0..GREEDY {
-        greedy.send(&mover(&format!("g{index}")));
-    }
+    let mut moves: Vec<Value> = (0..GREEDY).map(|index| mover(&format!("g{index}"))).collect();
+    // Searches are taken in one after the other; this one is refused when all before it were.
+    moves.push(with(mover("behind"), &json!({ "clock": endless(), "searchmoves": ["nowhere"] })));
+    let us = |message: &Value| message["t_us"].as_u64().unwrap();
+    let began = us(&greedy.result(&json!({ "id": "p", "cmd": "ping" })));
+    greedy.send_all(&moves);
     let best = honest.best(&with(mover("h"), &json!({ "info": { "events": ["started"] } })));
     assert_eq!(best["reason"], "clock", "{best}");
+    let behind = greedy.last("behind");
+    assert_eq!(behind["code"], "illegal_move", "{behind}");
     greedy.wait("all answers", |peer| peer.open() == 0);
+    let mut refused = 0;
     for index in 0..GREEDY {
         let last = greedy.last(&format!("g{index}"));
-        if last["type"] == "error" {
-            assert_eq!((&last["code"], &last["fatal"]), (&json!("overloaded"), &json!(false)), "{last}");
+        if last["code"] == "overloaded" {
+            assert_eq!(last["fatal"], false, "{last}");
             assert!(last["retry_ms"].as_u64() >= Some(1), "{last}");
+            refused += 1;
         } else {
-            assert_eq!(last["reason"], "clock", "{last}");
+            // Where it takes seconds to read a position, it may not be read in time.
+            assert!(last["reason"] == "clock" || last["code"] == "unprepared", "{last}");
         }
     }
+    // As long as they came in, minimums were paid.
+    let carried_ms = (us(&behind) - began) / 1000 + ms / 8 * 7;
+    assert!(refused > 0 || 10 * GREEDY as u64 <= carried_ms, "none was refused in {carried_ms} ms");
     first_place(&honest, "h") < place(&honest, "h")
 }
 
