@@ -161,7 +161,9 @@ impl State {
         if conn.bad_lines >= max {
             self.counters.connections_dropped += 1;
             let message = "too many bad lines before hello";
-            self.send_notice(id, wire::NoticeKind::ProtocolAbuse, None, message, now_ns);
+            let notice = wire::Notice::new(wire::NoticeKind::ProtocolAbuse, message);
+            let notice = wire::Notice { limit: Some("bad_lines".to_owned()), ..notice };
+            self.send_message(id, &wire::Message::Notice(notice), now_ns);
             self.end_conn(id, now_ns);
         }
     }
