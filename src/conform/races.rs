@@ -46,9 +46,9 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     Check::talk("update-late", "an update of what is over is no error, but an effect", update_late),
     Check::talk(
-        "slots",
-        "a search for a move takes the slot of an analysis, and no analysis one that is taken",
-        slots,
+        "cores",
+        "a search for a move takes the cores of an analysis, and no analysis those that are taken",
+        cores,
     ),
     Check::talk(
         "set-while-searching",
@@ -387,14 +387,14 @@ fn update_late(trial: &Trial<'_>) -> Checked {
     like(&talk.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
 }
 
-fn slots(trial: &Trial<'_>) -> Checked {
+fn cores(trial: &Trial<'_>) -> Checked {
     let (mut talk, game) = begin(trial, &[])?;
-    let slots = number(&talk.hello["limits"], "searches")?;
-    if slots > 64 {
-        return Err(Stop::skipped(format!("{slots} search slots are too many to fill")));
+    let searches = number(&talk.hello["limits"], "searches")?;
+    if searches > 64 {
+        return Err(Stop::skipped(format!("{searches} searches are too many to start")));
     }
-    for slot in 0..slots {
-        start(&mut talk, &go(&format!("a{slot}"), &game, json!({ "mode": "analyse" })))?;
+    for index in 0..searches {
+        start(&mut talk, &go(&format!("a{index}"), &game, json!({ "mode": "analyse" })))?;
     }
     for mode in ["analyse", "ponder"] {
         talk.refused(
@@ -404,17 +404,17 @@ fn slots(trial: &Trial<'_>) -> Checked {
     }
     talk.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
     talk.send(&go("move", &game, endless()))?;
-    // Whose slot it takes is the server's choice.
+    // Whose cores it takes is the server's choice.
     let from = talk.log.len();
-    let index = talk.until(from, "the bestmove of the analysis whose slot is taken", |message| {
+    let index = talk.until(from, "the bestmove of the analysis whose cores are taken", |message| {
         message["type"] == "bestmove"
     })?;
     let best = talk.log[index].message.clone();
     like(&best, &json!({ "reason": "superseded", "superseded_by": "move" }))?;
     talk.info("move", "started")?;
     holds(talk.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
-    // Beyond all slots a search for a move runs beside the others.
-    for index in 0..slots {
+    // Where no analysis is left to end, a search for a move runs beside the others.
+    for index in 0..searches {
         start(&mut talk, &go(&format!("m{index}"), &game, endless()))?;
     }
     absent(&talk.result(&json!({ "id": "t", "cmd": "status" }))?, "code")

@@ -253,7 +253,7 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
         .collect();
     let findings = Findings::default();
     let shown = wanted.iter().any(|(_, check)| matches!(check.run, Run::Watched));
-    // Over a socket all checks share one server, and its search slots.
+    // Over a socket all checks share one server, and its search threads.
     let workers = match plan.address {
         Address::Program(_) => thread::available_parallelism().map_or(1, NonZero::get).clamp(2, WORKERS),
         _ => 1,
