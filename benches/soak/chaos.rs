@@ -30,7 +30,8 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// How long a daemon that is asked to end may take, by the protocol 5 s.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 /// Few file descriptors; the daemon's threads and memory are bounded by its flags.
-const LIMITED: &str = r#"ulimit -n 400; exec "$0" serve --threads 2 --hash-mb 32 --engines 64 --requests-mb 64 "$@""#;
+const LIMITED: &str =
+    r#"ulimit -n 400; exec "$0" serve --threads 2 --hash-mb 32 --engines 64 --requests-mb 64 "$@""#;
 
 /// What happened besides the answers.
 #[derive(Default)]
