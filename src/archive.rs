@@ -1,8 +1,8 @@
-//! A file that grows with the work, a line of JSON for each part that ended, so that what was done outlives the process:
-//! the games of a match, the iterations of a tuning.
+//! A file that grows with the work, a line of JSON for each part that ended, so that what was done outlives
+//! the process: the games of a match, the iterations of a tuning.
 //!
-//! A line is written at once. A process that is killed in the middle leaves half a line at the end at most; the next one
-//! that opens the file takes it away and goes on behind the last whole line.
+//! A line is written at once. A process that is killed in the middle leaves half a line at the end at most;
+//! the next one that opens the file takes it away and goes on behind the last whole line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};

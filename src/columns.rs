@@ -30,8 +30,8 @@ impl Columns {
 }
 
 impl fmt::Display for Columns {
-    /// One line a row, two blanks between columns. A column is aligned to the right where every cell below the first
-    /// row is a number, which may have a unit behind it.
+    /// One line a row, two blanks between columns. A column is aligned to the right where every cell below
+    /// the first row is a number, which may have a unit behind it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let shape: Vec<(usize, bool)> = (0..columns)

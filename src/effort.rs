@@ -1,7 +1,7 @@
 //! How much one question may compute, and how whoever asked it ends that early.
 //!
-//! The rules of a game look at an [`Effort`] where their work has no bound of its own. Knows no clock, no game and no
-//! client: who raises an [`Interrupt`], and when, is decided elsewhere.
+//! The rules of a game look at an [`Effort`] where their work has no bound of its own. Knows no clock, no
+//! game and no client: who raises an [`Interrupt`], and when, is decided elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -43,7 +43,8 @@ impl Interrupt {
     }
 }
 
-/// What the work on one question may take, in steps of about a microsecond: nodes of a solver, or moves to play.
+/// What the work on one question may take, in steps of about a microsecond: nodes of a solver, or moves to
+/// play.
 ///
 /// All of it is relaxed: each number is meaningful alone, and one thread at a time works on a question.
 #[derive(Debug)]
@@ -138,8 +139,8 @@ impl Effort {
         goes_on
     }
 
-    /// Grants what follows so many nodes in all, instead of what the rules grant each position: where they end, it is left
-    /// undecided, whenever it is asked.
+    /// Grants what follows so many nodes in all, instead of what the rules grant each position: where they
+    /// end, it is left undecided, whenever it is asked.
     pub fn grant(&self, nodes: Option<u64>) {
         self.granted.store(nodes.unwrap_or(u64::MAX), Relaxed);
     }

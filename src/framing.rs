@@ -1,5 +1,5 @@
-//! Lines in a stream of bytes, each with its number; long ones are dropped without being stored. Used by both ends of
-//! the wire; does no I/O.
+//! Lines in a stream of bytes, each with its number; long ones are dropped without being stored. Used by both
+//! ends of the wire; does no I/O.
 
 use std::borrow::Cow;
 

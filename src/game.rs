@@ -1,8 +1,8 @@
 //! What a game is: rules, texts, drawings and evaluators, as traits and plain values.
 //!
-//! Nothing here knows JSON, the protocol, threads or time. A game's folder implements [`Game`] (the rules, hot),
-//! [`Notation`] (texts and pictures, cold) and any number of [`Evaluator`]s; everything else in the project is
-//! generic over them.
+//! Nothing here knows JSON, the protocol, threads or time. A game's folder implements [`Game`] (the rules,
+//! hot), [`Notation`] (texts and pictures, cold) and any number of [`Evaluator`]s; everything else in the
+//! project is generic over them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,8 +62,8 @@ pub enum Turn {
 
 /// A game's rules; `self` holds what is fixed during a game (size, options).
 ///
-/// Positions are values that [`Game::play`] changes and [`Game::undo`] restores. The methods of this trait are
-/// called at each node of a search: they must not allocate once warm, lock, or do I/O.
+/// Positions are values that [`Game::play`] changes and [`Game::undo`] restores. The methods of this trait
+/// are called at each node of a search: they must not allocate once warm, lock, or do I/O.
 pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     /// A state of the game. It carries ply counts or repetition keys only when a rule needs them; then they
     /// enter the hash.
@@ -76,14 +76,14 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     const STOCHASTIC: bool = false;
     /// Whether the final margin is what players optimise; otherwise it is winning, and winning soon.
     const SCORED: bool = false;
-    /// In games that score, what to win is worth beside the margin, in thousandths: more than any evaluation where a
-    /// narrow win that is certain is better than a wide one that is likely.
+    /// In games that score, what to win is worth beside the margin, in thousandths: more than any evaluation
+    /// where a narrow win that is certain is better than a wide one that is likely.
     const WIN_BONUS: i32 = 0;
-    /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a node
-    /// costs less than to miss the cache.
+    /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a
+    /// node costs less than to miss the cache.
     const TABLE_DEPTH: i32 = 3;
-    /// Whether a search brings near what the table knows of the positions after a node's moves: not where to play the
-    /// moves for their hashes costs more than to wait for the memory.
+    /// Whether a search brings near what the table knows of the positions after a node's moves: not where to
+    /// play the moves for their hashes costs more than to wait for the memory.
     const TOUCHED: bool = true;
 
     /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
@@ -124,8 +124,8 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn order(&self, _pos: &Self::Position, _mv: Self::Move) -> i32 {
         0
     }
-    /// Whether positions carry more than their text tells, such as counts of plies or of occurrences, because a
-    /// rule needs it.
+    /// Whether positions carry more than their text tells, such as counts of plies or of occurrences, because
+    /// a rule needs it.
     fn carries_history(&self) -> bool {
         false
     }
@@ -133,8 +133,8 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn heeding(&self, _effort: &Arc<Effort>) -> Option<Self> {
         None
     }
-    /// Whether the rules left open what the start is or what a move since does: their work is bounded. Such a move was
-    /// taken to do what most do, and nothing is proven of the position.
+    /// Whether the rules left open what the start is or what a move since does: their work is bounded. Such a
+    /// move was taken to do what most do, and nothing is proven of the position.
     fn is_undecided(&self, _pos: &Self::Position) -> bool {
         false
     }
@@ -163,7 +163,8 @@ pub struct Reductions {
     pub plies: i32,
 }
 
-/// How far from what is asked for an evaluation must be for a search near the horizon to take its word, in thousandths.
+/// How far from what is asked for an evaluation must be for a search near the horizon to take its word, in
+/// thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Margins {
     /// So far behind it, one ply above the horizon, no move is tried: none is expected to make up for it.
@@ -176,10 +177,11 @@ pub struct Margins {
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
     const ROOT_DEPENDENT: bool = false;
-    /// How much less deep a search may look behind moves that it expects nothing of, where that wins games. What it
-    /// claims to be proven is proven all the same.
+    /// How much less deep a search may look behind moves that it expects nothing of, where that wins games.
+    /// What it claims to be proven is proven all the same.
     const REDUCTIONS: Option<Reductions> = None;
-    /// Where a search near the horizon need not look further, where that wins games. Nothing is claimed to be proven by it.
+    /// Where a search near the horizon need not look further, where that wins games. Nothing is claimed to be
+    /// proven by it.
     const MARGINS: Option<Margins> = None;
     /// An advantage, in thousandths, with which most games are won: what a tree search makes likelihoods of.
     const DECISIVE: i32 = 3000;

@@ -1,8 +1,9 @@
-//! The log: lines that a thread of their own writes to stderr, so that nobody ever waits for it or fails with it.
+//! The log: lines that a thread of their own writes to stderr, so that nobody ever waits for it or fails with
+//! it.
 //!
-//! Knows nothing of what is logged. Lines wait in a queue of bounded size. Those that find no room in it, since nobody
-//! reads stderr, and those that cannot be written, since the disk is full or the reader gone, are lost and counted;
-//! the log says how many as soon as it can be written again.
+//! Knows nothing of what is logged. Lines wait in a queue of bounded size. Those that find no room in it,
+//! since nobody reads stderr, and those that cannot be written, since the disk is full or the reader gone,
+//! are lost and counted; the log says how many as soon as it can be written again.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
@@ -59,8 +60,8 @@ impl Log {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues whole lines, if there is room. Once lines were refused, so are later ones until the thread takes what
-    /// waits: the loss is then one gap, and its place in the log is known.
+    /// Queues whole lines, if there is room. Once lines were refused, so are later ones until the thread
+    /// takes what waits: the loss is then one gap, and its place in the log is known.
     fn append(&self, lines: &[u8]) {
         let mut queue = self.lock();
         if queue.refused > 0 || queue.lines.len() + lines.len() > QUEUE_BYTES {
@@ -116,8 +117,8 @@ struct Writer<F> {
 }
 
 impl<F: AsFd> Writer<F> {
-    /// Writes the lines, after what was lost before and before what was lost behind them; gives the number of those that
-    /// could not be written.
+    /// Writes the lines, after what was lost before and before what was lost behind them; gives the number of
+    /// those that could not be written.
     fn write(&mut self, lines: &[u8], lost_behind: u64) -> u64 {
         let unwritten = match self.report().and_then(|()| self.put(lines)) {
             Ok(()) => 0,
@@ -197,8 +198,8 @@ impl Drop for Flush {
     }
 }
 
-/// Starts the thread that writes the log to stderr. Panics are logged too from now on: a thread that panics must not
-/// wait for stderr either.
+/// Starts the thread that writes the log to stderr. Panics are logged too from now on: a thread that panics
+/// must not wait for stderr either.
 ///
 /// # Errors
 /// The system gives no thread.

@@ -93,7 +93,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The paths of all files below a folder, sorted; but for tests, and what only tells Node that they are modules.
+    /// The paths of all files below a folder, sorted; but for tests, and what only tells Node that they are
+    /// modules.
     fn files_of(folder: &Path, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {

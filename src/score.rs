@@ -1,9 +1,9 @@
 //! Values of positions: arithmetic, the range reserved for proven results, distance to the end.
 //!
-//! A [`Score`] is a number and knows no game. Whether it is *proven* is not in the number but in the two flags
-//! of a [`Value`]: "at least this much is certain" and "at most this much is certain". That one idea carries
-//! wins with a distance, draws, final margins and chance averages alike: a distance is exact when both flags
-//! stand, a bound when one does.
+//! A [`Score`] is a number and knows no game. Whether it is *proven* is not in the number but in the two
+//! flags of a [`Value`]: "at least this much is certain" and "at most this much is certain". That one idea
+//! carries wins with a distance, draws, final margins and chance averages alike: a distance is exact when
+//! both flags stand, a bound when one does.
 
 use std::fmt;
 use std::ops::Neg;

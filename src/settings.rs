@@ -1,7 +1,7 @@
 //! Rules and options: from the wire's loose values to checked ones and back.
 //!
-//! What names exist and which values they take is said by [`Spec`]s; this module applies them and knows no game.
-//! The daemon and the commands share it.
+//! What names exist and which values they take is said by [`Spec`]s; this module applies them and knows no
+//! game. The daemon and the commands share it.
 
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ pub fn rules(entry: &Entry, given: &wire::Settings, seed: u64) -> Result<Rules, 
 /// Opens a game and says which part of a request is to blame where that fails.
 ///
 /// # Errors
-/// `rules_unsupported` at `/rules/NAME`; `bad_position`, `illegal_position` or `undecided` at `/position/start`.
+/// `rules_unsupported` at `/rules/NAME`; `bad_position`, `illegal_position` or `undecided` at
+/// `/position/start`.
 pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, Fault> {
     let root = open_within(entry, rules, start, &Effort::free())?;
     root.doubt().map_or(Ok(root), |doubt| Err(doubt.fault()))

@@ -1,5 +1,5 @@
-//! What tunings and trainings have in common: games of the engine against itself that follow from a seed and their number,
-//! played at once by any number of threads, and the terms on which they are played.
+//! What tunings and trainings have in common: games of the engine against itself that follow from a seed and
+//! their number, played at once by any number of threads, and the terms on which they are played.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -120,8 +120,8 @@ pub fn list(settings: &Settings) -> String {
     named.collect::<Vec<_>>().join(",")
 }
 
-/// The results of so many games in their order, played at once by some threads; none if `halt` was raised before all had
-/// begun, or if a game that saw it raised has no result.
+/// The results of so many games in their order, played at once by some threads; none if `halt` was raised
+/// before all had begun, or if a game that saw it raised has no result.
 ///
 /// # Errors
 /// The first error of a game.

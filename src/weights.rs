@@ -1,7 +1,8 @@
-//! Weights of evaluations: whole numbers that a text file in the game's folder gives and players take as options.
+//! Weights of evaluations: whole numbers that a text file in the game's folder gives and players take as
+//! options.
 //!
-//! The file is read by the compiler, so a weight that is missing, malformed or out of its range is an error of the build, and
-//! a default costs nothing at run time. Knows no game; `plyd tune` finds better values.
+//! The file is read by the compiler, so a weight that is missing, malformed or out of its range is an error
+//! of the build, and a default costs nothing at run time. Knows no game; `plyd tune` finds better values.
 
 use crate::game::{Kind, Spec};
 
@@ -22,7 +23,8 @@ pub const MOST: i64 = 100_000;
 /// A weight as an option: its default is what `file` gives it.
 ///
 /// # Panics
-/// Where the file does not name the weight once with a whole number from `min` to `max`: in a constant, when it is compiled.
+/// Where the file does not name the weight once with a whole number from `min` to `max`: in a constant, when
+/// it is compiled.
 #[must_use]
 pub const fn spec(file: &str, name: &'static str, min: i64, max: i64, about: &'static str) -> Spec {
     assert!(-MOST <= min && min < max && max <= MOST, "a weight's range is too wide or empty");

@@ -1,7 +1,7 @@
 //! Matches against players that misbehave: what each is blamed for, and that nothing of it stays.
 //!
-//! This executable is its own misbehaving player: called by the name `stub`, it plays as its arguments say. That leaves no
-//! room for the usual test harness, which would write to the player's output.
+//! This executable is its own misbehaving player: called by the name `stub`, it plays as its arguments say.
+//! That leaves no room for the usual test harness, which would write to the player's output.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

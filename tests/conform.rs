@@ -1,8 +1,9 @@
-//! The conformance suite: our own daemon passes it, and servers that break one promise fail the check that is meant for
-//! it.
+//! The conformance suite: our own daemon passes it, and servers that break one promise fail the check that is
+//! meant for it.
 //!
-//! This executable is also those servers: called by the name `mutant`, it is our daemon with one thing distorted, as its
-//! arguments say. That leaves no room for the usual test harness, which would write to the server's output.
+//! This executable is also those servers: called by the name `mutant`, it is our daemon with one thing
+//! distorted, as its arguments say. That leaves no room for the usual test harness, which would write to the
+//! server's output.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

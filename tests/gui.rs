@@ -1,4 +1,5 @@
-//! `plyd gui` and `plyd serve --ws` as people start them: the real binary, what it prints, serves and refuses.
+//! `plyd gui` and `plyd serve --ws` as people start them: the real binary, what it prints, serves and
+//! refuses.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

@@ -59,8 +59,8 @@ fn log_lost(peer: &mut Peer) -> u64 {
 
 #[test]
 fn a_log_that_cannot_be_written_costs_its_lines_alone() {
-    // A closed stderr is opened again as /dev/null by Rust's runtime, so that nothing is lost to it. Without a
-    // redirection it is a pipe whose reader goes away.
+    // A closed stderr is opened again as /dev/null by Rust's runtime, so that nothing is lost to it. Without
+    // a redirection it is a pipe whose reader goes away.
     for (redirection, is_lost) in [("2>/dev/full", true), ("2>&-", false), ("", true)] {
         for verbosity in ["", "-v", "-vvv"] {
             let row = format!("{verbosity} {redirection}");

@@ -323,7 +323,8 @@ fn ctrl_z_gives_the_terminal_back_and_it_goes_on() {
     let mut terminal = Terminal::start(&["play", "l-game"], 24, 80);
     terminal.shows("p1 (me) to move");
     terminal.send("\x1a");
-    // Whether it really stops, the shell decides that it was started from; the terminal is given back in any case.
+    // Whether it really stops, the shell decides that it was started from; the terminal is given back in any
+    // case.
     terminal.expect(GIVEN_BACK);
     terminal.signal(Signal::CONT);
     terminal.send("text\r");

@@ -1,5 +1,5 @@
-//! The searches against plain minimax: on random game trees in which players may move twice, chance may decide,
-//! and lines join again.
+//! The searches against plain minimax: on random game trees in which players may move twice, chance may
+//! decide, and lines join again.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
@@ -273,7 +273,8 @@ fn check<const C: bool, const S: bool>(
             let class = |score: Score| (score.is_win(), score.is_loss(), if S { score.raw() } else { 0 });
             assert_eq!(class(value.score), class(truth), "{line:?}");
         } else if C && value.score.is_win() {
-            // Where chance decides when the game is won, the distance is a bound; what is claimed of it is checked below.
+            // Where chance decides when the game is won, the distance is a bound; what is claimed of it is
+            // checked below.
             assert!(expected[rank].is_win());
         } else if C && value.score.is_loss() {
             assert!(expected[rank].is_loss());
@@ -285,8 +286,8 @@ fn check<const C: bool, const S: bool>(
     check_proofs(game, found, moves);
 }
 
-/// Checks what the lines of an answer claim to be proven: for a line's move, and of the first for the position.
-/// Gives how many claims there are.
+/// Checks what the lines of an answer claim to be proven: for a line's move, and of the first for the
+/// position. Gives how many claims there are.
 fn check_proofs<const C: bool, const S: bool>(game: &Tree<C, S>, found: &Found<u8>, moves: &[u8]) -> usize {
     let root = Node { state: 0, ply: 0, lead: 0 };
     let worth = |mv: u8| {

@@ -1,7 +1,7 @@
 //! The node counts of `plyd bench`: equal on every machine, and changed only on purpose.
 //!
-//! A change to the search, an evaluation or the rules changes the signature. Then `tests/signature.txt` is renewed
-//! with what this test prints, and the commit message ends with the new line.
+//! A change to the search, an evaluation or the rules changes the signature. Then `tests/signature.txt` is
+//! renewed with what this test prints, and the commit message ends with the new line.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Matches of several players, ended and gone on with, and their records shown: the real binary as people run it.
+//! Matches of several players, ended and gone on with, and their records shown: the real binary as people run
+//! it.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

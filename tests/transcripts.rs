@@ -1,4 +1,5 @@
-//! The golden conversations in `protocol/transcripts` come out the same, by the command that users have for it.
+//! The golden conversations in `protocol/transcripts` come out the same, by the command that users have for
+//! it.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

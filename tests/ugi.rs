@@ -118,7 +118,8 @@ fn value<'a>(line: &'a str, name: &str) -> &'a str {
     line.split(' ').skip_while(|word| *word != name).nth(1).unwrap_or_else(|| panic!("no {name}: {line}"))
 }
 
-/// A game between two processes, asked as cutegames asks: it trusts the engines for the turn, the end and the result.
+/// A game between two processes, asked as cutegames asks: it trusts the engines for the turn, the end and the
+/// result.
 fn play(arguments: &[&str], fen: &str) -> (usize, String) {
     let mut engines = [Engine::start(arguments), Engine::start(arguments)];
     for engine in &mut engines {

@@ -61,7 +61,8 @@ fn number(id: &str) -> usize {
     id[1..].parse().unwrap()
 }
 
-/// Whether a `close` or a `newgame` of a search's session was sent between the search and another request, and took effect.
+/// Whether a `close` or a `newgame` of a search's session was sent between the search and another request,
+/// and took effect.
 fn is_closed_before(
     target: &str,
     id: &str,
@@ -106,8 +107,8 @@ fn check(peer: &Peer, requests: &HashMap<String, Value>) {
         for target in last["targets"].as_array().into_iter().flatten() {
             let end = finals[target.as_str().unwrap()];
             assert!(end["seq"].as_u64() > last["seq"].as_u64(), "{last} but {end}");
-            // A go that proves bad while it is read ends in its error, and one whose session is being closed when the stop
-            // comes ends for that.
+            // A go that proves bad while it is read ends in its error, and one whose session is being closed
+            // when the stop comes ends for that.
             let told = match end["reason"].as_str() {
                 Some("closed") => is_closed_before(target.as_str().unwrap(), id, requests, &finals),
                 reason => reason == Some("stopped") || end["type"] == "error",

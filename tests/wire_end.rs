@@ -11,7 +11,8 @@ use common::{Peer, Server, process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Searches by what ends them, and how `finish` ends each; those that end by themselves do so soon, or in years.
+/// Searches by what ends them, and how `finish` ends each; those that end by themselves do so soon, or in
+/// years.
 fn searches(soon: bool) -> Vec<(&'static str, Value, &'static str)> {
     let clock = json!({ "kind": "per_move", "ms": if soon { 30 } else { 1_000_000_000_000_i64 } });
     let nodes = json!({ "nodes": if soon { 20_000 } else { 1_000_000_000_000_000_i64 } });
@@ -189,8 +190,8 @@ fn a_signal_ends_every_search_with_a_move() {
     }
 }
 
-/// Fills a connection that is never read until its answers wait in the process, then sends the signal once or twice;
-/// how long the process takes to end.
+/// Fills a connection that is never read until its answers wait in the process, then sends the signal once or
+/// twice; how long the process takes to end.
 fn end_while_unread(signals: usize) -> std::time::Duration {
     use std::io::Write;
     let mut server = Server::tcp(&[]);

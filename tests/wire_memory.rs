@@ -13,7 +13,8 @@ use common::boards::{Board, SLOW as SLOW_BOARDS};
 use common::{Server, endless, go, open, place};
 use serde_json::{Value, json};
 
-/// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does other things.
+/// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does
+/// other things.
 const SLOW: Duration = Duration::from_secs(300);
 
 /// A question that takes so long that what comes behind it waits.
@@ -137,7 +138,8 @@ fn a_connection_at_its_bound_is_read_no_further_and_keeps_its_order() {
         "position": { "start": board.start(), "moves": [board.mv()] } });
     for peer in [&mut stdio, &mut tcp] {
         peer.send(&question);
-        // It does not fit beside the question, and a ping behind it, which would be answered at once, is not read.
+        // It does not fit beside the question, and a ping behind it, which would be answered at once, is not
+        // read.
         peer.line(heavy("heavy").trim_end().as_bytes());
         peer.send(&json!({ "id": "ping", "cmd": "ping" }));
         for (id, wanted) in [("slow", "undecided"), ("heavy", "illegal_move")] {

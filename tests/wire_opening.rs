@@ -165,7 +165,8 @@ fn other_protocols_on_the_port_are_turned_away() {
                 let _closed = socket.write_all(piece);
             }
             let mut text = Vec::new();
-            // A reset may follow the close, since the rest of the request is not read; the answer comes before it.
+            // A reset may follow the close, since the rest of the request is not read; the answer comes
+            // before it.
             let _reset = socket.read_to_end(&mut text);
             let text = String::from_utf8(text).unwrap();
             let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,4 +1,5 @@
-//! Order and races of a connection: what each message may follow, and who wins when two things happen at once.
+//! Order and races of a connection: what each message may follow, and who wins when two things happen at
+//! once.
 
 // The functions beside the tests are called by them alone.
 #![allow(clippy::unwrap_used)]

@@ -205,7 +205,8 @@ fn clocks_and_stops_end_the_reading_of_a_position() {
             if id == "stop" {
                 peer.send(&json!({ "id": "s", "cmd": "stop", "target": name }));
             }
-            // Read to the end, a position takes minutes in a build that is not optimised: more than is waited for here.
+            // Read to the end, a position takes minutes in a build that is not optimised: more than is waited
+            // for here.
             let best = peer.last(&name);
             assert_eq!(best["type"], "bestmove", "{best}");
             assert_eq!(best["reason"], reason, "{best}");

@@ -1,5 +1,5 @@
-//! Cores that are shared out: moves with a clock before what is endless, a greedy client slows itself alone, and what the
-//! cores cannot carry is refused.
+//! Cores that are shared out: moves with a clock before what is endless, a greedy client slows itself alone,
+//! and what the cores cannot carry is refused.
 
 // The functions beside the tests are called by them alone.
 #![allow(clippy::unwrap_used)]
@@ -106,12 +106,14 @@ fn a_paused_search_goes_on_and_gives_the_same_answer() {
 
 #[test]
 fn beyond_the_cores_the_greedy_alone_are_refused() {
-    // 250 minimums of 10 ms do not fit into the 1.7 s that a clock of 2 s carries of them, unless they come in slowly. What
-    // other programs leave of the cores may carry less than it seems, but not with ever longer clocks.
+    // 250 minimums of 10 ms do not fit into the 1.7 s that a clock of 2 s carries of them, unless they come
+    // in slowly. What other programs leave of the cores may carry less than it seems, but not with ever
+    // longer clocks.
     assert!((0..5).any(|doubled| is_searched_behind_many(2000 << doubled)), "the honest search never began");
 }
 
-/// Whether the only search of a connection begins that comes behind many others with the same clock; it is not refused.
+/// Whether the only search of a connection begins that comes behind many others with the same clock; it is
+/// not refused.
 fn is_searched_behind_many(ms: u64) -> bool {
     let server = Server::tcp(&["--threads", "1"]);
     let (mut greedy, mut honest) = (server.greet(json!({})), server.greet(json!({})));

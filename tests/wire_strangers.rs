@@ -125,7 +125,8 @@ fn wrong_tokens_are_answered_later_and_later_and_a_right_one_is_not() {
         let waited = since.elapsed();
         assert!(waited >= Duration::from_millis(100 << round), "{round}: {waited:?}");
     }
-    // While the next guess waits for its answer a right token has its own; as the waits grow, also on a busy machine.
+    // While the next guess waits for its answer a right token has its own; as the waits grow, also on a busy
+    // machine.
     let is_ahead = |_| {
         let mut guesser = server.connect();
         guesser.send(&hello("no"));
@@ -185,8 +186,8 @@ fn an_idle_client_is_closed_only_where_that_is_asked_for() {
     assert_eq!(patient, 0);
 }
 
-/// What the system will ask of the server's end of a connection, and in how many hundredths of a second: `02` is a
-/// question whether the peer is there.
+/// What the system will ask of the server's end of a connection, and in how many hundredths of a second: `02`
+/// is a question whether the peer is there.
 fn timer(server: &Server, stream: &TcpStream) -> (String, u32) {
     let port = |address: SocketAddr| format!(":{:04X}", address.port());
     let (own, peer) = (port(server.address()), port(stream.local_addr().unwrap()));
@@ -241,7 +242,8 @@ fn limits_are_told_by_describe_too() {
     );
 }
 
-/// Runs `plyd serve` with these arguments until its first line of log, or its end; what it wrote, and whether it ran.
+/// Runs `plyd serve` with these arguments until its first line of log, or its end; what it wrote, and whether
+/// it ran.
 fn starts(arguments: &[&str]) -> (String, bool) {
     let mut launch = process::plyd([&["serve", "-v"], arguments].concat());
     launch.command.stdin(Stdio::null()).stderr(Stdio::piped());

@@ -1,5 +1,5 @@
-//! WebSocket frames: however a stream is cut into reads, its messages are those of a plain reading of RFC 6455, and what
-//! the server writes is read again unchanged.
+//! WebSocket frames: however a stream is cut into reads, its messages are those of a plain reading of RFC
+//! 6455, and what the server writes is read again unchanged.
 //!
 //! Input: the seed of the reads' lengths (a byte), then the stream.
 

@@ -1,8 +1,9 @@
-//! Every game's rules, positions, moves and state texts, through the registry: what is accepted is printed, and accepted
-//! again as the same; what is said to be legal can be played.
+//! Every game's rules, positions, moves and state texts, through the registry: what is accepted is printed,
+//! and accepted again as the same; what is said to be legal can be played.
 //!
-//! Input: a line whose first byte chooses the game, a line of rules as `NAME=VALUE,...`, the lines of the position (none: that
-//! of the rules), and a line `>MOVE` for each ply, where `>#N` is the Nth of those that can be played.
+//! Input: a line whose first byte chooses the game, a line of rules as `NAME=VALUE,...`, the lines of the
+//! position (none: that of the rules), and a line `>MOVE` for each ply, where `>#N` is the Nth of those that
+//! can be played.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! The line reader: however a stream is cut into reads, its lines are those of a plain split.
 //!
-//! Input: the limit, how many lines it holds for, the limit after them, the seed of the reads' lengths (a byte each), then
-//! the stream.
+//! Input: the limit, how many lines it holds for, the limit after them, the seed of the reads' lengths (a
+//! byte each), then the stream.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Files of games: what is whole in one is read, half a line at the end is taken away, and what is read is written and
-//! read again unchanged. The games in them are played through, as `plyd show` does.
+//! Files of games: what is whole in one is read, half a line at the end is taken away, and what is read is
+//! written and read again unchanged. The games in them are played through, as `plyd show` does.
 //!
 //! Input: a file.
 

@@ -1,5 +1,5 @@
-//! The decoder of requests: what it takes is written and read again unchanged, and what it refuses is refused with a
-//! fault that points into the line.
+//! The decoder of requests: what it takes is written and read again unchanged, and what it refuses is refused
+//! with a fault that points into the line.
 //!
 //! Input: a line.
 

@@ -1,5 +1,5 @@
-//! Drawing primitives: a grid with pieces, walls and marks, so that one client draws every game. They say what to show,
-//! never what it means to the rules.
+//! Drawing primitives: a grid with pieces, walls and marks, so that one client draws every game. They say
+//! what to show, never what it means to the rules.
 
 use crate::Player;
 use schemars::JsonSchema;

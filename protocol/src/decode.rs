@@ -1,5 +1,5 @@
-//! From a line to a [`Request`], or to the first fault of it. Only the line is judged here: what needs a session, a
-//! game or the connection's state is left to the daemon.
+//! From a line to a [`Request`], or to the first fault of it. Only the line is judged here: what needs a
+//! session, a game or the connection's state is left to the daemon.
 
 use crate::fields::{Faults, Fields, any_text, flag, int, is_extension, is_name, list, name, object};
 use crate::fields::{seed, settings, text, word};
@@ -40,8 +40,8 @@ impl Fault {
 /// Reads one line, with or without its line end. The line's length is for the reader of the lines to bound.
 ///
 /// # Errors
-/// The first fault by this order: JSON, id, cmd, unknown field, missing field, type, value; and of one kind the first
-/// in the line.
+/// The first fault by this order: JSON, id, cmd, unknown field, missing field, type, value; and of one kind
+/// the first in the line.
 ///
 /// ```
 /// use plyd_protocol::{ErrorCode, decode};
@@ -189,8 +189,8 @@ fn go(f: &mut Fields<'_>) -> Go {
     go
 }
 
-/// Whether a `go` asks for a move but has neither clock nor limit. Judged by what is there, right or wrong: a limit of
-/// a wrong type is not a missing clock.
+/// Whether a `go` asks for a move but has neither clock nor limit. Judged by what is there, right or wrong: a
+/// limit of a wrong type is not a missing clock.
 fn is_unbounded_move(f: &Fields<'_>) -> bool {
     let asks_for_move = match f.value("mode") {
         None => true,

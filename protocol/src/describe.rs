@@ -1,5 +1,5 @@
-//! What the `body` of a `describe` result holds, by topic: a list of [`GameSummary`], a [`GameInfo`], a list of
-//! [`SettingInfo`], or the schemas. The types know no game; a daemon fills them from its registry.
+//! What the `body` of a `describe` result holds, by topic: a list of [`GameSummary`], a [`GameInfo`], a list
+//! of [`SettingInfo`], or the schemas. The types know no game; a daemon fills them from its registry.
 
 use crate::Setting;
 use schemars::JsonSchema;
@@ -39,7 +39,8 @@ pub struct GameInfo {
     pub players: Vec<Word>,
     /// How a game can end, the `by` of outcomes.
     pub by: Vec<Word>,
-    /// How strong the default player is at each value of the option `level`; absent where that was not measured.
+    /// How strong the default player is at each value of the option `level`; absent where that was not
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsInfo>,
 }

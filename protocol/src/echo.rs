@@ -22,8 +22,8 @@ pub fn echo(text: &str) -> String {
     out
 }
 
-/// The JSON pointer to the member `name` (or the item of that index) of what `parent` points to. A name longer than 64
-/// characters is left out, so that the pointer ends at its parent.
+/// The JSON pointer to the member `name` (or the item of that index) of what `parent` points to. A name
+/// longer than 64 characters is left out, so that the pointer ends at its parent.
 ///
 /// ```
 /// assert_eq!(plyd_protocol::pointer("/rules", "a/b"), "/rules/a~1b");

@@ -1,7 +1,8 @@
-//! Readers of single values and of objects, which record every fault and keep the one to be told. They know JSON types
-//! and ranges; which fields a command has is said in `decode`.
+//! Readers of single values and of objects, which record every fault and keep the one to be told. They know
+//! JSON types and ranges; which fields a command has is said in `decode`.
 //!
-//! A reader gives `None` after it has recorded a fault; what is read then is never used, as the request fails.
+//! A reader gives `None` after it has recorded a fault; what is read then is never used, as the request
+//! fails.
 
 use crate::json::{Node, Value};
 use crate::{ErrorCode, MAX_ID, Seed, Setting, Settings, echo, pointer};

@@ -1,8 +1,9 @@
-//! From bytes to a tree, as strictly as the protocol wants JSON: no byte-order mark, no key twice, no lone surrogate,
-//! no number past an f64, at most [`MAX_DEPTH`] levels. It knows no field and no command.
+//! From bytes to a tree, as strictly as the protocol wants JSON: no byte-order mark, no key twice, no lone
+//! surrogate, no number past an f64, at most [`MAX_DEPTH`] levels. It knows no field and no command.
 //!
-//! Two passes: serde_json checks the syntax, and unescapes strings; the tree is read here. So numbers keep their source
-//! text, each value its place in the line, nothing recurses deeper than the limit, and depth costs nothing.
+//! Two passes: serde_json checks the syntax, and unescapes strings; the tree is read here. So numbers keep
+//! their source text, each value its place in the line, nothing recurses deeper than the limit, and depth
+//! costs nothing.
 
 use crate::{ErrorCode, MAX_DEPTH, echo};
 use serde_json::value::RawValue;
@@ -53,7 +54,8 @@ impl Malformed {
         Self { code: ErrorCode::BadJson, message: message.to_string() }
     }
 
-    /// What is left to go wrong once the syntax is checked: serde_json looks at surrogates only when it unescapes.
+    /// What is left to go wrong once the syntax is checked: serde_json looks at surrogates only when it
+    /// unescapes.
     fn surrogate(_: serde_json::Error) -> Self {
         Self::json("a lone surrogate in a string")
     }

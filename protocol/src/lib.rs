@@ -1,9 +1,9 @@
 //! The wire of plyd's protocol, and the only place that knows it.
 //!
-//! The crate holds plain data types for every request ([`Request`]) and every message ([`Message`]), a strict decoder
-//! for request lines ([`decode`]) and the JSON Schema of both directions ([`schemas`]). It knows no game, no session
-//! and no transport: whether a move is legal, a session open or a token right is for the daemon to say. The
-//! specification for authors of clients is this crate's `README.md`.
+//! The crate holds plain data types for every request ([`Request`]) and every message ([`Message`]), a strict
+//! decoder for request lines ([`decode`]) and the JSON Schema of both directions ([`schemas`]). It knows no
+//! game, no session and no transport: whether a move is legal, a session open or a token right is for the
+//! daemon to say. The specification for authors of clients is this crate's `README.md`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

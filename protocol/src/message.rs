@@ -1,5 +1,5 @@
-//! What the server sends. The types carry no sequence number and no time stamp: a daemon serialises a message early
-//! and stamps it when it is written ([`splice`], [`Envelope`]).
+//! What the server sends. The types carry no sequence number and no time stamp: a daemon serialises a message
+//! early and stamps it when it is written ([`splice`], [`Envelope`]).
 
 use crate::{ErrorCode, Hash, InfoEvent, ResultMessage};
 use schemars::JsonSchema;

@@ -1,5 +1,6 @@
-//! What a client sends: one type per command, those about searches in `search`. The types do not check themselves; [`decode`](crate::decode) does, and a
-//! client that fills them by hand is answered by the daemon's checks. Fields at their default are not written.
+//! What a client sends: one type per command, those about searches in `search`. The types do not check
+//! themselves; [`decode`](crate::decode) does, and a client that fills them by hand is answered by the
+//! daemon's checks. Fields at their default are not written.
 
 use crate::search::{Go, Stop, Update};
 use crate::{MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
@@ -67,8 +68,8 @@ impl Command {
         "quit",
     ];
 
-    /// Whether it is answered at once, so that it never waits for another request. (`setoption` is if it names no
-    /// session.)
+    /// Whether it is answered at once, so that it never waits for another request. (`setoption` is if it
+    /// names no session.)
     #[must_use]
     pub fn is_immediate(&self) -> bool {
         matches!(

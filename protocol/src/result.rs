@@ -127,10 +127,12 @@ pub struct Limits {
     /// Bad lines before `hello` at which the connection closes.
     #[serde(default)]
     pub bad_lines: u32,
-    /// Time without a line and without a request in flight at which a greeted connection over a socket closes; 0: none.
+    /// Time without a line and without a request in flight at which a greeted connection over a socket
+    /// closes; 0: none.
     #[serde(default)]
     pub idle_ms: u64,
-    /// Players with their memory at once: those of all searches in flight, and those that sessions keep between searches.
+    /// Players with their memory at once: those of all searches in flight, and those that sessions keep
+    /// between searches.
     #[serde(default)]
     pub engines: u32,
     /// Delays that the server keeps while search threads leave one core free.
@@ -419,8 +421,8 @@ pub struct Counters {
     pub nodes: u64,
     /// `info` messages replaced by newer ones before they were sent.
     pub info_skipped: u64,
-    /// Lines of the server's log that were lost, since nobody read them or there was no room for them; from a server
-    /// with the feature `log_lost`.
+    /// Lines of the server's log that were lost, since nobody read them or there was no room for them; from a
+    /// server with the feature `log_lost`.
     #[serde(default)]
     pub log_lost: u64,
 }

@@ -1,5 +1,5 @@
-//! The JSON Schema of both directions, made from the types. What a schema cannot say (`min <= max`, one line per
-//! object, the order of faults) is in the specification only.
+//! The JSON Schema of both directions, made from the types. What a schema cannot say (`min <= max`, one line
+//! per object, the order of faults) is in the specification only.
 
 use crate::request::NAME_PATTERN;
 use crate::*;
@@ -120,7 +120,8 @@ fn integers(schema: &mut Schema) {
     }
 }
 
-/// Takes null from fields that are left out when they hold nothing. (A field that can be both says so by `oneOf`.)
+/// Takes null from fields that are left out when they hold nothing. (A field that can be both says so by
+/// `oneOf`.)
 fn absent_not_null(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let Some(Value::Object(properties)) = schema.get_mut("properties") else {

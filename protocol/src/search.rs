@@ -1,4 +1,5 @@
-//! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a time.
+//! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a
+//! time.
 
 use crate::request::{NAME_PATTERN, is_default};
 use crate::{GameRef, MAX_INT, MAX_MOVES_TO_GO, MAX_MULTIPV, MAX_SEARCH_DEPTH, Position, Settings};
@@ -206,7 +207,8 @@ pub struct InfoRequest {
     #[serde(default = "usual_events", skip_serializing_if = "is_usual_events")]
     #[schemars(extend("default" = ["best"]))]
     pub events: Vec<InfoEvent>,
-    /// The least time between two messages of one event; the newest waits, older ones are skipped and counted.
+    /// The least time between two messages of one event; the newest waits, older ones are skipped and
+    /// counted.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(range(min = 0, max = MAX_INT))]
     #[schemars(extend("default" = 0))]

@@ -75,8 +75,8 @@ impl Settings {
     }
 }
 
-/// At least the bytes that a line's request will occupy, known before it is decoded: its texts, and a place for each
-/// element of an array and each field of an object.
+/// At least the bytes that a line's request will occupy, known before it is decoded: its texts, and a place
+/// for each element of an array and each field of an object.
 #[must_use]
 pub fn decoded_bound(line: &[u8]) -> usize {
     let count = |wanted: u8| line.iter().filter(|byte| **byte == wanted).count();

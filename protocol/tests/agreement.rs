@@ -1,4 +1,5 @@
-//! The decoder and the request schema say the same: what the schema tells of each field is tried on the decoder.
+//! The decoder and the request schema say the same: what the schema tells of each field is tried on the
+//! decoder.
 
 // Clippy's leave for tests does not reach the functions that tests call.
 #![allow(clippy::unwrap_used)]

@@ -1,4 +1,5 @@
-//! The referee's clocks: how much time a player has for a move, what it is told of that, and when its flag falls.
+//! The referee's clocks: how much time a player has for a move, what it is told of that, and when its flag
+//! falls.
 //!
 //! Reads no time: the referee gives the time that each answer took.
 
@@ -14,7 +15,8 @@ pub enum TimeControl {
     Unlimited,
     /// A fixed time for each move.
     PerMove(Duration),
-    /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many are made.
+    /// A time for the game that grows with each move; with `moves`, the base is added again whenever so many
+    /// are made.
     Increment {
         /// The time at the start, and of each further period.
         base: Duration,
@@ -23,7 +25,8 @@ pub enum TimeControl {
         /// The moves of a period; none: the base is for the whole game.
         moves: Option<u32>,
     },
-    /// A time for the game that starts to run a delay after the opponent's move; what is left of the delay is lost.
+    /// A time for the game that starts to run a delay after the opponent's move; what is left of the delay is
+    /// lost.
     Delay {
         /// The time at the start.
         base: Duration,
@@ -82,8 +85,8 @@ impl GameClock {
         }
     }
 
-    /// The clock as a `go` tells it, rounded down to milliseconds, beside the clock of the opponent. An opponent whose
-    /// clock has no time for the game is not told.
+    /// The clock as a `go` tells it, rounded down to milliseconds, beside the clock of the opponent. An
+    /// opponent whose clock has no time for the game is not told.
     pub fn told(&self, opponent: &Self) -> Option<Clock> {
         let (opp_ms, opp_inc_ms) = match opponent.control {
             TimeControl::Increment { increment, .. } => (Some(signed_ms(opponent.left)), ms(increment)),
@@ -106,7 +109,8 @@ impl GameClock {
         }
     }
 
-    /// Counts a move that took `time`. What an answer within the margin takes too long is forgiven: nothing is left then.
+    /// Counts a move that took `time`. What an answer within the margin takes too long is forgiven: nothing
+    /// is left then.
     ///
     /// # Errors
     /// How much more than the clock and the margin allow it took: the flag fell.
@@ -132,8 +136,8 @@ impl GameClock {
         Ok(())
     }
 
-    /// Counts a move as [`press`](Self::press) does. If the flag fell, the margin is wider by the time for which the machine
-    /// stood still, where that is told; then tells by how much the answer was late.
+    /// Counts a move as [`press`](Self::press) does. If the flag fell, the margin is wider by the time for
+    /// which the machine stood still, where that is told; then tells by how much the answer was late.
     ///
     /// # Errors
     /// How much more than the clock allows it took: the flag fell.
@@ -174,8 +178,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// What happened; control; margin; the time of each move in us; then what is left in us, or by how much the last
-    /// move was late.
+    /// What happened; control; margin; the time of each move in us; then what is left in us, or by how much
+    /// the last move was late.
     type Case = (&'static str, TimeControl, u64, &'static [u64], Result<Option<u64>, u64>);
 
     #[test]
@@ -217,7 +221,8 @@ mod tests {
 
     #[test]
     fn what_stood_still_is_forgiven() {
-        // The time of the answer, the margin, for how long the machine stood still, and what comes of it, in ms.
+        // The time of the answer, the margin, for how long the machine stood still, and what comes of it, in
+        // ms.
         for (time, margin, still, expected) in [
             (50, 0, Some(0), Ok(None)),
             (57, 0, Some(7), Ok(Some(7))),

@@ -1,7 +1,9 @@
-//! Cores of games that are played at once: each game's players get cores of their own, the referees share the rest.
+//! Cores of games that are played at once: each game's players get cores of their own, the referees share the
+//! rest.
 //!
-//! A process inherits where the thread may run that starts it. So a referee moves to its game's cores, starts a
-//! player, and moves back: the player counts its cores itself and finds those, and no thread of it can slip past.
+//! A process inherits where the thread may run that starts it. So a referee moves to its game's cores, starts
+//! a player, and moves back: the player counts its cores itself and finds those, and no thread of it can slip
+//! past.
 
 use std::io;
 

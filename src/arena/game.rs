@@ -1,4 +1,5 @@
-//! One game: the referee asks the players in turn, keeps their clocks, and decides what their answers are worth.
+//! One game: the referee asks the players in turn, keeps their clocks, and decides what their answers are
+//! worth.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,7 +53,8 @@ enum End {
 }
 
 impl<'m> Referee<'m> {
-    /// The referee of that one of the games that are played at once; its processes are started by their first game.
+    /// The referee of that one of the games that are played at once; its processes are started by their first
+    /// game.
     pub(super) fn new(contest: &'m Match, place: usize) -> Self {
         Self {
             contest,
@@ -69,8 +71,8 @@ impl<'m> Referee<'m> {
         self.seats[index].new_game(seed)
     }
 
-    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players' own seeds are
-    /// new in each game.
+    /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players'
+    /// own seeds are new in each game.
     pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
         let Fixture { number, round, players, .. } = fixture;
         let opening = &self.contest.openings[round];
@@ -167,8 +169,8 @@ impl<'m> Referee<'m> {
 }
 
 impl Board {
-    /// Asks for a move and plays it. `stood_still` tells for how long the machine did between two instants, where that is
-    /// watched.
+    /// Asks for a move and plays it. `stood_still` tells for how long the machine did between two instants,
+    /// where that is watched.
     ///
     /// # Errors
     /// What is wrong with the answer, or that there is none.

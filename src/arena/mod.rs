@@ -1,8 +1,8 @@
 //! Matches between players: processes that speak the protocol, and a referee that trusts neither of them.
 //!
-//! The referee keeps its own copy of each game through [`AnyRoot`], asks each player in turn, reads its own clock, and
-//! notes every move with its time and score. It knows no game and no search: what it knows of a player is the lines that
-//! its process writes.
+//! The referee keeps its own copy of each game through [`AnyRoot`], asks each player in turn, reads its own
+//! clock, and notes every move with its time and score. It knows no game and no search: what it knows of a
+//! player is the lines that its process writes.
 
 mod clock;
 mod cores;
@@ -63,7 +63,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub reaper: Option<Arc<Reaper>>,
-    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None: it is not.
+    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None:
+    /// it is not.
     pub stalls: Option<Stalls>,
 }
 
@@ -168,9 +169,9 @@ impl Match {
         Err(format!("game {number} {differs}"))
     }
 
-    /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished` when it
-    /// ends, before the same referee begins another; games that are played at once end in any order. No further game
-    /// begins once `halt` is raised.
+    /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
+    /// when it ends, before the same referee begins another; games that are played at once end in any order.
+    /// No further game begins once `halt` is raised.
     ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.

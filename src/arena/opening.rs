@@ -27,9 +27,9 @@ pub enum NoOpening {
     Start(String),
 }
 
-/// Draws `count` positions, each so many random moves from a start, each move as likely as the others. `start` gives the
-/// start of an opening by its index, drawn from the random numbers where starts are drawn. No game is over there and a
-/// player is to move; positions differ, until 64 draws have found no new one.
+/// Draws `count` positions, each so many random moves from a start, each move as likely as the others.
+/// `start` gives the start of an opening by its index, drawn from the random numbers where starts are drawn.
+/// No game is over there and a player is to move; positions differ, until 64 draws have found no new one.
 ///
 /// # Errors
 /// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
@@ -94,7 +94,8 @@ pub fn outcome<'a>(outcomes: &'a [ChanceInfo], random: &mut SplitMix64) -> Optio
     outcome_at(outcomes, random.below(1_000_000) as u32)
 }
 
-/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before it.
+/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before
+/// it.
 fn outcome_at(outcomes: &[ChanceInfo], mut place: u32) -> Option<&str> {
     let found = outcomes.iter().find(|outcome| {
         let reaches = place < outcome.ppm;

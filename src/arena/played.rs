@@ -9,8 +9,8 @@ use crate::archive::Kept;
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayedGame {
-    /// What was played. The result's `by` is one of the game's endings, `adjudication`, `max_moves` (the referee's draw),
-    /// or a fault.
+    /// What was played. The result's `by` is one of the game's endings, `adjudication`, `max_moves` (the
+    /// referee's draw), or a fault.
     #[serde(flatten)]
     pub record: Record,
     /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
@@ -57,13 +57,15 @@ pub struct Answered {
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
     pub time_us: u64,
-    /// The time from receiving the `go` to deciding, in microseconds, as the player tells it: what it does not explain
-    /// of `time_us` was spent on the way.
+    /// The time from receiving the `go` to deciding, in microseconds, as the player tells it: what it does
+    /// not explain of `time_us` was spent on the way.
     pub own_us: u64,
-    /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each move.
+    /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each
+    /// move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_us: Option<u64>,
-    /// By how much the answer was late, in microseconds, where that was forgiven because the machine stood still for as long.
+    /// By how much the answer was late, in microseconds, where that was forgiven because the machine stood
+    /// still for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgiven_us: Option<u64>,
     /// The score that the player announced for its move, from its own view.

@@ -25,8 +25,8 @@ pub(super) struct Agreed {
     pub(super) winner: Option<Player>,
 }
 
-/// What both players proved with their latest answers, if that is the same. One player's word is not enough: it may be wrong,
-/// and which player is better is what the match is to find out.
+/// What both players proved with their latest answers, if that is the same. One player's word is not enough:
+/// it may be wrong, and which player is better is what the match is to find out.
 pub(super) fn agreed(answers: &[Answered]) -> Option<Agreed> {
     let latest = |player| answers.iter().rev().find(|answered| answered.player == player);
     let proven = proven(latest(Player::P1)?)?;

@@ -12,8 +12,8 @@ pub enum Format {
     Ladder,
 }
 
-/// The games of a match, counted from 0. In each round every pairing plays one opening twice, with sides swapped, so that a match
-/// that ends early has given all pairings the same openings.
+/// The games of a match, counted from 0. In each round every pairing plays one opening twice, with sides
+/// swapped, so that a match that ends early has given all pairings the same openings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     pairings: Vec<[usize; 2]>,

@@ -1,8 +1,8 @@
-//! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by the
-//! referee's clock, and ended as soon as it fails.
+//! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by
+//! the referee's clock, and ended as soon as it fails.
 //!
-//! What is waited for is bounded, whatever the player does: writing to one that does not read, reading from one that
-//! writes without end, and the farewell to one that does not leave.
+//! What is waited for is bounded, whatever the player does: writing to one that does not read, reading from
+//! one that writes without end, and the farewell to one that does not leave.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ use crate::client::{Client, ClientError, LineError, Received, Retry, is_final, m
 /// The one session that a player's process holds.
 const SESSION: &str = "match";
 
-/// How long a process that closed its output may take to end, so that its exit code can be told; also after the
-/// farewell at the end of the match, before it is killed.
+/// How long a process that closed its output may take to end, so that its exit code can be told; also after
+/// the farewell at the end of the match, before it is killed.
 const EXIT: Duration = Duration::from_secs(1);
 
 /// Longer than any game.
@@ -105,12 +105,14 @@ impl fmt::Display for Fault {
 }
 
 impl<'m> Seat<'m> {
-    /// The seat of a player in that one of the games that are played at once; its process begins with the first game.
+    /// The seat of a player in that one of the games that are played at once; its process begins with the
+    /// first game.
     pub(super) fn new(contest: &'m Match, player: &'m Player, place: usize) -> Self {
         Self { contest, player, place, client: None }
     }
 
-    /// Begins a game, with nothing left of the game before; starts the process, or connects, where that is not done.
+    /// Begins a game, with nothing left of the game before; starts the process, or connects, where that is
+    /// not done.
     ///
     /// # Errors
     /// How the player failed; its process is killed.
@@ -126,8 +128,8 @@ impl<'m> Seat<'m> {
         }
     }
 
-    /// Asks for a move in a position, under a clock that leaves so much time; a server that is overloaded is asked again while
-    /// that lasts.
+    /// Asks for a move in a position, under a clock that leaves so much time; a server that is overloaded is
+    /// asked again while that lasts.
     ///
     /// # Errors
     /// How the player failed; its process is killed.
@@ -175,14 +177,15 @@ impl<'m> Seat<'m> {
         }
     }
 
-    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the fault back.
+    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the fault
+    /// back.
     pub(super) fn dismiss(&mut self, fault: Fault) -> Fault {
         self.leave();
         fault
     }
 
-    /// Sends a command and waits for its final message, for the time that its clock leaves and then as long as the
-    /// match is patient; tells when the last byte left.
+    /// Sends a command and waits for its final message, for the time that its clock leaves and then as long
+    /// as the match is patient; tells when the last byte left.
     fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
         let strictness = self.contest.strictness;
         let patience = allowed.saturating_add(strictness.margin).saturating_add(strictness.patience);
@@ -277,7 +280,8 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
                     return Err(Fault::new(FaultKind::Protocol, message));
                 }
             },
-            // A chatty player is silent too: the deadline ends the wait even where there is always a line to read.
+            // A chatty player is silent too: the deadline ends the wait even where there is always a line to
+            // read.
             _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
             _ => (),
         }

@@ -1,7 +1,9 @@
-//! What the machine holds back from everybody: on each core a thread sleeps half a millisecond at a time, at what times
-//! it should have been awake and was not. A player that is late by less than that was not slow: it did not run.
+//! What the machine holds back from everybody: on each core a thread sleeps half a millisecond at a time, at
+//! what times it should have been awake and was not. A player that is late by less than that was not slow: it
+//! did not run.
 //!
-//! It is the control beside which the project measures its own latencies, kept by the referee for a whole match.
+//! It is the control beside which the project measures its own latencies, kept by the referee for a whole
+//! match.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +16,8 @@ use super::cores;
 /// How long a watch sleeps: what a stall may be longer than it is seen to be.
 const NAP: Duration = Duration::from_micros(500);
 
-/// What is no stall yet: a busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a player's own
-/// thread must not excuse it.
+/// What is no stall yet: a busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a
+/// player's own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// The stalls that a watch remembers; answers are asked about as soon as they arrive.
@@ -50,7 +52,8 @@ struct Seen {
 type Span = (Instant, Instant);
 
 impl Stalls {
-    /// Begins to watch the cores on which this thread may run; all as one where the system does not tell them.
+    /// Begins to watch the cores on which this thread may run; all as one where the system does not tell
+    /// them.
     #[must_use]
     pub fn watch() -> Self {
         let ended = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,5 @@
-//! From whose view a value is told. What a position is worth is the server's own opinion; for whom it is good is not.
+//! From whose view a value is told. What a position is worth is the server's own opinion; for whom it is good
+//! is not.
 
 use serde_json::{Value, json};
 
@@ -8,8 +9,8 @@ use super::suite::Trial;
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, list, text};
 
-/// Boards of isolation where player 1 stands in the open and player 2 has one jump left, which the other cannot take
-/// away at once; the rows without the mover.
+/// Boards of isolation where player 1 stands in the open and player 2 has one jump left, which the other
+/// cannot take away at once; the rows without the mover.
 const LOPSIDED: [&str; 4] = [
     "2....../..x..../......./......./......./....1../.......",
     "2.x..../..x..../......./......./....1../......./.......",
@@ -44,8 +45,8 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
     if count > 0 { Ok(()) } else { Err(Stop::skipped("no position is evaluated")) }
 }
 
-/// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from the view of
-/// who moved.
+/// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from
+/// the view of who moved.
 fn agrees(
     talk: &mut Talk<'_>,
     game: &Value,
@@ -68,13 +69,14 @@ fn agrees(
     Ok(here.abs_diff(0) > 1)
 }
 
-/// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no single board
-/// decides. Where a value is none, its board is left out.
+/// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no
+/// single board decides. Where a value is none, its board is left out.
 fn sums(talk: &mut Talk<'_>, worth: impl Fn(&mut Talk<'_>, &Value) -> Checked<Option<i64>>) -> Checked {
     talk.needs("isolation")?;
     let (mut strong, mut weak, mut count) = (0, 0, 0);
     for rows in LOPSIDED {
-        // The same with the players' names exchanged, so that it is the mover's view and not the first player's.
+        // The same with the players' names exchanged, so that it is the mover's view and not the first
+        // player's.
         let exchanged: String = rows
             .chars()
             .map(|cell| match cell {
@@ -108,8 +110,8 @@ pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// The score of a search is from its mover's view, whoever that is. One ply is searched: what comes then is no longer
-/// what the board shows.
+/// The score of a search is from its mover's view, whoever that is. One ply is searched: what comes then is
+/// no longer what the board shows.
 pub(super) fn of_searches(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "isolation" });
     sums(&mut trial.greet()?, |talk, position| {

@@ -1,7 +1,8 @@
 //! Fairness: what one connection asks for takes from another one no more than its share.
 //!
-//! What any server owes is asked of any: each honest request gets its answer. How soon, and how deep a search it
-//! is, is judged where the server promises it by a feature, beside the same requests when nobody else asks for anything.
+//! What any server owes is asked of any: each honest request gets its answer. How soon, and how deep a search
+//! it is, is judged where the server promises it by a feature, beside the same requests when nobody else asks
+//! for anything.
 
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use super::talk::Talk;
 use super::time::{Sample, answer, judge, measured, ms};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number};
 
-/// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a few with
-/// one.
+/// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a
+/// few with one.
 const GREEDY: u64 = 64;
 const FEW: u64 = 4;
 
@@ -53,7 +54,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check::talk("unread", "a go whose clock ends before its position is read is answered in time", unread),
 ];
 
-/// Starts as many endless searches as the server takes; their ids. What it does not take is refused by a typed error.
+/// Starts as many endless searches as the server takes; their ids. What it does not take is refused by a
+/// typed error.
 fn start_many(talk: &mut Talk<'_>) -> Checked<Vec<String>> {
     let game = talk.vast_game()?;
     let (most, threads) = if talk.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };

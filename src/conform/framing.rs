@@ -1,4 +1,5 @@
-//! Lines: what ends one, what may stand around it, how long and how deep it may be, and what becomes of a bad one.
+//! Lines: what ends one, what may stand around it, how long and how deep it may be, and what becomes of a bad
+//! one.
 
 use serde_json::{Value, json};
 

@@ -10,8 +10,8 @@ use super::requests::{endless, go, inspect, newgame, ping, session, with};
 use super::suite::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
-/// How long a server may leave unread what it is sent before it must have closed the connection: `stalled_ms`, and then
-/// some.
+/// How long a server may leave unread what it is sent before it must have closed the connection:
+/// `stalled_ms`, and then some.
 const STALLED: Duration = Duration::from_secs(15);
 
 pub(super) const CHECKS: &[Check] = &[

@@ -173,8 +173,8 @@ fn room(trial: &Trial<'_>) -> Checked {
 fn large_answer(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.needs("sudoku")?;
-    // Some 15,000 moves, each with a position of 625 cells, are more than `unsent_bytes`. Where no feature promises that,
-    // a quarter of it is asked for.
+    // Some 15,000 moves, each with a position of 625 cells, are more than `unsent_bytes`. Where no feature
+    // promises that, a quarter of it is asked for.
     let size = if talk.has("byte_limits") { 5 } else { 4 };
     let question = json!({ "game": "sudoku", "rules": { "m": size, "n": size } });
     let last = talk.ask(&inspect("large", &question, &json!({}), &["moves"]))?;

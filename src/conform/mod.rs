@@ -1,15 +1,15 @@
 //! The conformance suite: checks for any server of the protocol, by its bytes alone.
 //!
-//! Knows the specification and, as the referee of what searches claim, our own games; it knows nothing of our daemon.
-//! A check is written so that a server that is right but different passes: other wordings, further fields, other
-//! games. What is not offered is skipped. In reading order:
+//! Knows the specification and, as the referee of what searches claim, our own games; it knows nothing of our
+//! daemon. A check is written so that a server that is right but different passes: other wordings, further
+//! fields, other games. What is not offered is skipped. In reading order:
 //!
-//! 1. `verdict`: what comes of a check; `talk`: one connection, with the waits and comparisons that checks are
-//!    made of.
-//! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a check
-//!    of its own; `referee`: the rules behind it.
-//! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`, `figures`; `refusals`
-//!    are a table, `refusals.txt`.
+//! 1. `verdict`: what comes of a check; `talk`: one connection, with the waits and comparisons that checks
+//!    are made of.
+//! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a
+//!    check of its own; `referee`: the rules behind it.
+//! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`,
+//!    `figures`; `refusals` are a table, `refusals.txt`.
 //! 4. `suite`: which checks there are and how they are run; `promises`: what of the specification they cover.
 
 mod describe;

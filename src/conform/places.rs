@@ -1,6 +1,7 @@
 //! Places: who leaves, and who is refused, when a server over sockets has as many connections as it allows.
 //!
-//! What the limits are is read from `hello`. Those that are too large to be reached within a check are not tried.
+//! What the limits are is read from `hello`. Those that are too large to be reached within a check are not
+//! tried.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Preparation: what a server does with positions that take its rules long to read.
 //!
-//! Only where the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver that searches; a
-//! server that finds out at once has nothing to be undecided about, and passes.
+//! Only where the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver that
+//! searches; a server that finds out at once has nothing to be undecided about, and passes.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use super::talk::Talk;
 use super::time::{judge, measured, ms};
 use super::verdict::{Checked, Stop, holds, like, list};
 
-/// How long after the end of a search the server may still look for a legal move, and how late it may be then.
+/// How long after the end of a search the server may still look for a legal move, and how late it may be
+/// then.
 const UNPREPARED: Duration = ms(1250);
 
 pub(super) const CHECKS: &[Check] = &[

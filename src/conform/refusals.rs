@@ -1,4 +1,5 @@
-//! Checks that are rows of a table: a line that is refused, and how. `refusals.txt` says what its columns mean.
+//! Checks that are rows of a table: a line that is refused, and how. `refusals.txt` says what its columns
+//! mean.
 
 use serde_json::{Value, json};
 

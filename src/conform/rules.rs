@@ -1,5 +1,5 @@
-//! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What `describe` tells is
-//! judged in `describe`.
+//! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
+//! `describe` tells is judged in `describe`.
 
 use serde_json::{Value, json};
 
@@ -119,8 +119,8 @@ fn wants(trial: &Trial<'_>) -> Checked {
         let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
         for want in WANTS {
             let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;
-            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each of `moves`
-            // has its own.
+            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
+            // of `moves` has its own.
             if !["eval", "state"].contains(&want) {
                 holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
             }

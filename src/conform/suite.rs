@@ -97,7 +97,8 @@ pub struct Plan {
     pub only: Vec<String>,
     /// Whether the log of a server that is started goes to our stderr; else it is dropped.
     pub log: bool,
-    /// What ends the servers that are started if this process is killed; none: they see the end of their input.
+    /// What ends the servers that are started if this process is killed; none: they see the end of their
+    /// input.
     pub reaper: Option<Arc<Reaper>>,
 }
 

@@ -466,7 +466,8 @@ impl<'w> Talk<'w> {
 }
 
 impl Drop for Talk<'_> {
-    /// Ends the conversation so that the server's searches are free for the next one; a process is just killed.
+    /// Ends the conversation so that the server's searches are free for the next one; a process is just
+    /// killed.
     fn drop(&mut self) {
         if self.ended || self.lines.pid().is_some() {
             return;

@@ -1,9 +1,10 @@
 //! Times: clocks and limits are kept, and answers that come at once do so.
 //!
-//! Each wait is measured beside a control, a thread that only sleeps to the same instant: what makes that late makes
-//! an honest server late, too. A server is judged by the median of what it is later than its control, and a tail is told
-//! as slow. Where the machine takes its cores from a thread that is busy, as a search is, and not only from sleepers, the
-//! best round is judged instead: a server that does not heed its clock is late each time.
+//! Each wait is measured beside a control, a thread that only sleeps to the same instant: what makes that
+//! late makes an honest server late, too. A server is judged by the median of what it is later than its
+//! control, and a tail is told as slow. Where the machine takes its cores from a thread that is busy, as a
+//! search is, and not only from sleepers, the best round is judged instead: a server that does not heed its
+//! clock is late each time.
 
 use std::thread;
 use std::time::{Duration, Instant};

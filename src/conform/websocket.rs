@@ -1,4 +1,5 @@
-//! WebSocket (RFC 6455): what a message is, which frames end the connection and with which status, and who may open one.
+//! WebSocket (RFC 6455): what a message is, which frames end the connection and with which status, and who
+//! may open one.
 //!
 //! The frames that break a rule are made here, since the client of the suite makes none.
 

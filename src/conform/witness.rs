@@ -1,8 +1,8 @@
 //! What holds for every message of every connection, judged as it arrives.
 //!
-//! What breaks is noted under the name of a check of its own, whichever check brought it about: one broken promise
-//! then fails one check. A message that is broken in one way is not looked at further, so that it breaks
-//! nothing else by that.
+//! What breaks is noted under the name of a check of its own, whichever check brought it about: one broken
+//! promise then fails one check. A message that is broken in one way is not looked at further, so that it
+//! breaks nothing else by that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -44,7 +44,8 @@ pub(super) struct Witness<'f> {
     searched: HashMap<String, Root>,
     /// What each running search asked for as `info`; none: whatever it likes.
     events: HashMap<String, Vec<String>>,
-    /// The games of sessions whose result has not come, by the id of their `newgame`, and of those that are open.
+    /// The games of sessions whose result has not come, by the id of their `newgame`, and of those that are
+    /// open.
     opening: HashMap<String, (String, Value)>,
     sessions: HashMap<String, Value>,
 }
@@ -345,7 +346,8 @@ fn legal(message: &Value, root: &Root) -> Checked {
     holds(is_legal, format!("a legal move at `{}`", root.text()), || message.to_string())
 }
 
-/// Every variation is legal, which it is not beyond the end of the game or where chance decides without a `~`.
+/// Every variation is legal, which it is not beyond the end of the game or where chance decides without a
+/// `~`.
 fn variations(message: &Value, root: &Root) -> Checked {
     for line in list(message, "lines")? {
         let pv: Vec<String> = super::verdict::texts(line, "pv")?;

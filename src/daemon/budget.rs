@@ -1,7 +1,7 @@
 //! The memory of transposition tables, which all engines share.
 //!
-//! It is counted by [`Claim`]s that travel with the engines, so that it stays counted for as long as an engine lives,
-//! wherever that is.
+//! It is counted by [`Claim`]s that travel with the engines, so that it stays counted for as long as an
+//! engine lives, wherever that is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -32,8 +32,9 @@ impl Memory {
         self.total
     }
 
-    /// Takes `bytes`, or what can be had: never more than half of what is left, so that something is left for the
-    /// next, and at least [`SMALLEST`], past the total if need be. A search is never refused for want of memory.
+    /// Takes `bytes`, or what can be had: never more than half of what is left, so that something is left for
+    /// the next, and at least [`SMALLEST`], past the total if need be. A search is never refused for want of
+    /// memory.
     pub(super) fn claim(&self, bytes: u64) -> Claim {
         let share = |used: u64| bytes.min(self.total.saturating_sub(used) / 2).max(SMALLEST.min(bytes));
         let mut taken = 0;

@@ -41,8 +41,8 @@ pub(super) enum Taken {
 }
 
 impl Conn {
-    /// The requests that are worked on, or wait for that, and that a `stop` can end beside searches; in the order of
-    /// their arrival.
+    /// The requests that are worked on, or wait for that, and that a `stop` can end beside searches; in the
+    /// order of their arrival.
     pub(super) fn questions(&self) -> Vec<(TaskId, String)> {
         // One that is answered, and whose thread has not said so yet, may have left its id to a later one.
         let mut latest: HashMap<&str, TaskId> = HashMap::new();
@@ -154,8 +154,8 @@ impl State {
         }
     }
 
-    /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those that fit
-    /// together, and all that peers left unread is bounded.
+    /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those
+    /// that fit together, and all that peers left unread is bounded.
     pub(super) fn no_room_for_answer(&mut self, id: ConnId, bytes: usize, now_ns: u64) -> Option<Refusal> {
         if bytes <= LARGE_MESSAGE {
             return None;

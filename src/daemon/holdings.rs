@@ -1,6 +1,8 @@
-//! What the sessions of connections hold in memory: what they were opened with, and the positions that they remember.
+//! What the sessions of connections hold in memory: what they were opened with, and the positions that they
+//! remember.
 //!
-//! A position is remembered for speed alone. So it is given up, whoever's it is, where a new session needs the room.
+//! A position is remembered for speed alone. So it is given up, whoever's it is, where a new session needs
+//! the room.
 
 use std::sync::Arc;
 
@@ -45,7 +47,8 @@ impl State {
         self.effects.leftovers.push(Box::new(leftover));
     }
 
-    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be opened.
+    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be
+    /// opened.
     pub(super) fn room_for_session(&mut self, conn: ConnId, name: &str, asked_in: usize) -> Option<usize> {
         let bytes = SESSION_BYTES + asked_in;
         let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());

@@ -1,14 +1,15 @@
-//! What requests in flight occupy: how much a connection may hold, how much all may hold together, and who has to wait.
+//! What requests in flight occupy: how much a connection may hold, how much all may hold together, and who
+//! has to wait.
 //!
-//! A connection whose next request does not fit is read no further until something that it waits for is done. Each
-//! has a small share of its own that no other can take, so that whoever sends requests of an ordinary size never waits
-//! for those who send large ones; the rest is given out in the order in which it was asked for. Running searches end
-//! when they like: a request that would have to wait for them alone is refused instead, so that the `stop` behind it is
-//! read.
+//! A connection whose next request does not fit is read no further until something that it waits for is done.
+//! Each has a small share of its own that no other can take, so that whoever sends requests of an ordinary
+//! size never waits for those who send large ones; the rest is given out in the order in which it was asked
+//! for. Running searches end when they like: a request that would have to wait for them alone is refused
+//! instead, so that the `stop` behind it is read.
 //!
-//! A long line asks for its room before it is decoded ([`State::reserve`]) and its request takes it over, so that
-//! whoever has decoded a line never waits again. A line that may occupy more than half of everything is decoded where
-//! only one such line is decoded at a time, and then asks for the room that it needs.
+//! A long line asks for its room before it is decoded ([`State::reserve`]) and its request takes it over, so
+//! that whoever has decoded a line never waits again. A line that may occupy more than half of everything is
+//! decoded where only one such line is decoded at a time, and then asks for the room that it needs.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -28,7 +28,8 @@ pub(super) enum Phase {
     Preparing,
     /// It is valid and waits for its session or for cores.
     Waiting,
-    /// It has its session and waits for its first turn, or for the session's thread to come back from the last search.
+    /// It has its session and waits for its first turn, or for the session's thread to come back from the
+    /// last search.
     Starting,
     /// A thread has it.
     Searching(WorkerId),
@@ -443,8 +444,8 @@ impl Job {
     }
 
     /// Whether news of this kind may go out now, and how many they replaced; otherwise they are held, and
-    /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told even
-    /// if no depth was completed.
+    /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told
+    /// even if no depth was completed.
     pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
         let pace = match event {
             InfoEvent::Started => return Some(0),

@@ -41,9 +41,11 @@ pub struct Limits {
     pub stalled: Duration,
     /// Time in which `hello` must come where it is required.
     pub handshake: Duration,
-    /// Time without a word after which a peer on a WebSocket is asked whether it is there, and again, until it is cut off.
+    /// Time without a word after which a peer on a WebSocket is asked whether it is there, and again, until
+    /// it is cut off.
     pub silence: Duration,
-    /// Time without a line and without a request in flight after which a greeted connection is closed; zero: never.
+    /// Time without a line and without a request in flight after which a greeted connection is closed; zero:
+    /// never.
     pub idle: Duration,
     /// Time without a byte after which the system asks a peer over TCP whether it is there; zero: never.
     pub keepalive: Duration,
@@ -55,7 +57,8 @@ pub struct Limits {
     pub abandon: Duration,
     /// Time that a search whose end is due has to publish its first move; then a legal move is chosen for it.
     pub first_move: Duration,
-    /// Time after its end is due that a search has until its position is read, and a question whose session is closed.
+    /// Time after its end is due that a search has until its position is read, and a question whose session
+    /// is closed.
     pub preparation: Duration,
     /// Time after which a client that wants `progress` gets one even if no depth was completed.
     pub progress: Duration,

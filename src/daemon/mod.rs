@@ -1,10 +1,10 @@
 //! The daemon: connections, sessions and searches behind one protocol.
 //!
-//! One lock decides. Everything that changes (connections, sessions, running searches, whose turn it is, timers) is one
-//! `State` under one mutex, held for microseconds: to accept, to decide, and to queue messages.
-//! What is slow happens outside of it: decoding and writing lines (`transport`), parsing positions and opening
-//! engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer came first" are
-//! never both true, and the order of messages is the order of decisions.
+//! One lock decides. Everything that changes (connections, sessions, running searches, whose turn it is,
+//! timers) is one `State` under one mutex, held for microseconds: to accept, to decide, and to queue
+//! messages. What is slow happens outside of it: decoding and writing lines (`transport`), parsing positions
+//! and opening engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer
+//! came first" are never both true, and the order of messages is the order of decisions.
 //!
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
 //! messages), `budget` (memory of tables), `schedule` (who searches next), `waiting` (who waits to be taken
@@ -73,7 +73,8 @@ pub use limits::Limits;
 pub(crate) use transport::check_origin;
 pub use transport::local::Connection;
 
-/// The threads that decode long lines; with more of them peers that send nothing else would crowd out the searches.
+/// The threads that decode long lines; with more of them peers that send nothing else would crowd out the
+/// searches.
 const BLOCKING_THREADS: usize = 2;
 
 /// The pause before a task that accepts connections is started again.
@@ -269,7 +270,8 @@ impl Daemon {
         Ok(Self { shared, is_open: config.token.is_some() || config.insecure })
     }
 
-    /// Serves the standard streams; the future ends when all is written, or the peer is gone or does not read.
+    /// Serves the standard streams; the future ends when all is written, or the peer is gone or does not
+    /// read.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -296,8 +298,8 @@ impl Daemon {
         Ok(address)
     }
 
-    /// Serves WebSocket at an address (`HOST:PORT`) from tasks of the current runtime, to pages of these origins and of
-    /// the same host, and to programs that are no browsers; returns the address bound.
+    /// Serves WebSocket at an address (`HOST:PORT`) from tasks of the current runtime, to pages of these
+    /// origins and of the same host, and to programs that are no browsers; returns the address bound.
     ///
     /// # Errors
     /// As for [`Self::serve_tcp`].
@@ -344,8 +346,8 @@ impl Daemon {
         });
     }
 
-    /// Serves a Unix socket from tasks of the current runtime, for this user alone. A socket that a dead server
-    /// left behind is replaced. The guard removes the socket when dropped.
+    /// Serves a Unix socket from tasks of the current runtime, for this user alone. A socket that a dead
+    /// server left behind is replaced. The guard removes the socket when dropped.
     ///
     /// # Errors
     /// The path cannot be listened on, or another server does.
@@ -369,8 +371,8 @@ impl Daemon {
         self.shared.lock().status(now_ns())
     }
 
-    /// Takes no new work, lets every search answer, and returns when all is written, or when the time for that
-    /// is over.
+    /// Takes no new work, lets every search answer, and returns when all is written, or when the time for
+    /// that is over.
     pub async fn shut_down(&self) {
         let limit = self.shared.lock().limits.shutdown;
         self.shared.with(|state| state.shut_down(now_ns()));
@@ -413,8 +415,8 @@ impl Drop for Daemon {
     }
 }
 
-/// Runs a task that accepts connections for ever, and starts it again should it end, which only a panic makes it do:
-/// a port that listens and never answers is worse than one that is closed.
+/// Runs a task that accepts connections for ever, and starts it again should it end, which only a panic makes
+/// it do: a port that listens and never answers is worse than one that is closed.
 fn keep_accepting<F>(at: String, mut start: impl FnMut() -> F + Send + 'static)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -460,8 +462,8 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Serves what the configuration names until that is over: the end of the standard streams, if nothing else is
-/// served, or a signal. A second signal ends the process at once.
+/// Serves what the configuration names until that is over: the end of the standard streams, if nothing else
+/// is served, or a signal. A second signal ends the process at once.
 ///
 /// # Errors
 /// Something cannot be listened on, written or started.

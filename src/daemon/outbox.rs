@@ -131,8 +131,8 @@ impl Outbox {
         1
     }
 
-    /// Takes messages of `about_bytes` in all, at least one if any waits. Taking confirms that everything taken
-    /// before was written.
+    /// Takes messages of `about_bytes` in all, at least one if any waits. Taking confirms that everything
+    /// taken before was written.
     pub(super) fn take(&mut self, about_bytes: usize, now_ns: u64) -> Vec<Numbered> {
         self.confirm(now_ns);
         let mut batch = Vec::new();
@@ -182,8 +182,8 @@ impl Outbox {
         self.queued_large + self.held_large
     }
 
-    /// Whether large messages are read more slowly than anybody's need be who keeps others waiting: after `grace`, so many
-    /// bytes a second.
+    /// Whether large messages are read more slowly than anybody's need be who keeps others waiting: after
+    /// `grace`, so many bytes a second.
     pub(super) fn is_slow(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
         let needed = grace + Duration::from_millis((self.large_since * 1000 / bytes_a_second) as u64);
         self.unsent_large() > 0 && self.large_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns

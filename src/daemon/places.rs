@@ -1,5 +1,5 @@
-//! Who may be connected: strangers and greeted clients have places of their own, so that peers that never say `hello`
-//! keep nobody out who does; and peers that guess tokens wait for their answers.
+//! Who may be connected: strangers and greeted clients have places of their own, so that peers that never say
+//! `hello` keep nobody out who does; and peers that guess tokens wait for their answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -84,8 +84,8 @@ impl Conn {
 }
 
 impl State {
-    /// Lets strangers leave for one that came, the oldest first: of its own address if that has too many connections,
-    /// else of all.
+    /// Lets strangers leave for one that came, the oldest first: of its own address if that has too many
+    /// connections, else of all.
     pub(super) fn make_place(&mut self, newcomer: ConnId, now_ns: u64) {
         let most = self.limits.connections_per_address;
         let network = self.conns.get(&newcomer).and_then(|conn| conn.network);

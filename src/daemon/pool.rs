@@ -1,9 +1,10 @@
 //! The threads that work on requests, and whose turn it is.
 //!
-//! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait for slow ones:
-//! the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and what breaks off is worked on
-//! again, from its beginning, by the slow threads. A slow request whose answer is wanted at once goes back to the quick
-//! ones: what they cannot decide in that time a search begins without, and a question ends without an answer.
+//! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait
+//! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and
+//! what breaks off is worked on again, from its beginning, by the slow threads. A slow request whose answer
+//! is wanted at once goes back to the quick ones: what they cannot decide in that time a search begins
+//! without, and a question ends without an answer.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -20,12 +21,12 @@ use crate::search::clock::now_ns;
 
 /// The most threads that work on quick requests.
 const QUICK_THREADS: usize = 4;
-/// By how much the nice value of what no clock waits for exceeds that of searches: beside a search it gets a tenth of a core,
-/// less than the schedule leaves to such work when it promises minimums.
+/// By how much the nice value of what no clock waits for exceeds that of searches: beside a search it gets a
+/// tenth of a core, less than the schedule leaves to such work when it promises minimums.
 pub(super) const SLOW_NICE: u8 = 10;
 
-/// The most threads that work on slow requests: half of the cores, since no schedule shares them out, but so many that no
-/// connection holds all.
+/// The most threads that work on slow requests: half of the cores, since no schedule shares them out, but so
+/// many that no connection holds all.
 fn slow_threads(cores: usize) -> usize {
     (cores / 2).clamp(2, QUICK_THREADS)
 }
@@ -154,7 +155,8 @@ impl Pool {
         }
     }
 
-    /// Has a task worked on again from its beginning, by a slow thread unless it is to be answered at once by now.
+    /// Has a task worked on again from its beginning, by a slow thread unless it is to be answered at once by
+    /// now.
     fn repeat(&self, shared: &Arc<Shared>, task: Task) {
         let mut queues = self.lock();
         if !task.interrupt.is_hurried() {
@@ -236,8 +238,8 @@ impl Pool {
     }
 }
 
-/// Works on a task. Whatever waits for it in its lane gets in line then. A panic costs its request alone: neither the
-/// thread nor the lane.
+/// Works on a task. Whatever waits for it in its lane gets in line then. A panic costs its request alone:
+/// neither the thread nor the lane.
 fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     let conn = task.conn;
     let answered = catch_unwind(AssertUnwindSafe(|| answer(shared, kind, &task)));
@@ -315,8 +317,9 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
     Answered::Fully
 }
 
-/// Works on what no clock waits for, below the priority of searches. On a thread of its own, because a thread cannot raise its
-/// priority again, and what it starts inherits it: the caller commits, which may start a search.
+/// Works on what no clock waits for, below the priority of searches. On a thread of its own, because a thread
+/// cannot raise its priority again, and what it starts inherits it: the caller commits, which may start a
+/// search.
 fn work_apart(
     shared: &Shared,
     task: &Task,

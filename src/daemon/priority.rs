@@ -1,12 +1,13 @@
-//! The priority of the threads that compute: below that of the threads that read and write, so that these come first
-//! where cores are short.
+//! The priority of the threads that compute: below that of the threads that read and write, so that these
+//! come first where cores are short.
 
 /// What the threads that compute set their nice value to; nothing where it stays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Priority(Option<i32>);
 
 impl Priority {
-    /// `steps` below the thread that calls. The value is fixed here, because threads are started by any other.
+    /// `steps` below the thread that calls. The value is fixed here, because threads are started by any
+    /// other.
     pub(super) fn below_this(steps: u8) -> Self {
         if steps == 0 {
             return Self(None);

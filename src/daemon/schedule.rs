@@ -1,16 +1,17 @@
-//! Who searches: shares the cores out between all searches, so that never more search threads run than there are cores.
+//! Who searches: shares the cores out between all searches, so that never more search threads run than there
+//! are cores.
 //!
-//! Knows no thread, no clock and no job: instants come in as numbers, and what comes out is who begins, goes on and
-//! pauses. Searches are served in this order:
+//! Knows no thread, no clock and no job: instants come in as numbers, and what comes out is who begins, goes
+//! on and pauses. Searches are served in this order:
 //!
 //! 1. Searches for a move that have a deadline, until each has had its minimum: earliest deadline first.
 //! 2. Searches for a move that end by themselves: in turns, the connection that used least first.
 //! 3. What runs until somebody stops it: in longer turns, the connection that used least first.
 //!
-//! A search of several threads takes its cores together (gang scheduling). Whoever is not among the first to fit pauses at
-//! once, whatever is left of its turn. A search with a deadline is taken in only if every minimum still fits before its
-//! deadline: the test pays all that is owed, earliest deadline first, in the order in which the cores will, so that what is
-//! taken in is kept.
+//! A search of several threads takes its cores together (gang scheduling). Whoever is not among the first to
+//! fit pauses at once, whatever is left of its turn. A search with a deadline is taken in only if every
+//! minimum still fits before its deadline: the test pays all that is owed, earliest deadline first, in the
+//! order in which the cores will, so that what is taken in is kept.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -25,11 +26,12 @@ const SHORTEST_NS: u64 = 5_000_000;
 const MOVE_TURN_NS: u64 = 5_000_000;
 /// A turn of a search without an end.
 const ENDLESS_TURN_NS: u64 = 20_000_000;
-/// The most times that somebody is looked for who leaves for a newcomer. Each time mends the first debt that is late; the
-/// next ones are rarely late for anything but that.
+/// The most times that somebody is looked for who leaves for a newcomer. Each time mends the first debt that
+/// is late; the next ones are rarely late for anything but that.
 const MAX_ROUNDS: usize = 16;
 
-/// The part of the time that is promised; the rest is for starting, pausing and whatever else the process does.
+/// The part of the time that is promised; the rest is for starting, pausing and whatever else the process
+/// does.
 fn usable(ns: u64) -> u64 {
     ns / 8 * 7
 }
@@ -74,8 +76,8 @@ impl Claim {
 pub(super) enum Admission {
     /// It fits.
     Fits,
-    /// It fits once these leave: each belongs to a connection that has more than the newcomer's, and has not run or has no
-    /// end of its own.
+    /// It fits once these leave: each belongs to a connection that has more than the newcomer's, and has not
+    /// run or has no end of its own.
     Displaces(Vec<JobId>),
     /// It does not fit.
     Refused,
@@ -258,8 +260,8 @@ impl Schedule {
         }
     }
 
-    /// The search is another kind of search from now on, or its deadline moved. It has a minimum from now on only if that
-    /// fits; it stays in any case.
+    /// The search is another kind of search from now on, or its deadline moved. It has a minimum from now on
+    /// only if that fits; it stays in any case.
     pub(super) fn change(&mut self, id: JobId, class: Class, deadline_ns: Option<u64>, now_ns: u64) {
         self.charge(now_ns);
         let Some(search) = self.searches.get_mut(&id) else { return };
@@ -288,7 +290,8 @@ impl Schedule {
         true
     }
 
-    /// A connection that comes back to search begins level with the one that used least: nobody saves time up.
+    /// A connection that comes back to search begins level with the one that used least: nobody saves time
+    /// up.
     fn open_account(&mut self, claim: Claim) {
         let of_class = self.accounts.iter().filter(|((class, _), _)| *class == claim.class);
         let least_ns = of_class.map(|(_, account)| account.used_ns).min().unwrap_or(0);
@@ -364,8 +367,8 @@ impl Schedule {
         Admission::Refused
     }
 
-    /// Who of those that are owed may leave for a connection with `own` searches, in this order: whose connection has the
-    /// most goes first, and of those the one that came last. None of them has run.
+    /// Who of those that are owed may leave for a connection with `own` searches, in this order: whose
+    /// connection has the most goes first, and of those the one that came last. None of them has run.
     fn leaving(&self, debts: &[Debt], own: usize, counts: &HashMap<ConnId, usize>) -> Vec<JobId> {
         let mut unbegun: HashMap<ConnId, BTreeSet<JobId>> = HashMap::new();
         for id in debts.iter().filter_map(|debt| debt.to) {

@@ -1,8 +1,8 @@
 //! The life of searches: who may start, whose turn it is, and how each ends in exactly one final message.
 //!
 //! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
-//! newer search, the end of the connection) takes the job out of the state and queues the final message in one
-//! step. Whoever comes second finds no job.
+//! newer search, the end of the connection) takes the job out of the state and queues the final message in
+//! one step. Whoever comes second finds no job.
 
 use std::sync::Arc;
 
@@ -80,8 +80,8 @@ impl State {
         current.is_some_and(|current| current.mode == Mode::Move)
     }
 
-    /// Why the daemon cannot carry a search beside those that are taken in. Searches of a connection that has more leave
-    /// for it, if they have not begun or have no end of their own.
+    /// Why the daemon cannot carry a search beside those that are taken in. Searches of a connection that has
+    /// more leave for it, if they have not begun or have no end of their own.
     fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
         let mut displaced = Vec::new();
         match self.admission(id, threads, now_ns) {
@@ -506,8 +506,8 @@ impl State {
         Some(job)
     }
 
-    /// Ends a job as soon as it has a move: at once if it has one that its search published, or if no search of
-    /// it runs; otherwise with the first one that is published.
+    /// Ends a job as soon as it has a move: at once if it has one that its search published, or if no search
+    /// of it runs; otherwise with the first one that is published.
     pub(super) fn stop_job(&mut self, id: JobId, reason: Reason, now_ns: u64) {
         let first_move = self.limits.first_move.as_nanos() as u64;
         let Some(job) = self.jobs.get_mut(&id) else { return };
@@ -552,8 +552,8 @@ impl State {
             None => self.rearm_job(id),
             Some(_) if job.is_unprepared(now_ns) => self.fail(id, Refusal::unprepared(), now_ns),
             Some(reason) if job.best.is_none() => {
-                // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with clocks that
-                // have not begun to run.
+                // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with
+                // clocks that have not begun to run.
                 job.end_for(reason);
                 if job.queue {
                     self.rearm_job(id);
@@ -565,8 +565,8 @@ impl State {
         }
     }
 
-    /// Starts what waits for a session, for cores or for a place, as far as it can start now. Those of a connection that
-    /// wait for the same start in the order of their arrival.
+    /// Starts what waits for a session, for cores or for a place, as far as it can start now. Those of a
+    /// connection that wait for the same start in the order of their arrival.
     pub(super) fn start_waiting(&mut self, now_ns: u64) {
         while std::mem::take(&mut self.freed) {
             let mut is_short = false;
@@ -584,7 +584,8 @@ impl State {
         }
     }
 
-    /// Starts a search that waits, or sets it aside for its session; false if it stays, and with it those behind it.
+    /// Starts a search that waits, or sets it aside for its session; false if it stays, and with it those
+    /// behind it.
     fn leaves_line(&mut self, id: JobId, plan: &mut Option<Plan>, now_ns: u64) -> bool {
         let Some(job) = self.jobs.get_mut(&id) else { return false };
         let Some(threads) = job.prepared.as_ref().map(|prepared| prepared.key.options.threads) else {

@@ -1,7 +1,7 @@
 //! The protocol's state machine: what each request does, and in which order it is answered.
 //!
-//! Requests that take no time are answered as they arrive; the others become [`Task`]s, which keep their order
-//! within a session. No I/O, no threads, no clock.
+//! Requests that take no time are answered as they arrive; the others become [`Task`]s, which keep their
+//! order within a session. No I/O, no threads, no clock.
 
 use plyd_protocol as wire;
 use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTarget};
@@ -399,7 +399,8 @@ impl State {
         }
     }
 
-    /// Hurries what came in a session before the task that ends it: searches at once, questions after a grace.
+    /// Hurries what came in a session before the task that ends it: searches at once, questions after a
+    /// grace.
     fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
         let is_meant = |job: &Job| {
             job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)

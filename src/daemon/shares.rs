@@ -1,6 +1,8 @@
-//! A bounded whole in which everybody has a small share that nobody else can take; the rest is whoever's comes first.
+//! A bounded whole in which everybody has a small share that nobody else can take; the rest is whoever's
+//! comes first.
 
-/// The whole, and what is taken of it beyond the shares. Whoever takes something keeps count of what it holds.
+/// The whole, and what is taken of it beyond the shares. Whoever takes something keeps count of what it
+/// holds.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     share: usize,
@@ -8,8 +10,8 @@ pub(super) struct Shares {
     used: usize,
 }
 
-/// The part of the whole that is given out as shares: so much that they serve ordinary needs, and so little that most of
-/// the whole goes where it is needed.
+/// The part of the whole that is given out as shares: so much that they serve ordinary needs, and so little
+/// that most of the whole goes where it is needed.
 const SHARED_OUT: usize = 4;
 
 impl Shares {
@@ -39,7 +41,8 @@ impl Shares {
         self.is_own(old, new) || self.used - self.beyond(old) + self.beyond(new) <= self.pool
     }
 
-    /// Whether one that holds `old` can have `new`. Where nobody else took anything, it can, however much it is.
+    /// Whether one that holds `old` can have `new`. Where nobody else took anything, it can, however much it
+    /// is.
     pub(super) fn fits(&self, old: usize, new: usize) -> bool {
         let others = self.used - self.beyond(old);
         others == 0 || self.fits_bounded(old, new)

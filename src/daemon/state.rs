@@ -1,4 +1,5 @@
-//! Everything that the daemon's one lock guards: connections, sessions, searches and whose turn it is, timers.
+//! Everything that the daemon's one lock guards: connections, sessions, searches and whose turn it is,
+//! timers.
 //!
 //! No I/O, no threads, no clock: time comes in as a number, and what is to happen outside goes out as
 //! [`Effects`], which the caller carries out after it gave the lock back. Every method takes microseconds.
@@ -137,8 +138,8 @@ pub(super) struct Session {
 pub(super) enum Stage {
     /// It takes requests.
     Open,
-    /// It takes none; it closes when those in flight are done, behind this message: the answer to `quit`, or the
-    /// fatal error that ends it.
+    /// It takes none; it closes when those in flight are done, behind this message: the answer to `quit`, or
+    /// the fatal error that ends it.
     Draining(Option<String>),
     /// It takes none, and waits for this answer to its wrong token.
     Late(String),
@@ -483,7 +484,8 @@ impl State {
         }
     }
 
-    /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still waits.
+    /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still
+    /// waits.
     fn end_questions(&mut self, conn: ConnId, before: Option<TaskId>) {
         let Some(conn) = self.conns.get(&conn) else { return };
         let (before, lane) = match before {

@@ -1,4 +1,5 @@
-//! The search threads: hired when they are needed, kept by their session, replaced when they do not come back.
+//! The search threads: hired when they are needed, kept by their session, replaced when they do not come
+//! back.
 //!
 //! Part of the daemon's state, under its lock; what the threads do is in `worker`.
 
@@ -26,7 +27,8 @@ pub(super) enum Return {
 }
 
 impl State {
-    /// Makes a search thread, in the place of the engine that a session has kept the longest if there is none left.
+    /// Makes a search thread, in the place of the engine that a session has kept the longest if there is none
+    /// left.
     pub(super) fn hire(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
         if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
             self.forget_oldest();
@@ -57,7 +59,8 @@ impl State {
         self.dismiss(id);
     }
 
-    /// Takes a thread that has no work from its session: it forgets its engine and is kept for others, or ends.
+    /// Takes a thread that has no work from its session: it forgets its engine and is kept for others, or
+    /// ends.
     pub(super) fn dismiss(&mut self, id: WorkerId) {
         let Some(worker) = self.workers.get_mut(&id) else {
             return;

@@ -63,8 +63,8 @@ struct Record<'a> {
 }
 
 impl Transcript {
-    /// Begins a transcript in a new file, or behind what an earlier run wrote: a daemon that is started again with
-    /// the same arguments loses nothing.
+    /// Begins a transcript in a new file, or behind what an earlier run wrote: a daemon that is started again
+    /// with the same arguments loses nothing.
     ///
     /// # Errors
     /// The file cannot be opened, or the thread cannot be started.

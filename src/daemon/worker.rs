@@ -94,8 +94,8 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
             seat
         }
         other => {
-            // The thread is a replacement, or searched with other options since the request was prepared: these
-            // were checked then, so that this fails only if the engine is broken.
+            // The thread is a replacement, or searched with other options since the request was prepared:
+            // these were checked then, so that this fails only if the engine is broken.
             let fresh = Seat::new(run.root.as_ref(), run.key.clone(), &shared.memory);
             other.insert(fresh.unwrap_or_else(|fault| panic!("no engine: {}", fault.message)))
         }
@@ -104,8 +104,9 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
     let mut publish = |lines: Vec<wire::Line>| {
         let lines = Arc::new(lines);
         let told = shared.with(|state| state.publish(job, lines, now_ns()));
-        // The writer that was just woken may have been given this core: let it go first, once a search, or the
-        // first move waits for a time slice. Where nothing is to be written, whoever else wants the core would get it.
+        // The writer that was just woken may have been given this core: let it go first, once a search, or
+        // the first move waits for a time slice. Where nothing is to be written, whoever else wants the core
+        // would get it.
         if std::mem::take(&mut first) && told {
             std::thread::yield_now();
         }

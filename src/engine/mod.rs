@@ -281,8 +281,8 @@ pub trait AnyRoot: Send + Sync {
     ///
     /// # Errors
     /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at
-    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at the move where
-    /// the effort broke the work off.
+    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at
+    /// the move where the effort broke the work off.
     fn candidates_within(
         &self,
         searchmoves: &[String],

@@ -80,7 +80,8 @@ impl<G: Playable> Typed<G> {
     }
 }
 
-/// Where each legal move stands among all, so that a long list of moves is read in a time that grows with its length alone.
+/// Where each legal move stands among all, so that a long list of moves is read in a time that grows with its
+/// length alone.
 struct Places<'a, G: Playable> {
     typed: &'a Typed<G>,
     /// By the game's index of a move.

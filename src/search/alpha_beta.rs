@@ -1,9 +1,9 @@
 //! Alpha-beta at a node: principal variation search with a table, for any game and evaluation.
 //!
-//! The sign of a child's value comes from [`Game::side`], never from the ply, so that a player may move twice and
-//! turns may be skipped. Scores count distances from the root; the table's from the position. What is proven
-//! travels beside the score (see [`Value`]): a node is worth at least what one move is proven to reach, and at
-//! most what all moves are proven not to exceed, whatever the depths at which that was found.
+//! The sign of a child's value comes from [`Game::side`], never from the ply, so that a player may move twice
+//! and turns may be skipped. Scores count distances from the root; the table's from the position. What is
+//! proven travels beside the score (see [`Value`]): a node is worth at least what one move is proven to
+//! reach, and at most what all moves are proven not to exceed, whatever the depths at which that was found.
 //!
 //! The many nodes near the horizon are searched by `horizon`.
 //!
@@ -124,8 +124,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *place, alpha, beta)),
             Turn::Chance | Turn::Move => {}
         }
-        // Nobody wins sooner than by the next move. So a win that is found makes every slower line a proof that none
-        // is quicker, and its distance exact.
+        // Nobody wins sooner than by the next move. So a win that is found makes every slower line a proof
+        // that none is quicker, and its distance exact.
         let soonest = Score::win_in(place.distance + 1);
         if alpha >= soonest {
             return Some(Value { score: soonest, at_least: false, at_most: true });
@@ -155,8 +155,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let settled = game.settled(pos);
         let key = if tabled { self.key(game.hash(pos)) } else { 0 };
         let known = if tabled { self.table.get(key) } else { None };
-        // With an open window a line is wanted, which the table does not have. Below a chance node windows are open though
-        // no line goes there; what is averaged must then be of one depth.
+        // With an open window a line is wanted, which the table does not have. Below a chance node windows
+        // are open though no line goes there; what is averaged must then be of one depth.
         let is_usable =
             |entry: &Entry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
         if let Some(value) = known.filter(is_usable).and_then(|entry| {

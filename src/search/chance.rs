@@ -1,12 +1,14 @@
 //! Chance nodes: the average over the outcomes, with the pruning that the evaluation's range allows.
 //!
-//! Star1: Ballard, "The *-minimax search procedure for trees containing chance nodes", 1983. While outcomes are
-//! averaged, those not looked at yet count as the best or worst evaluation there is; once even that cannot bring
-//! the average into the window, the rest is not searched. Wins and losses count as the ends of that range.
+//! Star1: Ballard, "The *-minimax search procedure for trees containing chance nodes", 1983. While outcomes
+//! are averaged, those not looked at yet count as the best or worst evaluation there is; once even that
+//! cannot bring the average into the window, the rest is not searched. Wins and losses count as the ends of
+//! that range.
 //!
-//! Star2 (the same article; Hauk, Buro and Schaeffer, "Rediscovering *-minimax search", 2004) first looks at a single move after
-//! each outcome: who moves there has at least what it is worth, so that the outcomes not searched yet count as that instead
-//! of as the worst, and often the average is too high before any is searched whole.
+//! Star2 (the same article; Hauk, Buro and Schaeffer, "Rediscovering *-minimax search", 2004) first looks at
+//! a single move after each outcome: who moves there has at least what it is worth, so that the outcomes not
+//! searched yet count as that instead of as the worst, and often the average is too high before any is
+//! searched whole.
 
 use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
@@ -15,7 +17,8 @@ use crate::search::alpha_beta::{Place, Search};
 use crate::search::ordering::MAX_PLY;
 use crate::search::table::Entry;
 
-/// The smallest depth at which single moves are looked at first: nearer to the horizon they cost as much as they save.
+/// The smallest depth at which single moves are looked at first: nearer to the horizon they cost as much as
+/// they save.
 const PROBED: i32 = 2;
 
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
@@ -34,7 +37,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
         let settled = self.game.settled(pos);
         let key = self.key(self.game.hash(pos));
-        // The line begins at the root's child; and an average over lines of one depth is not that over lines of another.
+        // The line begins at the root's child; and an average over lines of one depth is not that over lines
+        // of another.
         let is_usable = |entry: &Entry| place.ply > 1 && i32::from(entry.depth) == place.depth;
         if let Some(entry) = self.table.get(key).filter(is_usable) {
             let score = entry.value.score.shifted(settled).earlier(place.distance);
@@ -75,8 +79,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         value
     }
 
-    /// Looks at one move after each outcome and keeps what that is worth at least; gives a lower bound of the average that
-    /// is not below beta, if that comes of it.
+    /// Looks at one move after each outcome and keeps what that is worth at least; gives a lower bound of the
+    /// average that is not below beta, if that comes of it.
     fn probed(
         &mut self,
         pos: &mut G::Position,
@@ -112,7 +116,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         None
     }
 
-    /// What the likeliest best move makes of a position, from its mover's view: no more than the position is worth.
+    /// What the likeliest best move makes of a position, from its mover's view: no more than the position is
+    /// worth.
     fn one_move(
         &mut self,
         pos: &mut G::Position,
@@ -203,7 +208,8 @@ impl<M> Place<M> {
     }
 }
 
-/// The outcomes of a chance node: where they stand in the memory, the range of their values, and their weight.
+/// The outcomes of a chance node: where they stand in the memory, the range of their values, and their
+/// weight.
 struct Outcomes {
     base: usize,
     end: usize,

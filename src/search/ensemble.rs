@@ -1,11 +1,13 @@
-//! A root ensemble for games of chance: deep searches of several games in which chance is drawn beforehand, averaged.
+//! A root ensemble for games of chance: deep searches of several games in which chance is drawn beforehand,
+//! averaged.
 //!
-//! Chance nodes multiply what a search has to look at, so that it sees a few plies only. In a drawn game what chance does
-//! depends on the position alone; it is searched like a game without chance, three times as deep, by a player who knows
-//! what comes. Averaged over many draws that knowledge evens out at the root (Ginsberg, "GIB: Imperfect information in
-//! a computationally challenging game", 2001). What chance does first decides most: behind each move the games take
-//! outcomes that are spread evenly over all of them (systematic sampling). It proves nothing: what is proven comes from a search
-//! of the game itself, which looks a few plies far first, and goes on where all drawn games are decided.
+//! Chance nodes multiply what a search has to look at, so that it sees a few plies only. In a drawn game what
+//! chance does depends on the position alone; it is searched like a game without chance, three times as deep,
+//! by a player who knows what comes. Averaged over many draws that knowledge evens out at the root (Ginsberg,
+//! "GIB: Imperfect information in a computationally challenging game", 2001). What chance does first decides
+//! most: behind each move the games take outcomes that are spread evenly over all of them (systematic
+//! sampling). It proves nothing: what is proven comes from a search of the game itself, which looks a few
+//! plies far first, and goes on where all drawn games are decided.
 
 use std::sync::atomic::AtomicU64;
 
@@ -27,8 +29,8 @@ pub trait Draw: Game {
     /// The drawn game of that number.
     fn drawn(&self, number: u64) -> Self::Drawn;
 
-    /// The drawn game of that number, but for one chance node, at which comes what lies at a place: all its outcomes are laid side
-    /// by side, from 0 to 2^32.
+    /// The drawn game of that number, but for one chance node, at which comes what lies at a place: all its
+    /// outcomes are laid side by side, from 0 to 2^32.
     fn drawn_but(&self, number: u64, node: &Self::Position, place: u32) -> Self::Drawn;
 
     /// What chance does in a drawn game, at a chance node of this one.
@@ -87,7 +89,8 @@ impl<G: Draw, E: Evaluator<G> + Evaluator<G::Drawn>> Ensemble<G, E> {
         }
     }
 
-    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None where all games are decided.
+    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None where all
+    /// games are decided.
     fn rounds(
         &mut self,
         game: &G,

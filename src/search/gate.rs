@@ -1,7 +1,8 @@
-//! What interrupts a search thread between two nodes: the order to end, and the order to wait for its turn on a core.
+//! What interrupts a search thread between two nodes: the order to end, and the order to wait for its turn on
+//! a core.
 //!
-//! Both are bits of one atomic, so that a thread reads one relaxed byte a node and does nothing more where no order is
-//! given. A thread that waits sleeps; the order to end wakes it.
+//! Both are bits of one atomic, so that a thread reads one relaxed byte a node and does nothing more where no
+//! order is given. A thread that waits sleeps; the order to end wakes it.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};

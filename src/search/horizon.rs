@@ -1,10 +1,10 @@
 //! Nodes near the horizon: nine of ten nodes, so that what each of them costs is what the search costs.
 //!
-//! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it. Killers
-//! answer most often, and do so before the moves are listed; the others are tried as they are listed. No table,
-//! no history: to look and to sort costs more than the nodes that it saves. Where the evaluation is far enough from what is
-//! asked for ([`Evaluator::MARGINS`]), not even a move is tried (futility: Schaeffer, "Experiments in search and knowledge",
-//! 1986; Heinz, "Extended futility pruning", 1998).
+//! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it.
+//! Killers answer most often, and do so before the moves are listed; the others are tried as they are listed.
+//! No table, no history: to look and to sort costs more than the nodes that it saves. Where the evaluation is
+//! far enough from what is asked for ([`Evaluator::MARGINS`]), not even a move is tried (futility: Schaeffer,
+//! "Experiments in search and knowledge", 1986; Heinz, "Extended futility pruning", 1998).
 
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::{Score, Value};
@@ -59,7 +59,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         best
     }
 
-    /// What the evaluation says, less or more its margin, where that is far enough from `alpha` for moves to be left out.
+    /// What the evaluation says, less or more its margin, where that is far enough from `alpha` for moves to
+    /// be left out.
     #[inline(always)]
     fn foregone(&mut self, pos: &G::Position, place: &Place<G::Move>, alpha: Score) -> Option<Value> {
         let margins = E::MARGINS.filter(|_| (1..=2).contains(&place.depth) && !is_over::<G>(alpha))?;

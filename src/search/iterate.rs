@@ -1,8 +1,9 @@
 //! The default searcher: iterative deepening over alpha-beta at the root.
 //!
-//! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines, and
-//! publishes each better one at once. With more than one thread, companions search the same iteration with the shared
-//! table (lazy SMP), the root's moves in another order; the answer is the first thread's alone.
+//! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines,
+//! and publishes each better one at once. With more than one thread, companions search the same iteration
+//! with the shared table (lazy SMP), the root's moves in another order; the answer is the first thread's
+//! alone.
 
 use std::sync::atomic::AtomicU64;
 
@@ -21,12 +22,13 @@ use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
-/// The nodes that a search visits alone: to start a thread costs as much time as thousands, at each iteration.
+/// The nodes that a search visits alone: to start a thread costs as much time as thousands, at each
+/// iteration.
 const ALONE: u64 = 4096;
 /// The first depth with an aspiration window.
 const SHALLOW: u32 = 4;
-/// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side to
-/// move, so that the depth between tells little and costs a third of the time.
+/// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
+/// to move, so that the depth between tells little and costs a third of the time.
 const STRIDE_FROM: u32 = 8;
 
 /// Iterative deepening with principal variation search and a transposition table.
@@ -72,8 +74,8 @@ impl<M: Copy + PartialEq> Roots<M> {
         let unknown =
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
         let mut moves: Vec<_> = asked.moves.iter().map(unknown).collect();
-        // Stable: equal keys stay in the order of the game's move list. Keys are cached here and wherever a search sorts, so that
-        // one sort of numbers is compiled for all games and not one of moves for each.
+        // Stable: equal keys stay in the order of the game's move list. Keys are cached here and wherever a
+        // search sorts, so that one sort of numbers is compiled for all games and not one of moves for each.
         moves.sort_by_cached_key(|known| -game.order(&root.pos, known.mv));
         Self { moves, multipv: asked.multipv, depth: 0, best: None, pace: Pace::new(clock::now_ns()) }
     }
@@ -137,8 +139,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         self.memories.iter_mut().for_each(Memory::begin);
     }
 
-    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason where the stint
-    /// ended before the search did.
+    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason where the
+    /// stint ended before the search did.
     pub(super) fn stretch(
         &mut self,
         game: &G,
@@ -264,7 +266,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             }
             let mut search =
                 Search { game, evaluator: &*evaluator, table: &*table, memory, pulse, root: side };
-            // The scope joins the companions also when this thread panics, so they must be told on every way out.
+            // The scope joins the companions also when this thread panics, so they must be told on every way
+            // out.
             let _halt = EndOnDrop(&halt);
             search.iteration(iteration, roots);
             search.pulse
@@ -367,8 +370,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     }
 }
 
-/// The first `multipv` root moves as lines. A line counts as proven not to be bettered only if every move that
-/// ranks below it is.
+/// The first `multipv` root moves as lines. A line counts as proven not to be bettered only if every move
+/// that ranks below it is.
 fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> Found<M> {
     let lines = roots.iter().take(multipv).enumerate().map(|(rank, known)| {
         let value = Value { at_most: known.value.at_most && is_ceiling(roots, rank), ..known.value };
@@ -388,8 +391,8 @@ fn is_forced<G: Game>(roots: &[RootMove<G::Move>]) -> bool {
     roots[1..].iter().all(|other| is_lost::<G>(other.value.score) && other.value.at_most)
 }
 
-/// Whether more search could change nothing: every line is settled, with its distance if that is asked for, and no
-/// other move can displace one.
+/// Whether more search could change nothing: every line is settled, with its distance if that is asked for,
+/// and no other move can displace one.
 fn is_answered<G: Game>(roots: &[RootMove<G::Move>], multipv: usize, exact: bool) -> bool {
     let lines = multipv.min(roots.len());
     let is_settled = |value: Value| is_settled::<G>(value) && (!exact || value.is_exact());

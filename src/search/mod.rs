@@ -98,7 +98,8 @@ impl Control {
         &self.gate
     }
 
-    /// Waits for the search's turn, and gives whether the search is over then: stopped, or past its hard deadline.
+    /// Waits for the search's turn, and gives whether the search is over then: stopped, or past its hard
+    /// deadline.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.gate.wait();
@@ -153,8 +154,8 @@ impl Control {
         self.depth_limit.store(depth.unwrap_or(u32::MAX), Relaxed);
     }
 
-    /// Limits nodes beside [`Control::set_limits`], which a client may call again while the search runs: the most that
-    /// the player itself spends.
+    /// Limits nodes beside [`Control::set_limits`], which a client may call again while the search runs: the
+    /// most that the player itself spends.
     pub(super) fn cap_nodes(&self, nodes: u64) {
         self.nodes_cap.store(nodes, Relaxed);
     }
@@ -284,8 +285,8 @@ pub trait Searcher<G: Game>: Send {
     /// Searches until the control says stop, a limit is reached or the result is proven; calls `publish` with
     /// each better answer at once, and returns the last one.
     ///
-    /// `root.pos` awaits a move of a player. Equal calls on a fresh searcher with one thread and no time limit
-    /// give equal answers.
+    /// `root.pos` awaits a move of a player. Equal calls on a fresh searcher with one thread and no time
+    /// limit give equal answers.
     fn search(
         &mut self,
         game: &G,

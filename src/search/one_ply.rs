@@ -67,7 +67,8 @@ impl<E> Greedy<E> {
     }
 }
 
-/// The value after `mv`, from the view of the side that plays it, without search; chance outcomes are averaged.
+/// The value after `mv`, from the view of the side that plays it, without search; chance outcomes are
+/// averaged.
 pub fn at_sight<G: Game, E: Evaluator<G>>(
     game: &G,
     evaluator: &E,

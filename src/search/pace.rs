@@ -51,8 +51,8 @@ impl Pace {
         self.ended_ns = now_ns;
     }
 
-    /// Learns from an iteration that was searched whole: whether the best move is that of the iteration before,
-    /// what it is worth, and whether every other move is proven lost.
+    /// Learns from an iteration that was searched whole: whether the best move is that of the iteration
+    /// before, what it is worth, and whether every other move is proven lost.
     pub fn learn(&mut self, is_same: bool, score: Score, is_forced: bool, now_ns: u64) {
         if !is_same {
             self.changed_ns = now_ns;
@@ -66,8 +66,9 @@ impl Pace {
 
     /// Whether to start no further iteration.
     ///
-    /// Where the soft deadline is the hard one, all the time is to be used. Elsewhere time that is left counts:
-    /// the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first move.
+    /// Where the soft deadline is the hard one, all the time is to be used. Elsewhere time that is left
+    /// counts: the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first
+    /// move.
     #[must_use]
     pub fn is_over(&self, deadlines: &Deadlines, now_ns: u64) -> bool {
         let &Deadlines { armed_ns, free_ns, soft_ns, hard_ns } = deadlines;
@@ -101,8 +102,8 @@ impl Pace {
         }
     }
 
-    /// How long the first move of the next iteration is going to take: half of it, if iterations go on growing as
-    /// they did.
+    /// How long the first move of the next iteration is going to take: half of it, if iterations go on
+    /// growing as they did.
     fn first_move_ns(&self) -> u64 {
         let [before, last] = self.spans;
         let growth = (last / before.max(1)).clamp(1, 16);
@@ -119,8 +120,8 @@ mod tests {
     /// An iteration: when it ended in ms, whether the best move stayed, and its score in units.
     type Told = (u64, bool, i32);
 
-    /// What happened; soft and hard deadline and free time; iterations; whether the move is forced; when the search
-    /// ends: all in ms.
+    /// What happened; soft and hard deadline and free time; iterations; whether the move is forced; when the
+    /// search ends: all in ms.
     type Case = (&'static str, [u64; 3], &'static [Told], bool, u64);
 
     #[test]

@@ -1,7 +1,7 @@
 //! Plain minimax and plain alpha-beta to a fixed depth: the textbook players of the seeds.
 //!
-//! No table, no ordering, no deepening: the moves are searched in the order in which the game lists them, and of
-//! equal moves the first is played. Chance nodes are averaged whole (expectiminimax).
+//! No table, no ordering, no deepening: the moves are searched in the order in which the game lists them, and
+//! of equal moves the first is played. Chance nodes are averaged whole (expectiminimax).
 
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
@@ -120,8 +120,8 @@ struct Tree<'a, G: Game, E> {
 }
 
 impl<G: Game, E: Evaluator<G>> Tree<'_, G, E> {
-    /// The value after `mv` was played by `side`, from `side`'s view; `depth` counts `mv`. Gives the line that
-    /// follows in reverse.
+    /// The value after `mv` was played by `side`, from `side`'s view; `depth` counts `mv`. Gives the line
+    /// that follows in reverse.
     #[expect(clippy::too_many_arguments, reason = "a node of a tree: position, place, window, line")]
     fn child(
         &mut self,

@@ -1,9 +1,10 @@
 //! Iterative deepening beside a prover: a second opinion that decides who wins, or does not answer at all.
 //!
-//! A game that can be solved from some point on brings a [`Prover`]. What it proves of a root move outweighs what the
-//! search thinks of it: a proven win is played, a proven loss only when nothing else is left; then the search looks
-//! for the try after which the opponent most likely errs. On one thread the two take turns, on more they run at the
-//! same time; whether a prover is worth its time is read off the work that it expects.
+//! A game that can be solved from some point on brings a [`Prover`]. What it proves of a root move outweighs
+//! what the search thinks of it: a proven win is played, a proven loss only when nothing else is left; then
+//! the search looks for the try after which the opponent most likely errs. On one thread the two take turns,
+//! on more they run at the same time; whether a prover is worth its time is read off the work that it
+//! expects.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -20,8 +21,8 @@ use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock
 
 /// Decides positions exactly, by means of one game.
 pub trait Prover<G: Game>: Send {
-    /// What is known without search of a position in which the mover can move: its value, and a move that wins, or
-    /// the best try where the position is lost.
+    /// What is known without search of a position in which the mover can move: its value, and a move that
+    /// wins, or the best try where the position is lost.
     fn at_sight(&self, game: &G, pos: &G::Position) -> Option<(Value, Option<G::Move>)>;
 
     /// The decided value of a position; none if the pulse ended first.
@@ -30,16 +31,16 @@ pub trait Prover<G: Game>: Send {
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
-    /// In which order moves are worth deciding; smaller is first. A search that told a win has to find it again two plies
-    /// later, so the order is the one in which positions themselves are decided.
+    /// In which order moves are worth deciding; smaller is first. A search that told a win has to find it
+    /// again two plies later, so the order is the one in which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 
     /// Forgets everything.
     fn clear(&mut self);
 }
 
-/// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and where the
-/// search alone sees the end, its distance is better than any bound.
+/// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and
+/// where the search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
 /// That is at most such a part of the move's time.
 const FIRST_PART: u64 = 16;
@@ -47,11 +48,11 @@ const FIRST_PART: u64 = 16;
 const TRY_NODES: u64 = 3_000_000;
 /// Nodes that a prover visits in a millisecond, at least.
 const NODES_A_MS: u64 = 4_000;
-/// The prover's part of a move's time, in percent. Its answer ends the search; without one, the rest costs the search
-/// about half a ply.
+/// The prover's part of a move's time, in percent. Its answer ends the search; without one, the rest costs
+/// the search about half a ply.
 const PART: u64 = 45;
-/// The same for a position that is known to be won: twice as much, so that a win that was told is found again two plies
-/// later by a machine that is busier then.
+/// The same for a position that is known to be won: twice as much, so that a win that was told is found again
+/// two plies later by a machine that is busier then.
 const PART_PROMISED: u64 = 90;
 /// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
 /// positions stay within a factor of ten of what is expected of them, on either side.
@@ -168,7 +169,8 @@ struct Work<'a, G: Game> {
 }
 
 impl<G: Game> Work<'_, G> {
-    /// One stint of the search, of the moves that are not decided. Gives the reason for which the search ended.
+    /// One stint of the search, of the moves that are not decided. Gives the reason for which the search
+    /// ended.
     fn search<E: Evaluator<G>>(&mut self, search: &mut Iterate<G, E>, stint: &mut Stint<'_>) -> Option<End> {
         let Self { game, root, known, roots, publish } = self;
         roots.narrow(|mv| !known.is_decided(mv), known.missing());
@@ -182,10 +184,10 @@ impl<G: Game> Work<'_, G> {
         end
     }
 
-    /// The first stint of the search, of all moves. Where moves are known to win, as after a promise, they are
-    /// published before anything else and the search only takes their place with wins of its own: a thread that the
-    /// system keeps from its core until the time is up answers what it published last. Their values are not told, for a
-    /// proven one would end the search before it sees a shorter way.
+    /// The first stint of the search, of all moves. Where moves are known to win, as after a promise, they
+    /// are published before anything else and the search only takes their place with wins of its own: a
+    /// thread that the system keeps from its core until the time is up answers what it published last. Their
+    /// values are not told, for a proven one would end the search before it sees a shorter way.
     fn first<E: Evaluator<G>>(
         &mut self,
         search: &mut Iterate<G, E>,
@@ -216,8 +218,8 @@ impl<G: Game> Work<'_, G> {
 }
 
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
-    /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none where what is
-    /// known answers the question.
+    /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none where what
+    /// is known answers the question.
     fn in_turn(
         &mut self,
         work: &mut Work<'_, G>,
@@ -272,7 +274,8 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         }
     }
 
-    /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`] gives.
+    /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`]
+    /// gives.
     fn beside(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
         let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * PART);
         let Self { search, prover, threads, .. } = self;
@@ -335,8 +338,8 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         end
     }
 
-    /// Searches all moves of a lost position for the one after which the opponent most likely errs. The loss is
-    /// told with the answer: told before, it would end the search.
+    /// Searches all moves of a lost position for the one after which the opponent most likely errs. The loss
+    /// is told with the answer: told before, it would end the search.
     fn look_for_try(
         &mut self,
         work: &mut Work<'_, G>,

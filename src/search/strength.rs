@@ -1,9 +1,9 @@
 //! Any player made weaker or more various: the options `level` and `variety`.
 //!
-//! A weaker player sees less far, is less sure of which of its moves is best, and now and then moves like a beginner; it
-//! never waits. A various one draws among the moves that its search values alike. What is drawn comes from the seed and the
-//! position, and a weaker player forgets each search, so that equal questions get equal answers. How much each level
-//! is weakened is the games' business.
+//! A weaker player sees less far, is less sure of which of its moves is best, and now and then moves like a
+//! beginner; it never waits. A various one draws among the moves that its search values alike. What is drawn
+//! comes from the seed and the position, and a weaker player forgets each search, so that equal questions get
+//! equal answers. How much each level is weakened is the games' business.
 
 use crate::game::{Game, Root};
 use crate::options::Options;
@@ -33,8 +33,8 @@ pub struct Weakening {
     pub hasty: u32,
 }
 
-/// The player that `make` makes of its options, as various as they say: weakened, if it is to be, with the weakening of a
-/// beginner, as which it plays in haste.
+/// The player that `make` makes of its options, as various as they say: weakened, if it is to be, with the
+/// weakening of a beginner, as which it plays in haste.
 ///
 /// # Errors
 /// What `make` refuses.
@@ -52,7 +52,8 @@ pub fn build<G: Game, E>(
             Box::new(Various { player, taste: Taste { wavers: 0, variety }, seed: options.seed })
         });
     };
-    // A table that is kept, or a clock that decides, would make of a level what the machine and the game so far are.
+    // A table that is kept, or a clock that decides, would make of a level what the machine and the game so
+    // far are.
     let shortsighted = |Weakening { sight, wavers, nodes, .. }| {
         let options = Options {
             depth: Some(options.depth.map_or(sight, |depth| depth.min(sight))),
@@ -112,8 +113,8 @@ impl<G: Game> Searcher<G> for Weakened<G> {
     }
 }
 
-/// Leaves of what is proven the losses, and the win that the move itself is: who may be hasty next time can promise nothing
-/// else.
+/// Leaves of what is proven the losses, and the win that the move itself is: who may be hasty next time can
+/// promise nothing else.
 fn promise_nothing<M>(line: &mut Line<M>) {
     if let Some((value, _)) = &mut line.value
         && !(value.score.is_loss() || value.score == Score::win_in(1))
@@ -209,8 +210,8 @@ impl Taste {
         self.wavers == 0 && self.variety == 0
     }
 
-    /// The index of the line to play, by a number that is uniform below 2^32. Lines without a score are as good as each other,
-    /// and not played where the first has one.
+    /// The index of the line to play, by a number that is uniform below 2^32. Lines without a score are as
+    /// good as each other, and not played where the first has one.
     fn choose(self, scores: &[Option<i64>], draw: u64) -> usize {
         let weight = |score: &Option<i64>| {
             let worse = match (scores[0], score) {

@@ -30,8 +30,8 @@ impl Entry {
         self.value.at_least || (self.bound != Bound::Upper && i32::from(self.depth) >= depth)
     }
 
-    /// Whether the entry tells enough for a search to `depth` with a window from `alpha` to `beta`, `score` being its own
-    /// from the root's view.
+    /// Whether the entry tells enough for a search to `depth` with a window from `alpha` to `beta`, `score`
+    /// being its own from the root's view.
     #[inline]
     #[must_use]
     pub fn decides(&self, score: Score, depth: i32, alpha: Score, beta: Score) -> bool {
@@ -124,7 +124,8 @@ impl Table {
 
     /// Enlarges the table fourfold, within its limit, when more than a quarter is in use; keeps the entries.
     ///
-    /// A gigabyte takes its time, so it looks at `stopped` again and again, and leaves the table as it is then.
+    /// A gigabyte takes its time, so it looks at `stopped` again and again, and leaves the table as it is
+    /// then.
     pub fn grow(&mut self, stopped: impl Fn() -> bool) {
         if self.clusters.len() >= self.limit || self.used_ppm() < 250_000 {
             return;
@@ -175,7 +176,8 @@ impl Table {
         })
     }
 
-    /// Keeps an entry: in the place of the same position, else of the shallowest entry, older searches' first.
+    /// Keeps an entry: in the place of the same position, else of the shallowest entry, older searches'
+    /// first.
     #[inline]
     pub fn store(&self, key: u64, mut entry: Entry) {
         let generation = self.generation.load(Relaxed) & 15;

@@ -71,7 +71,8 @@ pub struct Pulse<'a> {
     until_clocked: bool,
     /// The nodes of all companions so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
-    /// What the thread obeys at each node: the control's gate for the first thread, that thread's for its companions.
+    /// What the thread obeys at each node: the control's gate for the first thread, that thread's for its
+    /// companions.
     gate: &'a Gate,
     is_companion: bool,
     /// Nodes visited by this thread, in this iteration and before.

@@ -1,9 +1,9 @@
 //! Tables of an evaluation, learned from games of a shallow search against itself, in this process.
 //!
-//! In reading order: [`td`] (the numbers), [`network`] (what can learn), [`selfplay`] (its games), [`terms`] (what a training
-//! is, and its file). Openings and chance follow from the seed and the number of the game, and games that are played at once
-//! are learned from in their order; so a training that was interrupted goes on as if it had not been, whatever the number of
-//! threads. It reads no clock.
+//! In reading order: [`td`] (the numbers), [`network`] (what can learn), [`selfplay`] (its games), [`terms`]
+//! (what a training is, and its file). Openings and chance follow from the seed and the number of the game,
+//! and games that are played at once are learned from in their order; so a training that was interrupted goes
+//! on as if it had not been, whatever the number of threads. It reads no clock.
 
 pub mod network;
 pub mod selfplay;
@@ -97,8 +97,9 @@ impl<'a> Training<'a> {
         Ok(())
     }
 
-    /// Plays the games that are left, and tells `learned` after each batch how far off the positions' values were, as a mean
-    /// square. Once `halt` is raised no further game begins, and a batch that is not whole is forgotten.
+    /// Plays the games that are left, and tells `learned` after each batch how far off the positions' values
+    /// were, as a mean square. Once `halt` is raised no further game begins, and a batch that is not whole is
+    /// forgotten.
     ///
     /// # Errors
     /// The first error of `learned`, or that a game could not be played.

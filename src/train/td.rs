@@ -1,9 +1,10 @@
 //! Temporal differences: weights from games whose positions were valued by a search.
 //!
-//! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988. A position's value is moved towards its
-//! return: a mean of what the search said there and of the return of the position after it, which at the end is the result
-//! (the lambda-return, computed from the end of the game on). Knows neither games nor searches. Weights are whole numbers
-//! between updates, and powers are `libm`'s, so that all machines agree and a file keeps them exactly.
+//! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences", 1988. A position's value is
+//! moved towards its return: a mean of what the search said there and of the return of the position after it,
+//! which at the end is the result (the lambda-return, computed from the end of the game on). Knows neither
+//! games nor searches. Weights are whole numbers between updates, and powers are `libm`'s, so that all
+//! machines agree and a file keeps them exactly.
 
 /// The parts of a weight that are kept between updates.
 const PARTS: i32 = 1 << 16;
@@ -45,7 +46,8 @@ pub struct Weights {
 pub struct Learning {
     /// How much of a position's return is the return of the next one; the rest is the search's value.
     pub lambda: f64,
-    /// By what part of its error a position moves its own value, unless it has weights several times: they move as often.
+    /// By what part of its error a position moves its own value, unless it has weights several times: they
+    /// move as often.
     pub rate: f64,
 }
 
@@ -83,7 +85,8 @@ impl Weights {
         self.parts.iter().map(|&part| (part + PARTS / 2).div_euclid(PARTS) as i16).collect()
     }
 
-    /// Learns from games, all of them valued with the present weights; gives the mean square of their positions' errors.
+    /// Learns from games, all of them valued with the present weights; gives the mean square of their
+    /// positions' errors.
     pub fn learn(&mut self, games: &[Played], learning: Learning) -> f64 {
         let mut moves = Vec::new();
         let (mut squares, mut positions) = (0.0, 0);
@@ -129,7 +132,8 @@ mod tests {
         let game = Played { seen, result: 1.0 };
         let mut weights = Weights::new(4, 100);
         let error = weights.learn(&[game], Learning { lambda: 0.5, rate: 1.0 });
-        // The returns of the first player: 1, 0.9, 0.75; all values are 0.5, the second one of the other side.
+        // The returns of the first player: 1, 0.9, 0.75; all values are 0.5, the second one of the other
+        // side.
         let moved = [0.5 + 0.25, 0.25, -2.0 * 0.4 + 0.5, 0.0];
         for (part, moved) in weights.parts.iter().zip(moved) {
             assert!((f64::from(*part) / f64::from(PARTS) - moved).abs() < 1e-4, "{:?}", weights.parts);

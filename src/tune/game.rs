@@ -22,7 +22,8 @@ pub(super) struct Limits {
     pub(super) moves: u32,
 }
 
-/// Plays a game of p1 against p2; gives p1's points, 1 for a win and -1 for a loss, and nothing if `halt` was raised before the end.
+/// Plays a game of p1 against p2; gives p1's points, 1 for a win and -1 for a loss, and nothing if `halt` was
+/// raised before the end.
 ///
 /// # Errors
 /// An option that a player cannot have.

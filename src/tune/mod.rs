@@ -1,8 +1,9 @@
 //! Better weights for an evaluation: games between settings that differ a little, in this process.
 //!
-//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), `game`. Which settings
-//! meet, their openings and their chance follow from the seed and the games before, so a tuning that was interrupted goes on as
-//! if it had not been, whatever the number of threads. It reads no clock.
+//! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), `game`.
+//! Which settings meet, their openings and their chance follow from the seed and the games before, so a
+//! tuning that was interrupted goes on as if it had not been, whatever the number of threads. It reads no
+//! clock.
 
 mod game;
 pub mod spsa;
@@ -106,8 +107,8 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Plays the iterations that are left, and gives each to `finished` with the tuning after it. Once `halt` is raised no
-    /// further move is searched, and an iteration that is not whole is forgotten.
+    /// Plays the iterations that are left, and gives each to `finished` with the tuning after it. Once `halt`
+    /// is raised no further move is searched, and an iteration that is not whole is forgotten.
     ///
     /// # Errors
     /// The first error of `finished`, or that a game could not be played.
@@ -140,8 +141,8 @@ impl<'a> Tuning<'a> {
         Ok(results.map(|games| games.chunks(2).map(|pair: &[i32]| pair.iter().sum()).collect()))
     }
 
-    /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one; none if it was
-    /// halted.
+    /// A game of a pair from the view of the setting whose points count, which is p2 in the `second` one;
+    /// none if it was halted.
     fn game(&self, pair: u64, second: bool, halt: &AtomicBool) -> Result<Option<i32>, TrialError> {
         let Probe { plus, minus } = self.spsa.probe(pair);
         let opening = self.opening(pair)?;

@@ -1,9 +1,10 @@
-//! Simultaneous perturbation stochastic approximation: better values of several numbers from noisy comparisons.
+//! Simultaneous perturbation stochastic approximation: better values of several numbers from noisy
+//! comparisons.
 //!
-//! Source: Spall, "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient Approximation" (1992), and
-//! "Implementation of the Simultaneous Perturbation Algorithm" (1998) for the gains; as Fishtest states them, from the last
-//! perturbation and the last rate on. Knows no game: a pair of games is a number from -2 to 2. The same seed and results give
-//! the same values on every machine.
+//! Source: Spall, "Multivariate Stochastic Approximation Using a Simultaneous Perturbation Gradient
+//! Approximation" (1992), and "Implementation of the Simultaneous Perturbation Algorithm" (1998) for the
+//! gains; as Fishtest states them, from the last perturbation and the last rate on. Knows no game: a pair of
+//! games is a number from -2 to 2. The same seed and results give the same values on every machine.
 
 use crate::zobrist::{SplitMix64, mix};
 
@@ -64,7 +65,8 @@ impl Spsa {
         Self { parameters, gains, seed, values, learned: 0 }
     }
 
-    /// The settings of a pair, counted from 0: the values, all moved by their perturbation, each in a direction of its own.
+    /// The settings of a pair, counted from 0: the values, all moved by their perturbation, each in a
+    /// direction of its own.
     #[must_use]
     pub fn probe(&self, pair: u64) -> Probe {
         let mut random = self.random(pair);
@@ -80,8 +82,8 @@ impl Spsa {
         Probe { plus, minus }
     }
 
-    /// Learns from the next pairs, all of them probed with the present values and their first one's gains: the games that `plus` won less those that it
-    /// lost.
+    /// Learns from the next pairs, all of them probed with the present values and their first one's gains:
+    /// the games that `plus` won less those that it lost.
     pub fn learn(&mut self, results: &[i32]) {
         let rate = self.rate();
         let mut moves = vec![0.0; self.values.len()];
@@ -142,7 +144,8 @@ mod tests {
         ]
     }
 
-    /// Tunes against games that are won the more likely the nearer the setting is to the best one, drawn from the seed.
+    /// Tunes against games that are won the more likely the nearer the setting is to the best one, drawn from
+    /// the seed.
     fn tuned(best: [f64; 3], batch: u64, seed: u64) -> Vec<i64> {
         let mut spsa = Spsa::new(parameters(), Gains { pairs: PAIRS, rate: 0.02 }, seed);
         let mut random = SplitMix64::new(seed + 1);

@@ -1,5 +1,5 @@
-//! Sudoku boards of 25x25 that the rules have much to find out about: filled by 41 to 45 %, with a move that may leave no
-//! solution. For tests and for `benches/`.
+//! Sudoku boards of 25x25 that the rules have much to find out about: filled by 41 to 45 %, with a move that
+//! may leave no solution. For tests and for `benches/`.
 
 use super::random::Random;
 
@@ -21,7 +21,8 @@ pub(crate) struct Board {
     pub(crate) value: u8,
 }
 
-/// Seeds of boards whose start is solved within 15,000 nodes of the solver, and whose move takes it more than a million.
+/// Seeds of boards whose start is solved within 15,000 nodes of the solver, and whose move takes it more than
+/// a million.
 pub(crate) const SLOW: [u64; 12] = [194, 414, 416, 624, 674, 905, 1141, 1677, 1691, 2195, 2235, 2421];
 
 impl Board {
@@ -65,8 +66,8 @@ fn share(cell: usize, other: usize) -> bool {
         || (row / BLOCK, column / BLOCK) == (other_row / BLOCK, other_column / BLOCK)
 }
 
-/// A full board: each row is the one above moved by a block's width, or by one more; values, rows, columns, bands and stacks
-/// are shuffled.
+/// A full board: each row is the one above moved by a block's width, or by one more; values, rows, columns,
+/// bands and stacks are shuffled.
 fn solved(random: &mut Random) -> Vec<u8> {
     let values = shuffled(SIDE, random);
     let [rows, columns] = [(); 2].map(|()| lines(random));

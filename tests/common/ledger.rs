@@ -111,7 +111,8 @@ fn is_hash(value: &Value) -> bool {
     value.as_str().is_some_and(|text| (1..=16).contains(&text.len()) && text.chars().all(hex))
 }
 
-/// Ranks count from 1, the first line tells the message's move, and each line's move starts its own variation.
+/// Ranks count from 1, the first line tells the message's move, and each line's move starts its own
+/// variation.
 fn lines_agree(message: &Value) {
     for name in ["nodes", "nps", "time_ms", "depth", "seldepth", "hash_ppm"] {
         assert!(message["stats"][name].is_u64(), "{name}: {message}");

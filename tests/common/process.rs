@@ -1,4 +1,5 @@
-//! Processes of the tests: each is ended by the test that started it, and by a reaper if the test program is killed.
+//! Processes of the tests: each is ended by the test that started it, and by a reaper if the test program is
+//! killed.
 
 use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -45,7 +46,8 @@ pub(crate) fn output_of(mut launch: Launch, input: impl Into<Vec<u8>>) -> Output
     let mut process = spawn(launch);
     let mut stdin = process.take_stdin().expect("stdin is piped");
     let input = input.into();
-    // Written from a thread, so that a full pipe cannot block both sides. A command that reads nothing closes it.
+    // Written from a thread, so that a full pipe cannot block both sides. A command that reads nothing closes
+    // it.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = outcome(process);
     writer.join().expect("no panic");

@@ -23,7 +23,8 @@ pub(crate) fn inspect(peer: &mut Peer, game: &Value, position: &Value, want: &[&
     peer.result(&with(request, game))
 }
 
-/// A `go` on a board that no search solves, with further fields, which may name a session opened on such a board.
+/// A `go` on a board that no search solves, with further fields, which may name a session opened on such a
+/// board.
 pub(crate) fn go(id: &str, fields: Value) -> Value {
     let mut request = json!({
         "id": id, "cmd": "go", "position": {}, "info": { "events": ["started", "best"] },

@@ -41,8 +41,8 @@ impl Trials {
         output
     }
 
-    /// Sends it a signal as soon as something holds. On a busy machine it may have ended before, which shows nothing: then
-    /// `again` makes it as it was, and it is run once more.
+    /// Sends it a signal as soon as something holds. On a busy machine it may have ended before, which shows
+    /// nothing: then `again` makes it as it was, and it is run once more.
     pub(crate) fn interrupt(
         &self,
         arguments: &[&str],

@@ -1,6 +1,7 @@
 //! A server that breaks one promise: our own daemon, with one thing distorted on the way.
 //!
-//! What is distorted is data, a row of `mutants.txt`: which lines of which direction, and what becomes of them.
+//! What is distorted is data, a row of `mutants.txt`: which lines of which direction, and what becomes of
+//! them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -151,7 +152,8 @@ impl Mutant {
         ExitCode::from(own.unwrap_or_else(|| status.code().unwrap_or(9) as u8))
     }
 
-    /// Serves over TCP, in front of the daemon that listens there: its own address. The threads end with the process.
+    /// Serves over TCP, in front of the daemon that listens there: its own address. The threads end with the
+    /// process.
     pub(crate) fn listen(self, daemon: SocketAddr) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -234,8 +236,8 @@ impl Mutant {
         }
     }
 
-    /// Reads requests to their end, or until the server takes no more, and tells whether it was that; `kill` ends the
-    /// server for good.
+    /// Reads requests to their end, or until the server takes no more, and tells whether it was that; `kill`
+    /// ends the server for good.
     fn pass_requests(&self, mut input: impl Read, mut out: impl Write, kill: &dyn Fn()) -> bool {
         let (mut rest, mut chunk, mut seen) = (Vec::new(), vec![0; 64 << 10], 0);
         loop {

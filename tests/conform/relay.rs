@@ -1,7 +1,7 @@
 //! A server whose WebSocket breaks one rule: our own daemon behind a relay that changes frames on their way.
 //!
-//! What is changed is data, a row of `mutants.txt` that begins with `ws`. Frames are read and written here, since they break
-//! rules that every other codec keeps.
+//! What is changed is data, a row of `mutants.txt` that begins with `ws`. Frames are read and written here,
+//! since they break rules that every other codec keeps.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

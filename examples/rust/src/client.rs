@@ -60,8 +60,8 @@ impl Client {
         }
     }
 
-    /// Searches, and calls `news` with what comes before the answer. A server that is overloaded is asked again within
-    /// the same clock.
+    /// Searches, and calls `news` with what comes before the answer. A server that is overloaded is asked
+    /// again within the same clock.
     ///
     /// # Errors
     /// See [`Error`].

@@ -1,5 +1,5 @@
-//! Plays one game of Knight Isolation on 7x7 and prints its moves: `cargo run -- PROGRAM`, where the program is
-//! `plyd` unless another is named.
+//! Plays one game of Knight Isolation on 7x7 and prints its moves: `cargo run -- PROGRAM`, where the program
+//! is `plyd` unless another is named.
 
 mod client;
 

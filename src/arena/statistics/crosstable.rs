@@ -28,7 +28,8 @@ pub struct Cell {
     pub singles: Games,
 }
 
-/// The results of each player, in the order of their numbers. Several pairings of the same players are added up.
+/// The results of each player, in the order of their numbers. Several pairings of the same players are added
+/// up.
 ///
 /// # Panics
 /// If a pairing names a player who is not among so many.

@@ -3,14 +3,15 @@
 /// What a difference of 1 in the logarithm of the odds of the points comes to in Elo: 400 / ln 10.
 pub(super) const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// The difference in Elo that makes a player score this share: the inverse of [`expected_score`]. Infinite at 0 and 1, and
-/// not a number beyond.
+/// The difference in Elo that makes a player score this share: the inverse of [`expected_score`]. Infinite at
+/// 0 and 1, and not a number beyond.
 #[must_use]
 pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
 
-/// The share of the points, from 0 to 1, that a player makes who is so much stronger: 1 / (1 + 10^(-elo / 400)).
+/// The share of the points, from 0 to 1, that a player makes who is so much stronger: 1 / (1 + 10^(-elo /
+/// 400)).
 #[must_use]
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))

@@ -1,15 +1,17 @@
-//! How likely the results of a match are if its players' strengths differ by a given amount: the generalised log-likelihood
-//! ratio of a multinomial distribution.
+//! How likely the results of a match are if its players' strengths differ by a given amount: the generalised
+//! log-likelihood ratio of a multinomial distribution.
 //!
-//! Both hypotheses leave the shapes of the distributions open, so each is judged by the most likely distribution that
-//! fulfils it. Sources: M. Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio of a
-//! multinomial distribution" (<https://www.cantate.be/Fishtest/comparing_approximations.pdf>, proposition 1.1) for a given
-//! mean, and "Comments on normalized Elo" (<https://www.cantate.be/Fishtest/normalized_elo_practical.pdf>, section 4.1)
+//! Both hypotheses leave the shapes of the distributions open, so each is judged by the most likely
+//! distribution that fulfils it. Sources: M. Van den Bergh, "Comparing the approximations for the generalized
+//! log likelihood ratio of a multinomial distribution"
+//! (<https://www.cantate.be/Fishtest/comparing_approximations.pdf>, proposition 1.1) for a given mean, and
+//! "Comments on normalized Elo" (<https://www.cantate.be/Fishtest/normalized_elo_practical.pdf>, section 4.1)
 //! for a given t-value.
 
 use super::Tally;
 
-/// What stands for a count of 0, so that no result is thought impossible; fishtest and fastchess take the same.
+/// What stands for a count of 0, so that no result is thought impossible; fishtest and fastchess take the
+/// same.
 const UNSEEN: f64 = 1e-3;
 
 /// How near two distributions are that are taken for the same.
@@ -34,14 +36,14 @@ impl<const N: usize> Distribution<N> {
         Self { probabilities: counts.map(|count| count / total), total }
     }
 
-    /// The logarithm of how much more likely the results are if the mean share of the points is `shares[1]` than if it is
-    /// `shares[0]`; both are between 0 and 1.
+    /// The logarithm of how much more likely the results are if the mean share of the points is `shares[1]`
+    /// than if it is `shares[0]`; both are between 0 and 1.
     pub(super) fn ratio_of_means(&self, shares: [f64; 2]) -> f64 {
         self.ratio(shares.map(|share| self.tilted(&Self::each(|x| x - share))))
     }
 
-    /// The logarithm of how much more likely the results are if the mean share of the points is `values[1]` standard
-    /// deviations above 1/2 than if it is `values[0]`.
+    /// The logarithm of how much more likely the results are if the mean share of the points is `values[1]`
+    /// standard deviations above 1/2 than if it is `values[0]`.
     pub(super) fn ratio_of_t_values(&self, values: [f64; 2]) -> f64 {
         self.ratio(values.map(|value| self.with_t_value(value)))
     }
@@ -51,8 +53,8 @@ impl<const N: usize> Distribution<N> {
         self.total * self.probabilities.iter().zip(ratios).map(|(seen, ratio)| seen * ratio).sum::<f64>()
     }
 
-    /// The most likely distribution whose mean is so many of its own standard deviations above 1/2. The constraint is
-    /// made linear around the last distribution and met again until it does not move.
+    /// The most likely distribution whose mean is so many of its own standard deviations above 1/2. The
+    /// constraint is made linear around the last distribution and met again until it does not move.
     fn with_t_value(&self, value: f64) -> [f64; N] {
         let mut found = [1.0 / N as f64; N];
         for _ in 0..ROUNDS {
@@ -70,8 +72,8 @@ impl<const N: usize> Distribution<N> {
         found
     }
 
-    /// The most likely distribution with which these values, some above 0 and some below, have the mean 0: each
-    /// probability is divided by 1 + theta * value, where theta solves the equation that the mean poses.
+    /// The most likely distribution with which these values, some above 0 and some below, have the mean 0:
+    /// each probability is divided by 1 + theta * value, where theta solves the equation that the mean poses.
     fn tilted(&self, values: &[f64; N]) -> [f64; N] {
         let (least, most) = values.iter().fold((0.0, 0.0), |(least, most), &x| (x.min(least), x.max(most)));
         let theta = self.secular_root(values, -1.0 / most, -1.0 / least);
@@ -80,8 +82,9 @@ impl<const N: usize> Distribution<N> {
         tilted
     }
 
-    /// The theta between the two poles with which the sum of p x / (1 + theta x) is 0. The sum falls from infinity to
-    /// minus infinity between them: Newton's method, with bisection where it leaves what is left of the interval.
+    /// The theta between the two poles with which the sum of p x / (1 + theta x) is 0. The sum falls from
+    /// infinity to minus infinity between them: Newton's method, with bisection where it leaves what is left
+    /// of the interval.
     fn secular_root(&self, values: &[f64; N], mut low: f64, mut high: f64) -> f64 {
         let mut theta = 0.0;
         for _ in 0..ROUNDS {

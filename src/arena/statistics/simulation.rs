@@ -11,8 +11,8 @@ pub(super) struct Opponents {
 }
 
 impl Opponents {
-    /// A first player that is `elo` stronger, with this share of draws; who moves first scores `advantage` more than
-    /// the strengths tell, and who moves second as much less.
+    /// A first player that is `elo` stronger, with this share of draws; who moves first scores `advantage`
+    /// more than the strengths tell, and who moves second as much less.
     ///
     /// # Panics
     /// If the three do not go together.
@@ -64,8 +64,8 @@ impl Opponents {
     }
 }
 
-/// Whether 93 % to 97 % of so many simulations hold the truth in the interval, for each of the estimates that a
-/// simulation makes with its truth.
+/// Whether 93 % to 97 % of so many simulations hold the truth in the interval, for each of the estimates that
+/// a simulation makes with its truth.
 pub(super) fn held_in_95_percent<const N: usize>(
     simulations: usize,
     mut simulate: impl FnMut() -> [(Estimate, f64); N],

@@ -1,8 +1,9 @@
-//! The sequential probability ratio test (Wald 1945): a match that ends as soon as it tells two strengths apart.
+//! The sequential probability ratio test (Wald 1945): a match that ends as soon as it tells two strengths
+//! apart.
 //!
-//! The generalised test with the pentanomial model, as fishtest and fastchess have it; the log-likelihood ratio is the exact
-//! one. Sources: M. Van den Bergh, "A practical introduction to the GSPRT" (2019), and the papers that
-//! `likelihood` names.
+//! The generalised test with the pentanomial model, as fishtest and fastchess have it; the log-likelihood
+//! ratio is the exact one. Sources: M. Van den Bergh, "A practical introduction to the GSPRT" (2019), and the
+//! papers that `likelihood` names.
 
 use std::f64::consts::LN_10;
 
@@ -28,8 +29,8 @@ pub enum Model {
     /// The difference on the logistic curve, as the Elo of a match is told.
     #[default]
     Logistic,
-    /// The lead of the score over 1/2 in standard deviations of a game, 800 / ln 10 to one: the effort of a test then
-    /// depends neither on draws nor on openings.
+    /// The lead of the score over 1/2 in standard deviations of a game, 800 / ln 10 to one: the effort of a
+    /// test then depends neither on draws nor on openings.
     Normalized,
 }
 
@@ -73,8 +74,8 @@ pub enum InvalidSprt {
 }
 
 impl Sprt {
-    /// A test that accepts H1 wrongly with the probability `alpha` and H0 wrongly with the probability `beta`, both
-    /// about so and at most.
+    /// A test that accepts H1 wrongly with the probability `alpha` and H0 wrongly with the probability
+    /// `beta`, both about so and at most.
     ///
     /// # Errors
     /// What is wrong with the numbers.
@@ -156,8 +157,8 @@ impl Sprt {
 }
 
 impl Model {
-    /// The largest Elo of a hypothesis. Beyond it a logistic one is decided by a game or two, and the most likely
-    /// distribution for a normalized one is no longer found for all results.
+    /// The largest Elo of a hypothesis. Beyond it a logistic one is decided by a game or two, and the most
+    /// likely distribution for a normalized one is no longer found for all results.
     fn most(self) -> f64 {
         match self {
             Self::Logistic => 1000.0,
@@ -213,7 +214,8 @@ mod tests {
 
     #[test]
     fn ratios_are_what_fishtest_computes() {
-        // fishtest's LLRcalc.py, LLR_logistic and LLR_normalized; the first four are the examples of its stat_util.py.
+        // fishtest's LLRcalc.py, LLR_logistic and LLR_normalized; the first four are the examples of its
+        // stat_util.py.
         for (counts, elo, logistic, normalized) in [
             ([10_789, 19_328, 33_806, 19_402, 10_543], [-3.0, 1.0], 2.131_068, 0.300_870),
             ([1187, 7410, 13_475, 7378, 1164], [-3.0, 1.0], 2.861_527, 0.600_266),
@@ -283,8 +285,8 @@ mod tests {
         (f64::from(accepted) / f64::from(matches), played as f64 / f64::from(matches))
     }
 
-    /// Players whose true difference is a hypothesis, and what the ratio rises by in a pair of theirs: as that of a
-    /// normal distribution whose mean is in question.
+    /// Players whose true difference is a hypothesis, and what the ratio rises by in a pair of theirs: as
+    /// that of a normal distribution whose mean is in question.
     fn opponents(sprt: &Sprt, elo: f64, draws: f64, advantage: f64) -> (Opponents, f64) {
         let known = |logistic| Opponents::new(logistic, draws, advantage);
         let normalized = |elo: f64| SQRT_2 * elo * LN_10 / 800.0;
@@ -316,7 +318,8 @@ mod tests {
                 let (opponents, drift) = opponents(&sprt, elo, draws, 0.2);
                 let (accepted, pairs) = simulate(&sprt, &opponents, matches);
                 let errors = if elo == elo0 { accepted } else { 1.0 - accepted };
-                // Wald: the mean of the bounds over the drift, and more as the last pair leads beyond a bound.
+                // Wald: the mean of the bounds over the drift, and more as the last pair leads beyond a
+                // bound.
                 let (lower, upper) = sprt.bounds();
                 let expected = (accepted * upper + (1.0 - accepted) * lower) / drift;
                 let case =

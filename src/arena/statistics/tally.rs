@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use super::{Estimate, Points};
 
-/// Games, or pairs of games, counted by the points that a player made in each: from 0 to `N - 1` half points. As JSON
-/// the counts alone.
+/// Games, or pairs of games, counted by the points that a player made in each: from 0 to `N - 1` half points.
+/// As JSON the counts alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tally<const N: usize> {
     /// How many with 0, 1, ... half points.
@@ -45,8 +45,8 @@ impl<const N: usize> Tally<N> {
         self
     }
 
-    /// The points; their variance is that of counts that are drawn independently, by the variance of those that were
-    /// seen.
+    /// The points; their variance is that of counts that are drawn independently, by the variance of those
+    /// that were seen.
     #[must_use]
     pub fn points(&self) -> Points {
         let made = self.each().map(|(count, points)| count * points).sum();
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn pairs_give_what_fastchess_gives() {
-        // What fastchess printed for matches whose pentanomial counts it gave, and its unit tests (elo_test.cpp).
+        // What fastchess printed for matches whose pentanomial counts it gave, and its unit tests
+        // (elo_test.cpp).
         for (counts, value, error) in [
             ([1, 10, 78, 48, 13], 72.85, 22.33),
             ([352, 579, 1264, 743, 464], 19.83, 6.77),

@@ -147,7 +147,8 @@ fn lines() -> impl Strategy<Value = Vec<Vec<Line>>> {
 }
 
 proptest! {
-    /// Whoever waits for room is woken once there is some, whatever the others do, and nothing is refused but for searches.
+    /// Whoever waits for room is woken once there is some, whatever the others do, and nothing is refused but
+    /// for searches.
     #[test]
     fn everybody_gets_room_in_the_end(of_readers in lines(), choices in proptest::collection::vec(any::<u16>(), 64)) {
         let largest = of_readers.iter().flatten().map(|line| line.bytes).max().unwrap_or(0);

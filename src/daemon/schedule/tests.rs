@@ -1,4 +1,5 @@
-//! The schedule on a machine that is simulated: cores that switch at once and a clock that jumps from decision to decision.
+//! The schedule on a machine that is simulated: cores that switch at once and a clock that jumps from
+//! decision to decision.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -193,7 +194,8 @@ fn what_does_not_fit_is_refused_of_the_connection_that_has_most() {
     }
     assert_eq!(machine.asks(9, claim(&machine, 1)), Admission::Refused);
     assert_eq!(machine.schedule.backlog_ns(machine.now_ns) / MS, 91);
-    // Others get their places from the one that has most, until it has no more than they; the one that runs stays.
+    // Others get their places from the one that has most, until it has no more than they; the one that runs
+    // stays.
     for (id, displaced) in [(10, 8), (11, 7), (12, 6), (13, 5), (14, 4)] {
         assert_eq!(machine.asks(id, claim(&machine, id)), Admission::Displaces(vec![displaced]));
     }
@@ -372,7 +374,8 @@ fn where_all_places_are_taken_whoever_has_most_makes_room() {
 }
 
 proptest! {
-    /// [`Machine::check`] holds at every decision, and whatever happens, who waits is served once the others left.
+    /// [`Machine::check`] holds at every decision, and whatever happens, who waits is served once the others
+    /// left.
     #[test]
     fn cores_are_never_taken_twice_nor_left_idle(cores in 1..5usize, events in events()) {
         let mut machine = Machine::new(cores);

@@ -1,4 +1,5 @@
-//! Tasks that accept connections: one that dies is started again, and what it accepts has the options that were asked for.
+//! Tasks that accept connections: one that dies is started again, and what it accepts has the options that
+//! were asked for.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;

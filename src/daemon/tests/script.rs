@@ -3,11 +3,13 @@
 //! A script is a text file of scenarios (`# title`). Its lines:
 //! `> JSON` a request on the connection; `< JSON` the next message, of which these fields are looked at;
 //! `-` no message waits; `hold` / `prepare` requests that take time are left alone / worked on;
-//! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes back
-//! (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon, or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`, `gone`, `shutdown`;
-//! `lose ID` the thread that was to take the search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its
-//! first mention (those whose names begin with `tcp` must shake hands); `token TEXT` what `hello` must show on those that are
-//! opened from here on.
+//! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes
+//! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
+//! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
+//! `gone`, `shutdown`; `lose ID` the thread that was to take the search could not be started; `closed` the
+//! connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its first
+//! mention (those whose names begin with `tcp` must shake hands); `token TEXT` what `hello` must show on
+//! those that are opened from here on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -328,7 +330,8 @@ fn searches_that_wait_are_not_all_looked_at_whenever_somebody_may_start() {
         let names: Vec<&String> = stage.state.jobs.values().map(|job| &job.name).filter(is_left).collect();
         names.len()
     };
-    // The other connection's first took the place of one that had not begun; from there on by the order of arrival.
+    // The other connection's first took the place of one that had not begun; from there on by the order of
+    // arrival.
     assert_eq!((left("main") < 295, left("other")), (true, 299), "{} of the first", left("main"));
 }
 

@@ -1,5 +1,5 @@
-//! Browsers and who plays one: WebSocket with the raw bytes of its frames and with the client of another author, and
-//! HTTP with whatever peers make of it.
+//! Browsers and who plays one: WebSocket with the raw bytes of its frames and with the client of another
+//! author, and HTTP with whatever peers make of it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -282,7 +282,8 @@ fn a_peer_that_vanishes_has_its_searches_cancelled() {
 
 #[test]
 fn a_peer_is_asked_whether_it_is_there() {
-    // A machine that is busy may keep the one that answers from doing so in time, but not from ever more of it.
+    // A machine that is busy may keep the one that answers from doing so in time, but not from ever more of
+    // it.
     let kept = (0..8).map(|doubled| Duration::from_millis(300 << doubled)).any(is_the_silent_one_cut_off);
     assert!(kept, "who answers is cut off, too");
 }

@@ -1,8 +1,8 @@
 //! Other protocols on a port that speaks JSON lines, known by the beginning of a line.
 //!
-//! A web page can make a browser send an HTTP request to any port, with a body of its choice. So HTTP must be known
-//! before a line of that body is read, whatever its method: a line before `hello` that could be the first one of a
-//! request, or one of its headers, is taken for HTTP.
+//! A web page can make a browser send an HTTP request to any port, with a body of its choice. So HTTP must be
+//! known before a line of that body is read, whatever its method: a line before `hello` that could be the
+//! first one of a request, or one of its headers, is taken for HTTP.
 
 /// The protocol that a peer speaks instead, by the beginning of a line or the whole of it.
 pub(super) fn protocol(line: &[u8]) -> Option<&'static str> {
@@ -12,8 +12,8 @@ pub(super) fn protocol(line: &[u8]) -> Option<&'static str> {
     (is_request_line(line) || is_header(line)).then_some("HTTP")
 }
 
-/// Whether a line is a method and a target that a browser or a proxy can name: a path, `*`, a URL, or anything with a
-/// version behind it.
+/// Whether a line is a method and a target that a browser or a proxy can name: a path, `*`, a URL, or
+/// anything with a version behind it.
 fn is_request_line(line: &[u8]) -> bool {
     let (method, rest) = token(line);
     let rest_trimmed = rest.trim_ascii_start();

@@ -1,5 +1,6 @@
-//! WebSocket frames (RFC 6455) in a stream of bytes, from a client and to it. Does no I/O and stores no message: the
-//! pieces of a message are passed on as they come, so that a long one takes no memory here. No extension is spoken.
+//! WebSocket frames (RFC 6455) in a stream of bytes, from a client and to it. Does no I/O and stores no
+//! message: the pieces of a message are passed on as they come, so that a long one takes no memory here. No
+//! extension is spoken.
 
 use std::io::Cursor;
 
@@ -60,8 +61,8 @@ struct Frame {
 }
 
 impl Frames {
-    /// Takes bytes up to the next piece that they complete; takes all of them if there is none. The bytes are unmasked
-    /// where they are.
+    /// Takes bytes up to the next piece that they complete; takes all of them if there is none. The bytes are
+    /// unmasked where they are.
     ///
     /// # Errors
     /// The stream breaks the rules of the protocol, or carries a binary message.
@@ -232,7 +233,8 @@ mod tests {
         bytes
     }
 
-    /// What comes of a stream that arrives in pieces of that size: whole messages and control frames, and the end.
+    /// What comes of a stream that arrives in pieces of that size: whole messages and control frames, and the
+    /// end.
     fn cut(stream: &[u8], size: usize) -> Vec<String> {
         let (mut frames, mut seen, mut message) = (Frames::default(), Vec::new(), Vec::new());
         for chunk in stream.chunks(size) {

@@ -1,5 +1,5 @@
-//! As much of HTTP/1.1 as a page of a few files and the door to a WebSocket need: heads of requests in, whole answers
-//! out. Requests with a body, other methods, and everything that is long or slow are turned away.
+//! As much of HTTP/1.1 as a page of a few files and the door to a WebSocket need: heads of requests in, whole
+//! answers out. Requests with a body, other methods, and everything that is long or slow are turned away.
 
 use std::io;
 use std::time::Duration;
@@ -64,8 +64,8 @@ impl Answer {
     }
 }
 
-/// The next request of a peer; `ahead` holds what it sent beyond the last one. `None`: the peer left, or has nothing
-/// to ask.
+/// The next request of a peer; `ahead` holds what it sent beyond the last one. `None`: the peer left, or has
+/// nothing to ask.
 ///
 /// # Errors
 /// How to turn the peer away.
@@ -181,7 +181,8 @@ pub(super) async fn write(
 mod tests {
     use super::*;
 
-    /// What comes of the bytes: the method, path and host of a request, the status of a refusal, or nothing yet.
+    /// What comes of the bytes: the method, path and host of a request, the status of a refusal, or nothing
+    /// yet.
     fn read(bytes: &[u8]) -> String {
         match parse(bytes) {
             Ok(Some((length, request))) => {

@@ -1,5 +1,5 @@
-//! A connection within the process, for a translator in front of the daemon: lines are handed over, and no stream or
-//! thread stands between.
+//! A connection within the process, for a translator in front of the daemon: lines are handed over, and no
+//! stream or thread stands between.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::daemon::state::ConnId;
 use crate::framing::Event;
 use crate::search::clock::now_ns;
 
-/// A connection to a daemon of this process; as on the standard streams, `hello` is optional. It may be shared: one
-/// thread sends, one receives.
+/// A connection to a daemon of this process; as on the standard streams, `hello` is optional. It may be
+/// shared: one thread sends, one receives.
 pub struct Connection {
     shared: Arc<Shared>,
     conn: ConnId,
@@ -36,7 +36,8 @@ impl Connection {
         Self { shared: Arc::clone(shared), conn, latch, lines: AtomicU64::new(0) }
     }
 
-    /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count from there.
+    /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count
+    /// from there.
     pub fn send(&self, line: &[u8], arrived_ns: u64) {
         let number = self.lines.fetch_add(1, Relaxed) + 1;
         let event = if line.len() > wire::MAX_LINE {

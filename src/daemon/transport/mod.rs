@@ -1,5 +1,5 @@
-//! The ways in and out: standard streams, TCP and Unix sockets, and calls within the process; the same lines on all of them,
-//! and WebSocket, where each line is a message.
+//! The ways in and out: standard streams, TCP and Unix sockets, and calls within the process; the same lines
+//! on all of them, and WebSocket, where each line is a message.
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
@@ -158,7 +158,8 @@ impl Received {
         Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
     }
 
-    /// Gives the line to the state, unless it must wait for room; what was kept free for it is its own until then.
+    /// Gives the line to the state, unless it must wait for room; what was kept free for it is its own until
+    /// then.
     fn apply_if_room(self, state: &mut State) -> Option<Self> {
         if let Content::Request(request) = &self.content
             && state.must_wait(&self.at, request)

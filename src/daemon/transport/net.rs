@@ -1,7 +1,7 @@
 //! TCP and Unix sockets: two tasks for each connection, all on one thread.
 //!
-//! That thread decodes short lines only; long ones are decoded on a thread beside it, so that nobody waits for them but
-//! the connection that sent them.
+//! That thread decodes short lines only; long ones are decoded on a thread beside it, so that nobody waits
+//! for them but the connection that sent them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -29,12 +29,15 @@ pub(super) const READ_BYTES: usize = 16 << 10;
 /// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
 /// connection, and the peer might never see the last message.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
-/// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short line takes.
+/// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short
+/// line takes.
 const TURN: Duration = Duration::from_micros(200);
-/// The pause between two questions whether a silent peer is there, and how many of them may stay without an answer.
+/// The pause between two questions whether a silent peer is there, and how many of them may stay without an
+/// answer.
 const KEEPALIVE_PAUSE: Duration = Duration::from_secs(10);
 const KEEPALIVE_QUESTIONS: u32 = 6;
-/// Connections that linger at once: past them they are closed at once, so that a flood of them takes no descriptors.
+/// Connections that linger at once: past them they are closed at once, so that a flood of them takes no
+/// descriptors.
 const LINGERING: usize = 64;
 /// The pause after a failure to accept, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -66,7 +69,8 @@ pub(in crate::daemon) async fn accept_unix(shared: Arc<Shared>, listener: Arc<Un
     }
 }
 
-/// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is silent.
+/// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is
+/// silent.
 pub(in crate::daemon) fn prepare(shared: &Shared, stream: &TcpStream) {
     let ask = || -> io::Result<()> {
         stream.set_nodelay(true)?;
@@ -184,8 +188,8 @@ impl Turn {
     }
 }
 
-/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order. Waits
-/// where there is no room for it: nothing more is read of the connection meanwhile.
+/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
+/// Waits where there is no room for it: nothing more is read of the connection meanwhile.
 pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
     let Link { shared, conn, resume } = link;
     let conn = *conn;
@@ -217,8 +221,8 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
     }
 }
 
-/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; gives whether it is a
-/// stranger still.
+/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; gives
+/// whether it is a stranger still.
 pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
     receive(link, event, time, turn).await;
     while link.shared.with(|state| state.is_late(link.conn)) {
@@ -273,7 +277,8 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
     false
 }
 
-/// The bytes of a line that are looked at for HTTP: a peer may send one at a time, and each is looked at again.
+/// The bytes of a line that are looked at for HTTP: a peer may send one at a time, and each is looked at
+/// again.
 const MAX_REQUEST_LINE: usize = 2048;
 
 async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {

@@ -1,8 +1,10 @@
-//! Whose pages may use a socket that browsers reach: the `Host` and `Origin` of a request against what is allowed.
+//! Whose pages may use a socket that browsers reach: the `Host` and `Origin` of a request against what is
+//! allowed.
 //!
-//! Every page that a browser shows can send requests to this machine; what it cannot do is lie about these two. A name
-//! that its owner lets point here (DNS rebinding) makes a foreign page look like one of the same host, but the name
-//! stands in `Host`: so only addresses and names that nobody else can own are taken for ours.
+//! Every page that a browser shows can send requests to this machine; what it cannot do is lie about these
+//! two. A name that its owner lets point here (DNS rebinding) makes a foreign page look like one of the same
+//! host, but the name stands in `Host`: so only addresses and names that nobody else can own are taken for
+//! ours.
 
 use std::net::IpAddr;
 
@@ -25,8 +27,8 @@ impl Guard {
         Self { allowed, is_local: address.is_loopback() }
     }
 
-    /// Whether a `Host` names this server for certain: an address, a name of this machine alone, or that of an allowed
-    /// origin.
+    /// Whether a `Host` names this server for certain: an address, a name of this machine alone, or that of
+    /// an allowed origin.
     pub(super) fn knows_host(&self, host: &str) -> bool {
         let Ok(authority) = host.to_ascii_lowercase().parse::<Authority>() else {
             return false;

@@ -1,8 +1,8 @@
 //! The standard streams, each with a thread of its own: reading standard input cannot be cancelled.
 //!
-//! Answers that a line gets at once (`pong`, `stopping` and its `bestmove`) are written by the thread that read the
-//! line, as long as that cannot block: handing them to the other thread costs a wake-up, which on a machine whose
-//! cores all search may wait for a time slice of milliseconds.
+//! Answers that a line gets at once (`pong`, `stopping` and its `bestmove`) are written by the thread that
+//! read the line, as long as that cannot block: handing them to the other thread costs a wake-up, which on a
+//! machine whose cores all search may wait for a time slice of milliseconds.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -43,8 +43,9 @@ struct Link<O> {
     room: Arc<Latch>,
 }
 
-/// Opens a connection over two streams, such as the standard ones; the future ends with the connection: all is
-/// written, or the peer is gone or does not read. It does not wait for the threads, which may hang in the system.
+/// Opens a connection over two streams, such as the standard ones; the future ends with the connection: all
+/// is written, or the peer is gone or does not read. It does not wait for the threads, which may hang in the
+/// system.
 ///
 /// # Errors
 /// A thread cannot be started.
@@ -238,7 +239,8 @@ impl<O: AsFd> Link<O> {
     }
 }
 
-/// Reads or writes, again after a signal, and when the stream is ready if another process made it non-blocking.
+/// Reads or writes, again after a signal, and when the stream is ready if another process made it
+/// non-blocking.
 fn retried<T>(
     stream: &impl AsFd,
     ready: PollFlags,

@@ -1,7 +1,7 @@
 //! A port that browsers reach: the door to WebSocket connections, and the files of a page beside it.
 //!
-//! A visitor who has not become a connection holds one of few places, and the one who came first leaves for the one who
-//! comes last: peers that send nothing, or a byte now and then, keep nobody out.
+//! A visitor who has not become a connection holds one of few places, and the one who came first leaves for
+//! the one who comes last: peers that send nothing, or a byte now and then, keep nobody out.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -39,7 +39,8 @@ enum Turn {
 }
 
 impl Site {
-    /// A site of a socket bound to `address`, with a page or without, that lets pages of these origins in, too.
+    /// A site of a socket bound to `address`, with a page or without, that lets pages of these origins in,
+    /// too.
     pub(in crate::daemon) fn new(
         address: SocketAddr,
         origins: &[String],
@@ -109,7 +110,8 @@ impl Site {
         let Some(file) = page.file(request.uri().path()) else {
             return Answer::refusal(StatusCode::NOT_FOUND, "there is no such file");
         };
-        // Some browsers do not take a WebSocket of the same host for 'self'. The host is known to be harmless.
+        // Some browsers do not take a WebSocket of the same host for 'self'. The host is known to be
+        // harmless.
         let policy = format!(
             "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'none'; \
              form-action 'none'; frame-ancestors 'none'"

@@ -1,8 +1,9 @@
-//! WebSocket connections: the same lines as on TCP, each in a text message. Two tasks for each connection, as there.
+//! WebSocket connections: the same lines as on TCP, each in a text message. Two tasks for each connection, as
+//! there.
 //!
-//! A message goes through the same framing as a stream, its end for a line end, so that lines are counted, bounded and
-//! dropped in one way; a line feed inside a message is white space, not an end. There is no half-closed state: a close frame, like the end of the stream, ends the connection
-//! and its searches.
+//! A message goes through the same framing as a stream, its end for a line end, so that lines are counted,
+//! bounded and dropped in one way; a line feed inside a message is white space, not an end. There is no
+//! half-closed state: a close frame, like the end of the stream, ends the connection and its searches.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -167,7 +168,8 @@ impl Reader {
     }
 }
 
-/// The same with a carriage return for each line feed: JSON takes both between tokens, and neither in a string.
+/// The same with a carriage return for each line feed: JSON takes both between tokens, and neither in a
+/// string.
 fn without_line_feeds(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte }).collect()
 }

@@ -1,9 +1,10 @@
 //! How a search tree grows: from the root to a position not seen before, and back with what that is worth.
 //!
-//! At each node the branch is chosen that looks best, plus a bonus that grows with its likelihood and with the time
-//! since it was tried (PUCT: Rosin, "Multi-armed bandits with episode context", 2011; Silver et al., "Mastering the game
-//! of Go without human knowledge", 2017). Likelihoods and values come from the static evaluation; nothing is played out
-//! at random. What is proven goes up beside the averages (Winands et al., "Monte-Carlo tree search solver", 2008).
+//! At each node the branch is chosen that looks best, plus a bonus that grows with its likelihood and with
+//! the time since it was tried (PUCT: Rosin, "Multi-armed bandits with episode context", 2011; Silver et al.,
+//! "Mastering the game of Go without human knowledge", 2017). Likelihoods and values come from the static
+//! evaluation; nothing is played out at random. What is proven goes up beside the averages (Winands et al.,
+//! "Monte-Carlo tree search solver", 2008).
 
 use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
@@ -14,7 +15,8 @@ use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
 
 /// The weight of likelihoods beside values.
 const EXPLORE: f64 = 1.5;
-/// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the best.
+/// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the
+/// best.
 const TEMPERATURE: f64 = 0.4;
 /// What is proven of the best of no moves.
 const NOTHING: (Score, Score) =
@@ -116,7 +118,8 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(child)
     }
 
-    /// What a node is worth from which there is nowhere to go; none if that is the root, and all is found out.
+    /// What a node is worth from which there is nowhere to go; none if that is the root, and all is found
+    /// out.
     fn settled_worth(&self, id: NodeId, branches: &Branches<G::Move>) -> Option<f64> {
         let node = self.store.node(id);
         // Another thread may have opened the last branch and not told yet what it leads to.
@@ -178,7 +181,8 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         step
     }
 
-    /// Looks at a new position: its branches, and what it is worth from the view of its side; none if the pulse ended.
+    /// Looks at a new position: its branches, and what it is worth from the view of its side; none if the
+    /// pulse ended.
     fn look(&mut self, id: NodeId, pos: &mut G::Position, last: Option<G::Move>) -> Option<f64> {
         let game = self.game;
         let node = self.store.node(id);
@@ -215,7 +219,8 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         self.branch_out(NodeId::ROOT, best, NOTHING);
     }
 
-    /// Rates the moves in the buffer by what they look like at sight, the best first; none if the pulse ended.
+    /// Rates the moves in the buffer by what they look like at sight, the best first; none if the pulse
+    /// ended.
     fn rate(&mut self, pos: &mut G::Position) -> Option<()> {
         let Buffers { moves, rated, .. } = &mut self.buffers;
         rated.clear();
@@ -229,8 +234,9 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(())
     }
 
-    /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once, and moves
-    /// that lose at once beside others. Gives the best value at sight, and what is proven of the best that was dropped.
+    /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once,
+    /// and moves that lose at once beside others. Gives the best value at sight, and what is proven of the
+    /// best that was dropped.
     fn keep_what_matters(&mut self, node: &Node<G::Move>) -> (Score, (Score, Score)) {
         let rated = &mut self.buffers.rated;
         let (_, best) = rated[0];
@@ -359,7 +365,8 @@ fn bounds(value: Value) -> (Score, Score) {
     (lower, if value.at_most { value.score } else { Score::INFINITE })
 }
 
-/// A score on the scale from -1, lost, to 1, won: close to the hyperbolic tangent, and the same on every machine.
+/// A score on the scale from -1, lost, to 1, won: close to the hyperbolic tangent, and the same on every
+/// machine.
 pub(super) fn worth<G: Game, E: Evaluator<G>>(score: Score) -> f64 {
     if is_won::<G>(score) {
         return 1.0;

@@ -65,7 +65,8 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
         (is_same, self.value(best).score, lost + 1 >= all)
     }
 
-    /// Whether the lines asked for are proven with what the rules optimise, and no other move can displace one.
+    /// Whether the lines asked for are proven with what the rules optimise, and no other move can displace
+    /// one.
     pub(super) fn are_settled(&self) -> bool {
         let found = self.found();
         let all_won = !G::SCORED && found.lines.iter().all(|line| is_settled_win::<G>(line.value));

@@ -1,7 +1,8 @@
-//! A tree search (PUCT) for any game and evaluation: a tree that grows where it looks promising, instead of iterations.
+//! A tree search (PUCT) for any game and evaluation: a tree that grows where it looks promising, instead of
+//! iterations.
 //!
-//! Anytime, on any number of threads, and keeps its tree for the moves that follow. `store` holds the tree, `growth`
-//! lets it grow; this file starts and ends a search and makes lines of what it found.
+//! Anytime, on any number of threads, and keeps its tree for the moves that follow. `store` holds the tree,
+//! `growth` lets it grow; this file starts and ends a search and makes lines of what it found.
 
 mod growth;
 mod lines;
@@ -177,7 +178,8 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
         let end = std::thread::scope(|scope| {
-            // The scope joins the companions also when this thread panics, so they must be told on every way out.
+            // The scope joins the companions also when this thread panics, so they must be told on every way
+            // out.
             let _halt = EndOnDrop(&halt);
             loop {
                 if season.may_prune && store.is_full() {

@@ -1,8 +1,8 @@
 //! The nodes of a search tree, shared by the threads that grow it, without locks.
 //!
-//! A node is a position that was visited. Its branches are the moves in the order in which they are tried; those
-//! tried so far have nodes of their own, which hang on a list. Nodes are never freed: what is to be kept of a tree, after
-//! a move or when the memory is full, is copied.
+//! A node is a position that was visited. Its branches are the moves in the order in which they are tried;
+//! those tried so far have nodes of their own, which hang on a list. Nodes are never freed: what is to be
+//! kept of a tree, after a move or when the memory is full, is copied.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering};
@@ -30,8 +30,8 @@ impl NodeId {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Branch<M> {
     pub(super) mv: M,
-    /// How much worse than the best branch it looks, in small parts of an advantage that decides a game; at a chance
-    /// node the weight.
+    /// How much worse than the best branch it looks, in small parts of an advantage that decides a game; at a
+    /// chance node the weight.
     pub(super) behind: u16,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Branches<M> {
     pub(super) best: Score,
     /// The sum of the likelihoods of all branches.
     pub(super) sum: f32,
-    /// The smallest and the largest value that are not disproven of the best of the moves that are left out, because
-    /// they lose and others do not.
+    /// The smallest and the largest value that are not disproven of the best of the moves that are left out,
+    /// because they lose and others do not.
     pub(super) left_out: (Score, Score),
     /// Whether chance chooses.
     pub(super) is_chance: bool,
@@ -69,8 +69,8 @@ pub(super) struct Node<M> {
     branch: AtomicU32,
 }
 
-// Every field is meaningful alone and relaxed, but for the links: a node is written before it is linked (release), and
-// read after the link is (acquire).
+// Every field is meaningful alone and relaxed, but for the links: a node is written before it is linked
+// (release), and read after the link is (acquire).
 impl<M> Node<M> {
     fn new() -> Self {
         Self {
@@ -272,8 +272,8 @@ impl<M: Copy> Store<M> {
         self.children(id).find(|(_, node)| branches.all[node.branch()].mv == mv).map(|(id, _)| id)
     }
 
-    /// How often a node must have been visited, so that what was looked at behind all such nodes takes half of the memory
-    /// at most: no node was visited more often than its parent. None where it was given up.
+    /// How often a node must have been visited, so that what was looked at behind all such nodes takes half
+    /// of the memory at most: no node was visited more often than its parent. None where it was given up.
     fn busy(&self, is_over: &impl Fn() -> bool) -> Option<u32> {
         if 2 * self.bytes() < self.limit {
             return Some(0);
@@ -301,8 +301,8 @@ impl<M: Copy> Store<M> {
         Some(0)
     }
 
-    /// A copy that takes half of the memory at most, without what is behind the nodes that were visited least.
-    /// None where `is_over`, which is asked now and then, gave it up.
+    /// A copy that takes half of the memory at most, without what is behind the nodes that were visited
+    /// least. None where `is_over`, which is asked now and then, gave it up.
     pub(super) fn pruned(&self, is_over: impl Fn() -> bool) -> Option<Self> {
         let copy = Self::new(self.limit);
         if let Some(root) = copy.add(0, false) {
@@ -338,8 +338,8 @@ impl<M: Copy> Store<M> {
         }
     }
 
-    /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that were visited
-    /// less than `least` times nothing. None where it was given up halfway.
+    /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that
+    /// were visited less than `least` times nothing. None where it was given up halfway.
     fn graft(
         &self,
         other: &Self,

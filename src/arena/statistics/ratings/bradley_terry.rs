@@ -18,8 +18,8 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Fits the strengths of players from 0 on by Newton's method, which a concave likelihood with a finite maximum leads
-    /// there.
+    /// Fits the strengths of players from 0 on by Newton's method, which a concave likelihood with a finite
+    /// maximum leads there.
     pub(super) fn new(players: usize, pairings: &[Pairing]) -> Self {
         let met: Vec<Met> =
             pairings.iter().map(|pairing| Met { pairing, points: pairing.points() }).collect();
@@ -102,8 +102,8 @@ fn slope(strengths: &[f64], met: &[Met]) -> Vec<f64> {
     slope
 }
 
-/// Fisher's information on the strengths, and on their mean, of which results say nothing, as if it were measured
-/// to be 0: so that it has an inverse.
+/// Fisher's information on the strengths, and on their mean, of which results say nothing, as if it were
+/// measured to be 0: so that it has an inverse.
 fn information(strengths: &[f64], met: &[Met]) -> Matrix {
     let games = |met: &Met| {
         let expected = met.expected(strengths);

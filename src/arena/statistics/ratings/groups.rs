@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use super::Pairing;
 
-/// The players in groups within which each has made points against each other one, directly or through others: the strongly
-/// connected components of "made points against". A group that made points against another one comes first.
+/// The players in groups within which each has made points against each other one, directly or through
+/// others: the strongly connected components of "made points against". A group that made points against
+/// another one comes first.
 pub(super) fn comparable(players: usize, pairings: &[Pairing]) -> Vec<Vec<usize>> {
     let reached = reached(players, pairings);
     let mut order: Vec<usize> = (0..players).collect();
@@ -17,7 +18,8 @@ pub(super) fn comparable(players: usize, pairings: &[Pairing]) -> Vec<Vec<usize>
     order.chunk_by(|a, b| reached[*a] == reached[*b]).map(<[usize]>::to_vec).collect()
 }
 
-/// For each player, against whom it made points, directly or through others; itself is one of them. Warshall's algorithm.
+/// For each player, against whom it made points, directly or through others; itself is one of them.
+/// Warshall's algorithm.
 fn reached(players: usize, pairings: &[Pairing]) -> Vec<Vec<bool>> {
     let mut reached: Vec<Vec<bool>> =
         (0..players).map(|player| (0..players).map(|other| other == player).collect()).collect();

@@ -15,7 +15,8 @@ pub(super) fn multiply(left: &Matrix, right: &Matrix) -> Matrix {
     (0..left.len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }
 
-/// The inverse of a symmetric positive definite matrix: Gauss-Jordan elimination, which needs no pivots there.
+/// The inverse of a symmetric positive definite matrix: Gauss-Jordan elimination, which needs no pivots
+/// there.
 pub(super) fn inverse(mut matrix: Matrix) -> Matrix {
     let size = matrix.len();
     for pivot in 0..size {

@@ -1,12 +1,15 @@
-//! Ratings of many players from all their results at once: the Bradley-Terry model, with a draw as half a win.
+//! Ratings of many players from all their results at once: the Bradley-Terry model, with a draw as half a
+//! win.
 //!
-//! A finite difference explains results only among players of whom each has made points against each other one, if not
-//! itself then through others (Ford 1957); so a player that won all its games stands above the others at no known
-//! distance, and the others are rated without it. No prior is mixed in: two players' ratings differ by the Elo of their match.
+//! A finite difference explains results only among players of whom each has made points against each other
+//! one, if not itself then through others (Ford 1957); so a player that won all its games stands above the
+//! others at no known distance, and the others are rated without it. No prior is mixed in: two players'
+//! ratings differ by the Elo of their match.
 //!
-//! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford, "Solution
-//! of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for generalized Bradley-Terry
-//! models" (2004). The figures are those that Ordo and BayesElo tell of chess programs.
+//! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford,
+//! "Solution of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for
+//! generalized Bradley-Terry models" (2004). The figures are those that Ordo and BayesElo tell of chess
+//! programs.
 
 mod bradley_terry;
 mod groups;
@@ -24,13 +27,14 @@ use bradley_terry::Fit;
 pub struct Rating {
     /// The player by its number.
     pub player: usize,
-    /// The players whose ratings can be compared with this one's, counted from 0. All points between two groups
-    /// went to the earlier one, or there were none.
+    /// The players whose ratings can be compared with this one's, counted from 0. All points between two
+    /// groups went to the earlier one, or there were none.
     pub group: usize,
-    /// The strength in Elo; none for a player that is alone in its group. The error is that of the distance from
-    /// where the group is anchored.
+    /// The strength in Elo; none for a player that is alone in its group. The error is that of the distance
+    /// from where the group is anchored.
     pub elo: Option<Estimate>,
-    /// The likelihood, from 0 to 1, of being stronger than the next player of the list; none before another group.
+    /// The likelihood, from 0 to 1, of being stronger than the next player of the list; none before another
+    /// group.
     pub superiority: Option<f64>,
 }
 
@@ -46,8 +50,9 @@ pub enum Anchor {
 
 /// Rates so many players by their results, the strongest first.
 ///
-/// The errors take the pairs of games as they were seen to vary around what the ratings expect (the robust or sandwich
-/// estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make them wrong.
+/// The errors take the pairs of games as they were seen to vary around what the ratings expect (the robust or
+/// sandwich estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make them
+/// wrong.
 ///
 /// # Panics
 /// If a pairing names a player who is not among so many.
@@ -112,8 +117,9 @@ mod tests {
 
     #[test]
     fn a_season_of_baseball_is_rated_as_published() {
-        // A. Agresti, "Categorical Data Analysis" (2002), tables 10.10 and 10.11: seven teams of the American League in
-        // 1987, the wins of the row against the column, and the strengths relative to the last, in logits.
+        // A. Agresti, "Categorical Data Analysis" (2002), tables 10.10 and 10.11: seven teams of the American
+        // League in 1987, the wins of the row against the column, and the strengths relative to the last, in
+        // logits.
         let teams = [
             ("Milwaukee", [0, 7, 9, 7, 7, 9, 11], 1.58),
             ("Detroit", [6, 0, 7, 5, 11, 9, 9], 1.44),
@@ -134,7 +140,8 @@ mod tests {
         for (rating, (name, _, logits)) in ratings.iter().zip(teams) {
             let Estimate { value, error } = rating.elo.unwrap();
             assert!((value / ELO_PER_LOGIT - logits).abs() < 0.005, "{name}: {rating:?}");
-            // "Standard errors are about 0.3", of differences; of none for the team at which they are anchored.
+            // "Standard errors are about 0.3", of differences; of none for the team at which they are
+            // anchored.
             let standard = error / ELO_PER_LOGIT / Z_95;
             assert!(
                 if logits > 0.0 { (0.25..0.35).contains(&standard) } else { standard == 0.0 },
@@ -153,7 +160,8 @@ mod tests {
         let rated = ratings[0].elo.unwrap();
         assert_eq!(ratings[0].player, 1);
         assert!((rated.value - elo.value).abs() < 1e-6, "{rated:?} {elo:?}");
-        // The error of a match is that of the ends of the score's interval, a rating's that of the curve's slope.
+        // The error of a match is that of the ends of the score's interval, a rating's that of the curve's
+        // slope.
         assert!((rated.error / elo.error - 1.0).abs() < 0.02, "{rated:?} {elo:?}");
         assert!((ratings[0].superiority.unwrap() - pairing.superiority().unwrap()).abs() < 0.01);
         let mean = rate(2, &[pairing], Anchor::Mean);
