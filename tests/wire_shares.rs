@@ -217,3 +217,26 @@ fn sessions_keep_their_players_as_far_as_there_are_places() {
     }
     assert!(nodes.iter().all(|count| *count == nodes[0] && count.as_u64() > Some(0)), "{nodes:?}");
 }
+
+#[test]
+fn searches_that_have_begun_keep_no_other_client_out() {
+    let server = Server::tcp(&["--engines", "4", "--threads", "1"]);
+    let mut greedy = [server.greet(json!({})), server.greet(json!({}))];
+    for peer in &mut greedy {
+        for id in ["a", "b"] {
+            // Moves by their limits, so long that it makes no difference.
+            peer.send(&go(id, json!({ "limit": { "nodes": 1_u64 << 52 }, "options": small() })));
+            peer.info(id, "best");
+        }
+    }
+    let mut honest = server.greet(json!({}));
+    let best = honest.best(&go("m", json!({ "clock": per_move(100), "options": small() })));
+    assert!(best["stats"]["nodes"].as_u64() > Some(0), "{best}");
+    // One search of one of them made room.
+    let counts = greedy.each_mut().map(|peer| {
+        let stopped = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+        peer.wait("their ends", |peer| peer.open() == 0);
+        stopped["targets"].as_array().unwrap().len()
+    });
+    assert_eq!(counts.iter().sum::<usize>(), 3, "{counts:?}");
+}

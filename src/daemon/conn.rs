@@ -16,6 +16,9 @@ use super::transport::Signal;
 /// When a client whose answer found too much unread may ask again.
 const UNREAD_RETRY_MS: u64 = 200;
 
+/// What of a connection takes milliseconds to free: a megabyte may be ten thousands of small texts.
+const LARGE_LEFTOVER: usize = 1 << 20;
+
 /// The bytes a second of large answers that a client must read while others wait for the room that they take.
 const LEAST_RATE: usize = 256 << 10;
 
@@ -249,7 +252,7 @@ impl State {
         };
         conn.stage = Stage::Draining(last);
         self.effects.signals.extend([conn.reader.clone(), conn.resume.clone()]);
-        self.leave_queue(id);
+        self.leave_queues(id);
         let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
         if self.conns.get(&id).is_some_and(|conn| !conn.tasks.is_empty()) {
             self.set_timer(end_ns, Timer::Questions(id));
@@ -300,7 +303,7 @@ impl State {
             conn.stage = Stage::Flushing;
             self.effects.signals.extend([conn.writer.clone(), conn.resume.clone()]);
         }
-        self.leave_queue(id);
+        self.leave_queues(id);
     }
 
     /// Cuts a connection off: the peer is gone, too slow, or all was written.
@@ -308,6 +311,7 @@ impl State {
         for job in self.jobs_of(id) {
             self.discard(job, now_ns);
         }
+        let held_bytes = self.conns.get(&id).map_or(0, |conn| conn.held.total());
         self.release_all(id);
         let held = self.held_by_sessions(id);
         let Some(conn) = self.conns.remove(&id) else {
@@ -315,13 +319,18 @@ impl State {
         };
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
+        // What waits for a thread is given up by the next one, and with it what it holds.
+        self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
         self.counters.connections_dropped += u64::from(count);
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
             self.dismiss(worker);
         }
         self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
-        // What it asked for may be many small texts.
-        self.effects.leftovers.push(Box::new(conn));
+        if held_bytes > LARGE_LEFTOVER {
+            self.effects.large_leftovers.push(Box::new(conn));
+        } else {
+            self.effects.leftovers.push(Box::new(conn));
+        }
         tracing::debug!(conn = id, "connection closed");
     }
 
@@ -335,6 +344,7 @@ impl State {
                 self.set_timer(now_ns + grace, Timer::Questions(id));
             }
             self.send_notice(id, wire::NoticeKind::GoingAway, None, "the server shuts down", now_ns);
+            self.late_answer_is_due(id, now_ns);
         }
         let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
         for job in jobs {

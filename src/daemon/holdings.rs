@@ -47,32 +47,49 @@ impl State {
         self.effects.leftovers.push(Box::new(leftover));
     }
 
-    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be
-    /// opened.
+    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be opened.
     pub(super) fn room_for_session(&mut self, conn: ConnId, name: &str, asked_in: usize) -> Option<usize> {
         let bytes = SESSION_BYTES + asked_in;
-        let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());
-        if !self.fits_sessions(conn, replaced, bytes) {
-            self.forget_positions(|id| id == conn);
+        let is_room = |state: &mut Self| {
+            let replaced = state.session_mut(conn, name).map_or(0, |old| old.held());
+            state.fits_sessions(conn, replaced, bytes)
+        };
+        if is_room(self) {
+            return Some(bytes);
         }
-        if !self.fits_sessions(conn, replaced, bytes) {
-            self.forget_positions(|_| true);
-        }
+        self.forget_positions(conn);
         let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());
-        self.fits_sessions(conn, replaced, bytes).then_some(bytes)
+        if self.held_by_sessions(conn) - replaced + bytes > self.limits.session_bytes {
+            return None;
+        }
+        // Then those of whoever holds the most, as long as that frees anything.
+        while !is_room(self) {
+            let holders = self.conns.keys().map(|id| (self.remembered_beyond(*id), *id));
+            let (freed, id) = holders.max()?;
+            if freed == 0 {
+                return None;
+            }
+            self.forget_positions(id);
+        }
+        Some(bytes)
     }
 
-    fn forget_positions(&mut self, is_meant: impl Fn(ConnId) -> bool) {
-        let meant: Vec<ConnId> = self.conns.keys().copied().filter(|id| is_meant(*id)).collect();
-        for id in meant {
-            let before = self.held_by_sessions(id);
-            let Some(conn) = self.conns.get_mut(&id) else { continue };
-            for session in conn.sessions.values_mut() {
-                session.prefix_bytes = 0;
-                self.effects.leftovers.extend(session.view.prefix.take().map(|prefix| Box::new(prefix) as _));
-            }
-            self.count_sessions(id, before);
+    /// What it would free beyond a connection's share if its sessions remembered no position.
+    fn remembered_beyond(&self, id: ConnId) -> usize {
+        let Some(conn) = self.conns.get(&id) else { return 0 };
+        let held = self.held_by_sessions(id);
+        let remembered: usize = conn.sessions.values().map(|session| session.prefix_bytes).sum();
+        self.session_bytes.freed(held, held - remembered)
+    }
+
+    fn forget_positions(&mut self, id: ConnId) {
+        let before = self.held_by_sessions(id);
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        for session in conn.sessions.values_mut() {
+            session.prefix_bytes = 0;
+            self.effects.leftovers.extend(session.view.prefix.take().map(|prefix| Box::new(prefix) as _));
         }
+        self.count_sessions(id, before);
     }
 
     /// What the sessions of a connection hold.

@@ -14,6 +14,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::limits::Limits;
+use super::prepare::TaskId;
 use super::shares::Shares;
 use super::state::{ConnId, Stage, State};
 
@@ -21,6 +22,8 @@ use super::state::{ConnId, Stage, State};
 #[derive(Default)]
 pub(super) struct Held {
     requests: HashMap<String, Weight>,
+    /// The bytes of requests that had their final message before the work on them was done.
+    over: HashMap<TaskId, usize>,
     bytes: usize,
     /// Of these, the bytes of searches, which may not end by themselves.
     lasting: usize,
@@ -33,10 +36,12 @@ pub(super) struct Held {
 struct Weight {
     bytes: usize,
     lasts: bool,
+    /// The work on the request, which holds what was decoded.
+    task: TaskId,
 }
 
 impl Held {
-    fn total(&self) -> usize {
+    pub(super) fn total(&self) -> usize {
         self.bytes + self.reserved
     }
 }
@@ -53,6 +58,8 @@ pub(super) struct Intake {
     queue: VecDeque<ConnId>,
     /// Connections with a line too large to be waited for with the others: the first one's is decoded.
     large: VecDeque<ConnId>,
+    /// The same with a line for which searches leave no room. Its request never waits, so that what is behind it is read.
+    doomed: VecDeque<ConnId>,
 }
 
 /// Whether a request fits.
@@ -87,6 +94,7 @@ impl Intake {
             all,
             queue: VecDeque::new(),
             large: VecDeque::new(),
+            doomed: VecDeque::new(),
         }
     }
 }
@@ -127,22 +135,19 @@ impl State {
         };
         // What a request takes over from the connection's defaults counts as the request's.
         let bytes = bytes + conn.defaults_bytes;
-        let is_large = bytes > self.intake.all.pool() / 2 || self.intake.large.contains(&id);
-        let room = if is_large { Room::Never } else { self.room(id, bytes) };
-        match room {
+        let Intake { all, large, doomed, .. } = &mut self.intake;
+        let is_doomed = doomed.contains(&id);
+        if bytes > all.pool() / 2 && !is_doomed {
+            return take_turn(large, id);
+        }
+        match if is_doomed { Room::Never } else { self.room(id, bytes) } {
             Room::Later => Reserved::Later,
             Room::Free => {
                 self.change_held(id, |held| held.reserved = bytes);
                 Reserved::Now
             }
             // It will be refused, or prove to need less.
-            Room::Never => {
-                let large = &mut self.intake.large;
-                if !large.contains(&id) {
-                    large.push_back(id);
-                }
-                if large.front() == Some(&id) { Reserved::Now } else { Reserved::Later }
-            }
+            Room::Never => take_turn(&mut self.intake.doomed, id),
         }
     }
 
@@ -153,17 +158,17 @@ impl State {
         if reserved > 0 {
             self.wake_first();
         }
-        self.leave_large(id);
+        self.leave_turns(id);
     }
 
     /// Whether a decoded request of so many bytes must wait for room. Whoever has reserved room need not.
     pub(super) fn awaits_room(&mut self, id: ConnId, bytes: usize) -> bool {
         let has_reserved = self.conns.get(&id).is_some_and(|conn| conn.held.reserved >= bytes);
-        !has_reserved && self.room(id, bytes) == Room::Later
+        !has_reserved && !self.intake.doomed.contains(&id) && self.room(id, bytes) == Room::Later
     }
 
     /// Counts a request that is taken, in the room that was reserved for its line; false if there is none.
-    pub(super) fn hold(&mut self, id: ConnId, name: &str, bytes: usize) -> bool {
+    pub(super) fn hold(&mut self, id: ConnId, name: &str, task: TaskId, bytes: usize) -> bool {
         let Some(held) = self.conns.get(&id).map(|conn| &conn.held) else { return true };
         let (old, new) = (held.total(), held.total() + bytes);
         // Whose turn it is was asked before.
@@ -175,7 +180,7 @@ impl State {
             // The rest of it is given back with the line.
             held.reserved = held.reserved.saturating_sub(bytes);
             held.bytes += bytes;
-            held.requests.insert(name.to_owned(), Weight { bytes, lasts: false });
+            held.requests.insert(name.to_owned(), Weight { bytes, lasts: false, task });
         });
         true
     }
@@ -193,23 +198,39 @@ impl State {
 
     /// Forgets a request that has its final message, or was not taken.
     pub(super) fn release(&mut self, id: ConnId, name: &str) {
-        if let Some(conn) = self.conns.get_mut(&id) {
-            conn.inflight.remove(name);
-        }
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.inflight.remove(name);
+        let is_done =
+            conn.held.requests.get(name).is_none_or(|weight| !conn.tasks.contains_key(&weight.task));
         self.change_held(id, |held| {
-            if let Some(Weight { bytes, lasts }) = held.requests.remove(name) {
+            let Some(Weight { bytes, lasts, task }) = held.requests.remove(name) else { return };
+            held.lasting -= if lasts { bytes } else { 0 };
+            if is_done {
                 held.bytes -= bytes;
-                held.lasting -= if lasts { bytes } else { 0 };
+            } else {
+                // A search can be over while its request waits to be read: what it holds is there until then.
+                held.over.insert(task, bytes);
             }
         });
         self.wake_waiting(id);
     }
 
+    /// Forgets the work on a request, which is done.
+    pub(super) fn release_task(&mut self, id: ConnId, task: TaskId) {
+        let mut freed = None;
+        self.change_held(id, |held| {
+            freed = held.over.remove(&task);
+            held.bytes -= freed.unwrap_or(0);
+        });
+        if freed.is_some() {
+            self.wake_waiting(id);
+        }
+    }
+
     /// Forgets what a connection that is gone held.
     pub(super) fn release_all(&mut self, id: ConnId) {
         self.change_held(id, |held| *held = Held::default());
-        self.leave_large(id);
-        self.leave_queue(id);
+        self.leave_queues(id);
         self.wake_first();
     }
 
@@ -219,6 +240,7 @@ impl State {
         held.is_some_and(|held| held.waits || held.reserved > 0)
             || self.intake.queue.contains(&id)
             || self.intake.large.contains(&id)
+            || self.intake.doomed.contains(&id)
     }
 
     /// What a request of a connection occupies.
@@ -253,7 +275,7 @@ impl State {
     }
 
     /// Waits for room no longer.
-    pub(super) fn leave_queue(&mut self, id: ConnId) {
+    fn leave_queue(&mut self, id: ConnId) {
         let was_first = self.intake.queue.front() == Some(&id);
         self.intake.queue.retain(|waiting| *waiting != id);
         if was_first {
@@ -261,15 +283,31 @@ impl State {
         }
     }
 
-    /// Lets the next large line be decoded.
-    fn leave_large(&mut self, id: ConnId) {
-        let was_first = self.intake.large.front() == Some(&id);
-        self.intake.large.retain(|waiting| *waiting != id);
-        let next = self.intake.large.front().filter(|_| was_first);
-        if let Some(conn) = next.and_then(|next| self.conns.get(next)) {
-            self.effects.signals.push(conn.resume.clone());
+    /// Lets the next line be decoded of those that are decoded one at a time.
+    fn leave_turns(&mut self, id: ConnId) {
+        let Self { conns, intake, effects, .. } = self;
+        for turns in [&mut intake.large, &mut intake.doomed] {
+            let was_first = turns.front() == Some(&id);
+            turns.retain(|waiting| *waiting != id);
+            if let Some(conn) = turns.front().filter(|_| was_first).and_then(|next| conns.get(next)) {
+                effects.signals.push(conn.resume.clone());
+            }
         }
     }
+
+    /// Waits for nothing any more: the connection takes no more lines.
+    pub(super) fn leave_queues(&mut self, id: ConnId) {
+        self.leave_queue(id);
+        self.leave_turns(id);
+    }
+}
+
+/// Whether it is a connection's turn among those whose lines are decoded one at a time.
+fn take_turn(turns: &mut VecDeque<ConnId>, id: ConnId) -> Reserved {
+    if !turns.contains(&id) {
+        turns.push_back(id);
+    }
+    if turns.front() == Some(&id) { Reserved::Now } else { Reserved::Later }
 }
 
 #[cfg(test)]

@@ -207,9 +207,20 @@ impl Shared {
             self.quiet.notify_one();
         }
         // The destructors of positions and engines are the games' code.
-        for leftover in effects.leftovers {
-            if catch_unwind(AssertUnwindSafe(|| drop(leftover))).is_err() {
-                tracing::error!("dropping what a game made panicked");
+        let discard = |leftovers: Vec<Box<dyn Any + Send>>| {
+            for leftover in leftovers {
+                if catch_unwind(AssertUnwindSafe(|| drop(leftover))).is_err() {
+                    tracing::error!("dropping what a game made panicked");
+                }
+            }
+        };
+        discard(effects.leftovers);
+        if !effects.large_leftovers.is_empty() {
+            let thread = std::thread::Builder::new().name("discard".to_owned());
+            let large = effects.large_leftovers;
+            if let Err(error) = thread.spawn(move || discard(large)) {
+                // It was freed here instead.
+                tracing::debug!(%error, "cannot start a thread to free memory");
             }
         }
     }

@@ -125,8 +125,12 @@ impl Outbox {
         }
         let item = Item::Info(info, lines);
         let bytes = item.bytes();
+        if self.queued_large + self.held_large == 0 {
+            self.large_since_ns = now_ns;
+        }
         self.queued_bytes = self.queued_bytes - waiting.bytes + bytes;
         self.queued_large = self.queued_large - large(waiting.bytes) + large(bytes);
+        self.large_since += large(bytes).saturating_sub(large(waiting.bytes));
         *waiting = Entry { item, bytes, news: Some(key) };
         1
     }

@@ -76,8 +76,7 @@ impl Claim {
 pub(super) enum Admission {
     /// It fits.
     Fits,
-    /// It fits once these leave: each belongs to a connection that has more than the newcomer's, and has not
-    /// run or has no end of its own.
+    /// It fits once these leave: each belongs to a connection that has more than the newcomer's.
     Displaces(Vec<JobId>),
     /// It does not fit.
     Refused,
@@ -221,12 +220,13 @@ impl Schedule {
         }
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
         self.searches.values().for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
+        // Of the connection that has the most, what lost least: what has not begun, else what has no end, the newest first.
         let leaving = self.searches.iter().filter_map(|(&id, search)| {
             let count = counts[&search.claim.conn];
-            let may_leave = !search.has_begun || search.claim.class == Class::Endless;
-            (may_leave && count > counts[&conn]).then_some((count, id))
+            let is_cheap = (!search.has_begun, search.claim.class == Class::Endless);
+            (count > counts[&conn]).then_some((count, search.claim.conn, is_cheap, id))
         });
-        leaving.max().map_or(Admission::Refused, |(_, id)| Admission::Displaces(vec![id]))
+        leaving.max().map_or(Admission::Refused, |(_, _, _, id)| Admission::Displaces(vec![id]))
     }
 
     /// Whether so many threads could run now without anybody pausing.

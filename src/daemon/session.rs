@@ -327,7 +327,8 @@ impl State {
         };
         let Some(conn) = self.conns.get(&at.conn) else { return };
         let bytes = at.bytes + conn.defaults_bytes;
-        if !self.hold(at.conn, &name, bytes) {
+        let task = self.fresh_id();
+        if !self.hold(at.conn, &name, task, bytes) {
             let message = "running searches use up the memory for requests; stop one, or try again later";
             let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
             return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
@@ -362,7 +363,7 @@ impl State {
             | Command::Status(_)
             | Command::Quit(_) => return,
         };
-        let id = self.fresh_id();
+        let id = task;
         if let (Some(session), Work::Close(_) | Work::NewGame(_)) = (&session, &work) {
             self.end_preparations(at.conn, session, id, now_ns);
         }
@@ -424,10 +425,11 @@ impl State {
     pub(super) fn next_in_lane(&mut self, done: &Task) -> Option<Task> {
         let conn = self.conns.get_mut(&done.conn)?;
         conn.tasks.remove(&done.id);
-        let next = conn.lanes.get_mut(&done.lane)?.pop_front();
+        let next = conn.lanes.get_mut(&done.lane).and_then(|waiting| waiting.pop_front());
         if next.is_none() {
             conn.lanes.remove(&done.lane);
         }
+        self.release_task(done.conn, done.id);
         next
     }
 

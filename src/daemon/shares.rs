@@ -48,6 +48,11 @@ impl Shares {
         others == 0 || self.fits_bounded(old, new)
     }
 
+    /// What others could have more if one that holds `old` held `new`, which is less.
+    pub(super) fn freed(&self, old: usize, new: usize) -> usize {
+        self.beyond(old).saturating_sub(self.beyond(new))
+    }
+
     /// Whether nobody holds more than its share.
     #[cfg(test)]
     pub(super) fn is_unused(&self) -> bool {

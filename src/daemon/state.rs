@@ -51,6 +51,8 @@ pub(super) struct Effects {
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
     pub(super) leftovers: Vec<Box<dyn Any + Send>>,
+    /// The same of what takes so long that whoever serves others must not do it.
+    pub(super) large_leftovers: Vec<Box<dyn Any + Send>>,
     /// Whether the watchdog's next instant moved forward.
     pub(super) rearm: bool,
     /// Whether a shutdown has nothing more to wait for.

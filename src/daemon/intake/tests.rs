@@ -10,7 +10,10 @@ use tokio::sync::Notify;
 use super::*;
 use crate::daemon::budget::Memory;
 use crate::daemon::conn::Origin;
+use crate::daemon::prepare::Lane;
+use crate::daemon::state::{Asks, Pending};
 use crate::daemon::transport::Signal;
+use crate::effort::Interrupt;
 
 const TOTAL: usize = 4000;
 const MOST: usize = 1000;
@@ -118,7 +121,7 @@ impl Scene {
             }
             let name = format!("{}", self.taken);
             self.taken += 1;
-            if !self.state.hold(conn, &name, bytes) {
+            if !self.state.hold(conn, &name, self.taken as u64, bytes) {
                 self.refused.push(line);
             } else if kind == Kind::Search {
                 self.state.holds_search(conn, &name);
@@ -216,7 +219,7 @@ impl Readers {
     }
 
     fn holds(&mut self, id: ConnId, name: &str, bytes: usize) {
-        assert!(self.state.hold(id, name, bytes));
+        assert!(self.state.hold(id, name, 0, bytes));
     }
 }
 
@@ -240,7 +243,7 @@ fn a_connection_at_its_bound_waits_for_its_own_requests() {
     readers.holds(a, "search", 500);
     readers.state.holds_search(a, "search");
     assert!(!readers.state.awaits_room(a, 1));
-    assert!(!readers.state.hold(a, "more", 1));
+    assert!(!readers.state.hold(a, "more", 0, 1));
 }
 
 #[test]
@@ -313,4 +316,42 @@ fn who_leaves_while_it_waits_keeps_nobody_waiting() {
     readers.state.drop_conn(a, 0, false);
     readers.state.drop_conn(c, 0, false);
     assert!(readers.state.intake.all.is_unused());
+}
+
+#[test]
+fn a_request_that_is_over_counts_until_the_work_on_it_is_done() {
+    let (mut readers, [a, b]) = Readers::new();
+    assert!(readers.state.hold(a, "go", 7, 500));
+    let pending = Pending {
+        name: "go".to_owned(),
+        lane: Lane::Searches,
+        asks: Asks::Search,
+        interrupt: Interrupt::default(),
+    };
+    readers.state.conns.get_mut(&a).unwrap().tasks.insert(7, pending);
+    readers.state.release(a, "go");
+    assert!(!readers.reserves(a, 10), "its text waits in its lane");
+    assert!(!readers.reserves(b, 250));
+    readers.woken();
+    readers.state.conns.get_mut(&a).unwrap().tasks.remove(&7);
+    readers.state.release_task(a, 7);
+    assert_eq!(readers.woken(), [a, b]);
+    assert!(readers.reserves(a, 10) && readers.reserves(b, 250));
+}
+
+#[test]
+fn what_searches_leave_no_room_for_waits_for_no_large_line() {
+    let (mut readers, [a, b, c]) = Readers::new();
+    readers.holds(b, "search", 500);
+    readers.state.holds_search(b, "search");
+    assert!(readers.reserves(a, 400));
+    assert!(readers.reserves(b, 20), "it is decoded to be refused");
+    assert!(!readers.state.awaits_room(b, 20));
+    assert!(!readers.state.hold(b, "more", 0, 20));
+    readers.state.unreserve(b);
+    // Who ends while it waits keeps nobody waiting.
+    assert!(!readers.reserves(c, 400));
+    readers.state.end_conn(a, 0);
+    assert!(readers.woken().contains(&c));
+    assert!(readers.reserves(c, 400));
 }

@@ -366,11 +366,13 @@ fn where_all_places_are_taken_whoever_has_most_makes_room() {
     assert_eq!(rooms(&machine, 5), [Admission::Fits, Admission::Fits, Admission::Fits]);
     let third = || Admission::Displaces(vec![3]);
     assert_eq!(rooms(&machine, 4), [Admission::Refused, third(), third()]);
-    // A search for a move that has begun stays, whoever asks.
+    // Searches for moves that have all begun keep nobody out either.
     (1..=3).for_each(|id| machine.leave(id));
     machine.goes(5, 2, Some(2000));
+    machine.goes(6, 2, None);
     machine.run(100);
-    assert_eq!(rooms(&machine, 2), [Admission::Refused, Admission::Refused, Admission::Refused]);
+    let last = || Admission::Displaces(vec![6]);
+    assert_eq!(rooms(&machine, 3), [last(), Admission::Refused, last()]);
 }
 
 proptest! {
