@@ -157,10 +157,13 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
     let server = Server::tcp(&["--threads", "2"]);
     let mut peers: Vec<Peer> = (0..3).map(|_| server.greet(json!({}))).collect();
     let searches = server.nices("request")[0];
+    // Each takes seconds even on a machine that does nothing else, unless it is stopped.
+    let large = json!({ "rules": { "m": 5, "n": 5 }, "position": { "start": empty() } });
     for peer in &mut peers {
-        for id in 0..3 {
-            open(peer, id);
-            peer.send(&slow_question(id, &["legal"]));
+        for id in 0..20 {
+            let ask =
+                json!({ "id": format!("large{id}"), "cmd": "inspect", "game": "sudoku", "want": ["moves"] });
+            peer.send(&with(ask, &large));
         }
     }
     // So many are read at once as there are threads for them, and no connection has both.

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::requests::{endless, go, inspect, session, with};
+use super::preparation::slow_positions;
+use super::requests::{endless, go, inspect, ping, session, with};
 use super::suite::{Check, Trial};
+use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// A line of about this many bytes is near the longest that is allowed.
@@ -12,10 +14,13 @@ const LARGE: usize = 1_000_000;
 /// More room than this is not filled.
 const MOST_ROOM: u64 = 64 << 20;
 
+/// So many slow questions take far longer than it takes to read the large ones behind them.
+const SLOW: usize = 8;
+
 pub(super) const CHECKS: &[Check] = &[
     Check::talk(
         "large-questions",
-        "many large questions at once are answered, or refused by a typed error",
+        "large questions are answered, or refused by a typed error, and what finds no room beside them waits unread",
         large_questions,
     ),
     Check::talk(
@@ -25,7 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     Check::talk(
         "large-sessions",
-        "sessions that are opened by large lines are taken, or refused by a typed error",
+        "sessions that are opened by large lines do not hold these lines",
         large_sessions,
     ),
     Check::talk(
@@ -73,20 +78,58 @@ fn large_questions(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     let start = "?".repeat(LARGE);
+    let ask = |id: &str| inspect(id, &game, &json!({ "start": start }), &["legal"]);
     for round in 0..4 {
         let ids: Vec<String> = (0..8).map(|n| format!("q{round}-{n}")).collect();
         for id in &ids {
-            talk.send(&inspect(id, &game, &json!({ "start": start }), &["legal"]))?;
+            talk.send(&ask(id))?;
         }
         // What is said beside them is heard.
         talk.ping()?;
         for id in &ids {
-            let last = talk.last(id)?;
-            like(&last, &json!({ "type": "error" }))?;
-            is_taken_or_refused(&last, &["bad_position", "illegal_position"])?;
+            is_refused_start(&talk.last(id)?)?;
         }
     }
+    if talk.has("byte_limits") {
+        fill(&mut talk, &ask)?;
+    }
     talk.best(&go("after", &game, json!({ "limit": { "nodes": 10 } }))).map(drop)
+}
+
+/// Asks more questions at once than there is room for, and a ping behind them, which can be read only when
+/// some of them are done.
+fn fill(talk: &mut Talk<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
+    let bytes = number(&talk.hello["limits"], "request_bytes")?;
+    if bytes > MOST_ROOM {
+        return Ok(());
+    }
+    let slow: Vec<String> = (0..SLOW).map(|n| format!("slow{n}")).collect();
+    let large: Vec<String> = (0..bytes / LARGE as u64 + 2).map(|n| format!("large{n}")).collect();
+    // Questions without a session keep their order, so that no large one is done before the slow ones are.
+    if talk.has("preparation") && talk.offers("sudoku") {
+        let sudoku = json!({ "game": "sudoku" });
+        for (id, position) in slow.iter().zip(slow_positions().iter().cycle()) {
+            talk.send(&inspect(id, &sudoku, position, &["legal"]))?;
+        }
+    }
+    for id in &large {
+        talk.send(&ask(id))?;
+    }
+    talk.result(&ping("behind"))?;
+    for id in &large {
+        is_refused_start(&talk.last(id)?)?;
+    }
+    holds(
+        talk.place(&large[0])? < talk.place("behind")?,
+        format!("no reading beyond {bytes} bytes of requests"),
+        || format!("a ping behind {} MB of open requests was answered", large.len()),
+    )
+}
+
+/// What comes of a `start` that is none.
+fn is_refused_start(last: &Value) -> Checked {
+    like(last, &json!({ "type": "error" }))?;
+    is_taken_or_refused(last, &["bad_position", "illegal_position"])
 }
 
 fn large_waiting(trial: &Trial<'_>) -> Checked {
@@ -102,7 +145,7 @@ fn large_waiting(trial: &Trial<'_>) -> Checked {
     let mv = list(&told, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
     let large = json!({ "queue": true, "excludemoves": vec![mv.as_str(); LARGE / (mv.len() + 3)] });
     // Less in all than any server must hold for one connection.
-    let ids: Vec<String> = (0..8).map(|n| format!("g{n}")).collect();
+    let ids: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
     for id in &ids {
         talk.send(&go(id, &s, with(endless(), &large)))?;
     }
@@ -121,10 +164,19 @@ fn large_waiting(trial: &Trial<'_>) -> Checked {
 fn large_sessions(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
-    for n in 0..16 {
-        let name = format!("s{n}");
-        let open = json!({ "id": "open", "cmd": "newgame", "session": name, "x_padding": "x".repeat(LARGE) });
-        is_taken_or_refused(&talk.ask(&with(open, &game))?, &[])?;
+    let limits = &talk.hello["limits"];
+    let bytes = limits["session_bytes"].as_u64().filter(|_| talk.has("byte_limits"));
+    // More lines than sessions may hold, where that is told.
+    let count = bytes.map_or(16, |bytes| bytes.min(MOST_ROOM) / LARGE as u64 + 2);
+    for n in 0..count.min(number(limits, "sessions")?) {
+        let (id, name) = (format!("open{n}"), format!("s{n}"));
+        let padded = json!({ "id": id, "cmd": "newgame", "session": name, "x_padding": "x".repeat(LARGE) });
+        let opened = talk.ask(&with(padded, &game))?;
+        match bytes {
+            // A skipped field is no text of rules or options.
+            Some(_) => like(&opened, &json!({ "type": "result", "of": "newgame" }))?,
+            None => is_taken_or_refused(&opened, &[])?,
+        }
     }
     talk.ping()
 }

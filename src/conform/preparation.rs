@@ -11,7 +11,7 @@ use super::requests::{endless, go, inspect, newgame, session, stop};
 use super::suite::{Check, Trial};
 use super::talk::Talk;
 use super::time::{judge, measured, ms};
-use super::verdict::{Checked, Stop, holds, like, list};
+use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// How long after the end of a search the server may still look for a legal move, and how late it may be
 /// then.
@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         placed,
     ),
     Check::talk("stopped", "a stop ends the reading of a position: with a move, or `unprepared`", stopped),
-    Check::talk("closed", "a close ends what is read for its session", closed),
+    Check::talk("closed", "a close ends within 1 s what is read for its session", closed),
 ];
 
 /// A connection to a server that promises bounds, and the slow positions.
@@ -39,12 +39,17 @@ fn greet<'t>(trial: &Trial<'t>) -> Checked<(Talk<'t>, Vec<Value>)> {
     if !talk.has("preparation") {
         return Err(Stop::skipped("no bound of the reading of positions is promised"));
     }
+    Ok((talk, slow_positions()))
+}
+
+/// The positions of `slow.txt`.
+pub(super) fn slow_positions() -> Vec<Value> {
     let rows = include_str!("slow.txt").lines().filter(|line| !line.starts_with('#'));
     let position = |row: &str| {
         let (start, mv) = row.split_once(" | ").expect("a start and a move");
         json!({ "start": start, "moves": [mv] })
     };
-    Ok((talk, rows.map(position).collect()))
+    rows.map(position).collect()
 }
 
 fn sudoku() -> Value {
@@ -149,22 +154,35 @@ fn stopped(trial: &Trial<'_>) -> Checked {
 
 fn closed(trial: &Trial<'_>) -> Checked {
     let (mut talk, slow) = greet(trial)?;
-    talk.result(&newgame("s", &sudoku(), json!({})))?;
+    // Several seconds of work: a close that ends none of it is answered too late.
+    let count = number(&talk.hello["limits"], "requests")?.saturating_sub(2).min(240) as usize;
     let s = session("s");
-    let mut requests: Vec<Value> =
-        (0..20).map(|n| inspect(&format!("q{n}"), &s, &slow[n % slow.len()], &["legal"])).collect();
-    requests.push(go("g", &s, endless()));
-    requests.push(json!({ "id": "end", "cmd": "close", "session": "s" }));
-    talk.send_all(&requests)?;
-    talk.last("end").and_then(|end| like(&end, &json!({ "type": "result", "of": "close" })))?;
-    let last = talk.last("g")?;
-    let is_right = last["reason"] == "closed" || last["code"] == "unprepared";
-    holds(is_right, "a bestmove of reason `closed`, or `unprepared`", || last.to_string())?;
-    for n in 0..20 {
-        let answer = talk.last(&format!("q{n}"))?;
-        let is_right = answer["type"] == "result"
-            || ["undecided", "unprepared"].iter().any(|code| answer["code"] == *code);
-        holds(is_right, "an answer, `undecided` or `unprepared`", || answer.to_string())?;
+    let mut samples = Vec::new();
+    for round in 0..3 {
+        talk.result(&newgame("s", &sudoku(), json!({})))?;
+        let question = |n: usize| format!("q{round}-{n}");
+        let mut requests: Vec<Value> =
+            (0..count).map(|n| inspect(&question(n), &s, &slow[n % slow.len()], &["legal"])).collect();
+        let search = format!("g{round}");
+        requests.push(go(&search, &s, endless()));
+        requests.push(json!({ "id": "end", "cmd": "close", "session": "s" }));
+        let (sample, end) = measured(Duration::ZERO, || {
+            let sent = talk.send_all(&requests)?;
+            let heard = talk.last_heard("end")?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        like(&end, &json!({ "type": "result", "of": "close" }))?;
+        samples.push(sample);
+        let last = talk.last(&search)?;
+        let is_right = last["reason"] == "closed" || last["code"] == "unprepared";
+        holds(is_right, "a bestmove of reason `closed`, or `unprepared`", || last.to_string())?;
+        for n in 0..count {
+            let answer = talk.last(&question(n))?;
+            let is_right = answer["type"] == "result"
+                || ["undecided", "unprepared"].iter().any(|code| answer["code"] == *code);
+            holds(is_right, "an answer, `undecided` or `unprepared`", || answer.to_string())?;
+        }
     }
+    judge("what is read for a session ends within 1 s of its close", &samples, UNPREPARED)?;
     talk.ping()
 }
