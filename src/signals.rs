@@ -40,6 +40,20 @@ impl Signals {
     }
 }
 
+/// Lets the processes that are started from now on heed SIGHUP, also where this one was started with it ignored
+/// (`nohup`): they inherit what is ignored, and get the default of what is caught.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn let_children_heed_hangup() -> io::Result<()> {
+    if is_hangup_ignored() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let _entered = runtime.enter();
+        drop(signal(SignalKind::hangup())?);
+    }
+    Ok(())
+}
+
 /// Whether SIGHUP is ignored, as Linux tells it; elsewhere it is taken not to be.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

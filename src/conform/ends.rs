@@ -7,6 +7,7 @@ use super::requests::{endless, go, ping, session, with};
 use super::suite::{Check, Trial};
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like};
+use crate::signals;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::talk("eof-idle", "the end of input ends the connection, and a process with exit code 0", eof_idle),
@@ -240,5 +241,8 @@ fn interrupt(trial: &Trial<'_>) -> Checked {
 }
 
 fn hangup(trial: &Trial<'_>) -> Checked {
+    if let Err(error) = signals::let_children_heed_hangup() {
+        return Err(Stop::skipped(format!("SIGHUP is ignored here: {error}")));
+    }
     signalled(trial, Signal::HUP)
 }
