@@ -192,6 +192,46 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
 }
 
 #[test]
+fn a_move_with_a_clock_waits_for_no_slow_question() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut greedy: Vec<Peer> = (0..6).map(|_| server.greet(json!({}))).collect();
+    let ask = json!({ "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
+        "want": ["moves"] });
+    // Each takes seconds, and one connection's are answered one after the other: all threads for them are held
+    // for long, however many there are.
+    let count = 4;
+    for peer in &mut greedy {
+        let asked: Vec<Value> =
+            (0..count).map(|at| with(ask.clone(), &json!({ "id": format!("q{at}") }))).collect();
+        peer.send_all(&asked);
+    }
+    let mut other = server.greet(json!({}));
+    while server.nices("slow-reading").len() < 2 {
+        other.ping();
+    }
+    // So many moves are too much for the quick threads, and no search begins before all were played.
+    let cycle = ["4 1 W", "1 4 E", "3 1 W", "2 4 E"];
+    let moves: Vec<&str> = cycle.iter().copied().cycle().take(1200).collect();
+    let position = json!({ "moves": moves });
+    let best = other.best(&go("move", "l-game", &position, per_move(2000)));
+    assert!(best["reason"] != "deadline", "{best}");
+    // A search that becomes one for a move while it waits.
+    let ponder = with(per_move(2000), &json!({ "mode": "ponder" }));
+    other.send(&go("hit", "l-game", &position, ponder));
+    other.ping();
+    other.result(&json!({ "id": "u", "cmd": "update", "target": "hit", "mode": "move" }));
+    let best = other.last("hit");
+    assert_eq!(best["type"], "bestmove", "{best}");
+    let searches = server.nices("request")[0];
+    let urgent = server.nices("urgent-request");
+    assert!(!urgent.is_empty() && urgent.iter().all(|&nice| nice == searches), "{urgent:?} not {searches}");
+    for peer in &mut greedy {
+        let told = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+        assert!(told["targets"].as_array().unwrap().len() > 1, "its questions were answered before: {told}");
+    }
+}
+
+#[test]
 fn clocks_and_stops_end_the_reading_of_a_position() {
     let (_server, mut peer) = Server::stdio(&[]);
     for (id, fields, reason) in [

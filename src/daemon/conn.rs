@@ -50,7 +50,8 @@ impl Conn {
         // One that is answered, and whose thread has not said so yet, may have left its id to a later one.
         let mut latest: HashMap<&str, TaskId> = HashMap::new();
         for (&task, pending) in &self.tasks {
-            if pending.asks == Asks::Question && self.inflight.get(&pending.name) == Some(&None) {
+            let is_listed = matches!(pending.asks, Asks::Question | Asks::Change);
+            if is_listed && self.inflight.get(&pending.name) == Some(&None) {
                 latest.insert(&pending.name, task);
             }
         }

@@ -2,9 +2,10 @@
 //!
 //! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait
 //! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and
-//! what breaks off is worked on again, from its beginning, by the slow threads. A slow request whose answer
-//! is wanted at once goes back to the quick ones: what they cannot decide in that time a search begins
-//! without, and a question ends without an answer.
+//! what breaks off is worked on again, from its beginning, by the slow threads, or by those for urgent
+//! requests where a clock runs: no question keeps a move waiting. A slow request whose answer is wanted at
+//! once goes back to the quick ones: what they cannot decide in that time a search begins without, and a
+//! question ends without an answer.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -25,8 +26,8 @@ const QUICK_THREADS: usize = 4;
 /// tenth of a core, less than the schedule leaves to such work when it promises minimums.
 pub(super) const SLOW_NICE: u8 = 10;
 
-/// The most threads that work on slow requests: half of the cores, since no schedule shares them out, but so
-/// many that no connection holds all.
+/// The most threads that work on urgent requests, and on slow ones: half of the cores, since no schedule
+/// shares them out, but so many that no connection holds all.
 fn slow_threads(cores: usize) -> usize {
     (cores / 2).clamp(2, QUICK_THREADS)
 }
@@ -34,18 +35,22 @@ fn slow_threads(cores: usize) -> usize {
 /// Which threads work on a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
+    /// What the work of some milliseconds answers.
     Quick,
+    /// Longer ones that a clock waits for, or whoever stopped them.
+    Urgent,
+    /// Longer ones that none waits for.
     Slow,
 }
 
 /// The requests that wait for a thread.
 pub(super) struct Pool {
     queues: Mutex<Queues>,
-    ready: [Condvar; 2],
+    ready: [Condvar; 3],
 }
 
 struct Queues {
-    of: [Queue; 2],
+    of: [Queue; 3],
     closed: bool,
 }
 
@@ -128,7 +133,7 @@ impl<T> Turns<T> {
 impl Pool {
     /// No thread yet, on so many cores.
     pub(super) fn new(cores: usize) -> Self {
-        let of = [Queue::new(QUICK_THREADS), Queue::new(slow_threads(cores))];
+        let of = [QUICK_THREADS, slow_threads(cores), slow_threads(cores)].map(Queue::new);
         Self { queues: Mutex::new(Queues { of, closed: false }), ready: Default::default() }
     }
 
@@ -147,21 +152,27 @@ impl Pool {
         self.give(shared, Kind::Quick, task);
     }
 
-    /// Has a task answered at once, if it waits for a slow thread.
+    /// Has a task answered sooner, if it waits for an urgent or a slow thread: at once where it is hurried,
+    /// else as soon as what it asks deserves by now.
     pub(super) fn hurry(&self, shared: &Arc<Shared>, conn: ConnId, id: TaskId) {
-        let found = self.lock().of[Kind::Slow as usize].turns.remove(conn, |task| task.id == id);
+        let mut queues = self.lock();
+        let found = [Kind::Urgent, Kind::Slow]
+            .into_iter()
+            .find_map(|kind| queues.of[kind as usize].turns.remove(conn, |task| task.id == id));
+        drop(queues);
         if let Some(task) = found {
-            self.give(shared, Kind::Quick, task);
+            self.repeat(shared, task);
         }
     }
 
-    /// Has a task worked on again from its beginning, by a slow thread unless it is to be answered at once by
-    /// now.
+    /// Has a task worked on again from its beginning, by a thread for long work unless it is to be answered
+    /// at once by now.
     fn repeat(&self, shared: &Arc<Shared>, task: Task) {
+        let kind = longer(shared, &task);
         let mut queues = self.lock();
         if !task.interrupt.is_hurried() {
-            queues.of[Kind::Slow as usize].turns.push(task.conn, task);
-            return self.have(shared, Kind::Slow, queues);
+            queues.of[kind as usize].turns.push(task.conn, task);
+            return self.have(shared, kind, queues);
         }
         drop(queues);
         self.give(shared, Kind::Quick, task);
@@ -196,6 +207,7 @@ impl Pool {
         let worker = Arc::clone(shared);
         let name = match kind {
             Kind::Quick => "request",
+            Kind::Urgent => "urgent-request",
             Kind::Slow => "slow-request",
         };
         let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
@@ -247,7 +259,7 @@ fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     match answered {
         Ok(Answered::Fully) => {}
         Ok(Answered::Partly) => return shared.pool.repeat(shared, task),
-        Ok(Answered::NotYet) => return shared.pool.give(shared, Kind::Slow, task),
+        Ok(Answered::NotYet) => return shared.pool.give(shared, longer(shared, &task), task),
         Err(panic) => {
             let refusal = broken(shared, panic);
             shared.with(|state| {
@@ -265,6 +277,11 @@ fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     }
 }
 
+/// Which threads work on what the quick ones cannot answer.
+fn longer(shared: &Arc<Shared>, task: &Task) -> Kind {
+    if shared.with(|state| state.is_urgent(task)) { Kind::Urgent } else { Kind::Slow }
+}
+
 /// What came of the work on a task.
 enum Answered {
     Fully,
@@ -275,21 +292,20 @@ enum Answered {
 }
 
 fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
-    let (context, is_urgent) = shared.with(|state| (state.context(task), state.is_urgent(task)));
-    let output = match context {
+    let output = match shared.with(|state| state.context(task)) {
         _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
         Err(refusal) => Output::Refused(refusal),
         Ok(context) => {
             let is_go = matches!(task.work, Work::Go(..));
             let effort = match kind {
                 Kind::Quick => Effort::brief(task.interrupt.clone()),
-                Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
-                Kind::Slow => Effort::of_question(task.interrupt.clone()),
+                Kind::Urgent | Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
+                Kind::Urgent | Kind::Slow => Effort::of_question(task.interrupt.clone()),
             };
-            let output = if kind == Kind::Quick || is_urgent {
-                catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
-            } else {
+            let output = if kind == Kind::Slow {
                 work_apart(shared, task, context, &effort)
+            } else {
+                catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
             };
             let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
             // In a hurry a search begins with what is known; a question has no use for that.

@@ -12,6 +12,7 @@ use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
 use super::holdings::Named;
 use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
+use super::prepare::TaskId;
 use super::schedule::{Admission, Changes, Claim, Class, Plan};
 use super::state::{ConnId, Refusal, State, Timer};
 use super::waiting::Kind;
@@ -533,11 +534,16 @@ impl State {
         let grace = self.limits.preparation.as_nanos() as u64;
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.hurry(now_ns + grace);
-        let (conn, name) = (job.conn, &job.name);
-        let tasks = self.conns.get(&conn).map(|conn| &conn.tasks);
-        let task = tasks.and_then(|tasks| tasks.iter().rev().find(|(_, pending)| pending.name == *name));
-        self.effects.hurried.extend(task.map(|(task, _)| (conn, *task)));
+        self.effects.hurried.extend(self.task_of(id));
         self.rearm_job(id);
+    }
+
+    /// The task that prepares a job.
+    pub(super) fn task_of(&self, id: JobId) -> Option<(ConnId, TaskId)> {
+        let job = self.jobs.get(&id)?;
+        let mut tasks = self.conns.get(&job.conn)?.tasks.iter().rev();
+        let (task, _) = tasks.find(|(_, pending)| pending.name == job.name)?;
+        Some((job.conn, *task))
     }
 
     /// Does what a job's timer was set for.

@@ -310,8 +310,11 @@ impl State {
         match over {
             Some(reason) => self.finish(id, reason, now_ns),
             None => {
-                if job.phase == Phase::Waiting {
-                    self.enqueue(id);
+                match job.phase {
+                    Phase::Waiting => self.enqueue(id),
+                    // A clock may wait for it now.
+                    Phase::Preparing => self.effects.hurried.extend(self.task_of(id)),
+                    _ => {}
                 }
                 self.schedule.change(id, class, deadline_ns, now_ns);
                 self.rearm_job(id);
@@ -383,7 +386,8 @@ impl State {
             asks: match &work {
                 Work::Go(..) => Asks::Search,
                 Work::Close(_) => Asks::Close,
-                _ => Asks::Question,
+                Work::NewGame(_) | Work::SetOption(_) => Asks::Change,
+                Work::Inspect(_) | Work::Describe(_) => Asks::Question,
             },
             interrupt: interrupt.clone(),
         };
@@ -446,10 +450,12 @@ impl State {
         Ok(Context::Session(Box::new(session.view.clone())))
     }
 
-    /// Whether a clock or a limit waits for the work on a request.
+    /// Whether a clock waits for the work on a request, or whoever stopped it. Without either nothing ends
+    /// that work, which would keep others waiting.
     pub(super) fn is_urgent(&self, task: &Task) -> bool {
         let Work::Go(id, _) = &task.work else { return false };
-        self.jobs.get(id).is_some_and(|job| job.class() == Class::Move)
+        let is_timed = |job: &Job| job.class() == Class::Move && job.deadline().is_some();
+        self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
     }
 
     /// Takes what came of the work on a request.

@@ -44,7 +44,7 @@ pub(super) struct Effects {
     pub(super) tasks: Vec<Task>,
     /// Searches whose turn came, to be woken.
     pub(super) wakes: Vec<Arc<Control>>,
-    /// Requests whose answer is wanted at once.
+    /// Requests whose answer is wanted sooner than before: at once, or by a clock.
     pub(super) hurried: Vec<(ConnId, TaskId)>,
     /// Search threads to start.
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
@@ -87,9 +87,11 @@ pub(super) enum Timer {
 pub(super) enum Asks {
     /// `go`, which has timers of its own.
     Search,
-    /// `close`, which takes no time and ends what came before it.
+    /// `close`, which takes microseconds and ends what came before it.
     Close,
-    /// What the rules, the options or a new session are: an answer and nothing that goes on.
+    /// `newgame` or `setoption`, which take microseconds: a `stop` names them, and nothing ends them.
+    Change,
+    /// `inspect` or `describe`: an answer, whose rules may have long to work, and nothing that goes on.
     Question,
 }
 
@@ -498,7 +500,7 @@ impl State {
             },
         };
         for (_, pending) in conn.tasks.range(..before) {
-            if pending.asks != Asks::Search && lane.is_none_or(|lane| *lane == pending.lane) {
+            if pending.asks == Asks::Question && lane.is_none_or(|lane| *lane == pending.lane) {
                 pending.interrupt.end();
             }
         }

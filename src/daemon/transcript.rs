@@ -18,6 +18,8 @@ use super::state::ConnId;
 const QUEUE: usize = 1 << 16;
 /// Bytes of lines that may wait, to the same effect.
 const QUEUE_BYTES: usize = 64 << 20;
+/// What is kept of a line that may hold a token which cannot be blotted out.
+const WITHHELD: &str = "a bad line that may hold a token";
 /// How long a written line may stay in memory.
 const FLUSH: Duration = Duration::from_millis(200);
 
@@ -170,20 +172,25 @@ fn write(queue: &Receiver<Entry>, load: &Load, mut file: BufWriter<File>) -> io:
 fn message(line: &str) -> io::Result<Box<RawValue>> {
     let message = match serde_json::from_str::<&RawValue>(line) {
         Ok(raw) if raw.get().starts_with('{') => hide_token(raw)?.unwrap_or_else(|| raw.to_owned()),
-        Ok(_) | Err(_) if line.contains("token") => to_raw_value("a bad line that may hold a token")?,
+        Ok(_) | Err(_) if may_name_token(line) => to_raw_value(WITHHELD)?,
         Ok(_) | Err(_) => to_raw_value(line)?,
     };
     Ok(message)
 }
 
+/// Whether the word may stand in a line, as it is or with escapes.
+fn may_name_token(line: &str) -> bool {
+    line.contains("token") || line.contains("\\u")
+}
+
 /// The object with its token blotted out, if it has one: records are passed around.
 fn hide_token(raw: &RawValue) -> io::Result<Option<Box<RawValue>>> {
-    // The key may be written with escapes.
-    if !raw.get().contains("token") && !raw.get().contains("\\u") {
+    if !may_name_token(raw.get()) {
         return Ok(None);
     }
     let Ok(mut object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(raw.get()) else {
-        return Ok(None);
+        // Nested too deep, or a number or an escape that stands for nothing.
+        return to_raw_value(WITHHELD).map(Some).map_err(io::Error::from);
     };
     let Some(token) = object.get_mut("token") else { return Ok(None) };
     *token = "hidden".into();
@@ -233,6 +240,16 @@ mod tests {
             (r#"{"id":"1","\u0074oken":"secret"}"#, r#"{"id":"1","token":"hidden"}"#),
         ] {
             assert_eq!(message(line).unwrap().get(), kept);
+        }
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for line in [
+            r#"{"id":"1","\u0074oken":"secret""#,
+            r#"["\u0074oken","secret"]"#,
+            r#"{"token":"secret","x":"\ud800"}"#,
+            r#"{"token":"secret","x":1e999}"#,
+            &format!(r#"{{"token":"secret","x":{deep}}}"#),
+        ] {
+            assert!(!message(line).unwrap().get().contains("secret"), "{line}");
         }
     }
 }
