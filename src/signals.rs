@@ -40,8 +40,8 @@ impl Signals {
     }
 }
 
-/// Lets the processes that are started from now on heed SIGHUP, also where this one was started with it ignored
-/// (`nohup`): they inherit what is ignored, and get the default of what is caught.
+/// Lets the processes that are started from now on heed SIGHUP, also where this one was started with it
+/// ignored (`nohup`): they inherit what is ignored, and get the default of what is caught.
 ///
 /// # Errors
 /// The system refuses.

@@ -47,7 +47,8 @@ impl State {
         self.effects.leftovers.push(Box::new(leftover));
     }
 
-    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be opened.
+    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be
+    /// opened.
     pub(super) fn room_for_session(&mut self, conn: ConnId, name: &str, asked_in: usize) -> Option<usize> {
         let bytes = SESSION_BYTES + asked_in;
         let is_room = |state: &mut Self| {

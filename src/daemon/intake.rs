@@ -58,7 +58,8 @@ pub(super) struct Intake {
     queue: VecDeque<ConnId>,
     /// Connections with a line too large to be waited for with the others: the first one's is decoded.
     large: VecDeque<ConnId>,
-    /// The same with a line for which searches leave no room. Its request never waits, so that what is behind it is read.
+    /// The same with a line for which searches leave no room. Its request never waits, so that what is
+    /// behind it is read.
     doomed: VecDeque<ConnId>,
 }
 

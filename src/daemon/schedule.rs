@@ -220,7 +220,8 @@ impl Schedule {
         }
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
         self.searches.values().for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
-        // Of the connection that has the most, what lost least: what has not begun, else what has no end, the newest first.
+        // Of the connection that has the most, what lost least: what has not begun, else what has no end,
+        // the newest first.
         let leaving = self.searches.iter().filter_map(|(&id, search)| {
             let count = counts[&search.claim.conn];
             let is_cheap = (!search.has_begun, search.claim.class == Class::Endless);

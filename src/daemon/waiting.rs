@@ -1,7 +1,8 @@
 //! Searches that wait by `queue`: who is looked at when something became free.
 //!
 //! That must not take longer the more of them wait. So they stand in lines, one for each connection and kind,
-//! of which only the first is looked at. A search whose session is busy is set aside until the session is free.
+//! of which only the first is looked at. A search whose session is busy is set aside until the session is
+//! free.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
