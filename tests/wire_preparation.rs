@@ -197,8 +197,8 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
     let mut greedy: Vec<Peer> = (0..6).map(|_| server.greet(json!({}))).collect();
     let ask = json!({ "cmd": "inspect", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
         "want": ["moves"] });
-    // Each takes seconds, and one connection's are answered one after the other: all threads for them are held
-    // for long, however many there are.
+    // Each takes seconds, and one connection's are answered one after the other: all threads for them are
+    // held for long, however many there are.
     let count = 4;
     for peer in &mut greedy {
         let asked: Vec<Value> =
