@@ -5,6 +5,8 @@
 //! measured alone and beside it, with a control thread that sleeps to the same instants. `--daemon PATH`
 //! measures another build by the same command.
 
+#[path = "../common/asker.rs"]
+mod asker;
 mod boards;
 #[path = "../common/control.rs"]
 mod control;

@@ -1,7 +1,6 @@
 //! A client that keeps eight slow questions in flight, beside one that searches, asks and stops; and the CPU
 //! time that is used once the asker is gone.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,19 +9,17 @@ use std::time::{Duration, Instant};
 use plyd::client::ClientError;
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
-    Clock, Command, Describe, DescribeWhat, GameRef, Inspect, Message, Mode, NewGame, Position, Settings,
-    Want,
+    Clock, Command, Describe, DescribeWhat, Message, Mode, NewGame, Position, Settings, Want,
 };
 
 use crate::Promises;
+use crate::asker::{Question, ask};
 use crate::boards;
 use crate::control::Control;
 use crate::markdown::{Table, ms};
 use crate::samples::Samples;
 use crate::server::{Outcome, Peer, Server};
 
-/// The questions that are in flight.
-const QUESTIONS: usize = 8;
 /// How long an answer is waited for.
 const LOST: Duration = Duration::from_secs(5);
 /// After so many answers that did not come in that time no more are asked for.
@@ -50,7 +47,11 @@ pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Tabl
     let alone = rows(&server, each)?;
     let gone = AtomicBool::new(false);
     let (beside, asked, idle) = thread::scope(|scope| {
-        let asker = scope.spawn(|| ask(server.connect()?, &gone, seed));
+        let asker = scope.spawn(|| {
+            let mut random = SplitMix64::new(seed);
+            let position = |random: &mut _| Position { start: Some(boards::slow(random)), moves: Vec::new() };
+            ask(server.connect()?, &gone, || Question { position: position(&mut random), want: Want::Legal })
+        });
         thread::sleep(Duration::from_secs(1));
         let beside = rows(&server, each);
         gone.store(true, Ordering::Relaxed);
@@ -103,38 +104,6 @@ pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Tabl
     );
     promises.add("questions asked, answered meanwhile", format!("{}, {}", asked.0, asked.1), true);
     Ok((table, promises))
-}
-
-/// Keeps a question in flight in each of its sessions until it is to go; gives how many it asked and how many
-/// of them were answered. Questions of one session, or of none, are worked on one after the other.
-fn ask(mut peer: Peer, gone: &AtomicBool, seed: u64) -> Outcome<(usize, usize)> {
-    let mut random = SplitMix64::new(seed);
-    let mut ask = |peer: &mut Peer, session: String| {
-        let position = Position { start: Some(boards::slow(&mut random)), moves: Vec::new() };
-        let game = GameRef::Session { session };
-        peer.send(Command::Inspect(Inspect { game, position, want: vec![Want::Legal] }))
-    };
-    let mut sessions = HashMap::new();
-    for number in 0..QUESTIONS {
-        let session = format!("asker-{number}");
-        let rules = Settings::from_iter([("m", 5), ("n", 5)]);
-        let new = NewGame { session: session.clone(), game: "sudoku".into(), rules, ..NewGame::default() };
-        peer.ask(Command::NewGame(new))?;
-        sessions.insert(ask(&mut peer, session.clone())?, session);
-    }
-    let (mut asked, mut answered) = (QUESTIONS, 0);
-    while !gone.load(Ordering::Relaxed) {
-        let deadline = Instant::now() + Duration::from_millis(50);
-        let Ok(ended) = peer.client.wait_for(deadline, plyd::client::is_final) else {
-            continue;
-        };
-        let id = plyd::client::message_id(&ended.envelope.message).unwrap_or_default();
-        let session = sessions.remove(id).ok_or("an answer to no question")?;
-        answered += 1;
-        sessions.insert(ask(&mut peer, session.clone())?, session);
-        asked += 1;
-    }
-    Ok((asked, answered))
 }
 
 /// Measures each kind for so long.

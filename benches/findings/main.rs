@@ -7,6 +7,8 @@
 //! the broken servers of the last finding, called by the name `mutant`.
 
 mod answers;
+#[path = "../common/asker.rs"]
+mod asker;
 #[path = "../../tests/common/boards.rs"]
 mod boards;
 #[path = "../common/control.rs"]

@@ -1,6 +1,5 @@
 //! Questions about Sudoku boards that take long to solve: what they cost others, and what they cost a `go`.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use plyd::client::Received;
 use plyd_protocol::{
-    Clock, Command, Describe, DescribeWhat, GameRef, Go, Inspect, Message, Mode, NewGame, Position, Settings,
-    Want,
+    Clock, Command, Describe, DescribeWhat, GameRef, Go, Message, Mode, NewGame, Position, Settings, Want,
 };
 
+use crate::asker::{Question, ask};
 use crate::boards::{Board, SLOW};
 use crate::finding::{Figure, Finding, LOST, figure, tcp};
 use crate::markdown::ms;
@@ -35,8 +34,6 @@ pub(crate) const CLOCK: Finding = Finding {
     measure: clock,
 };
 
-/// The questions in flight.
-const QUESTIONS: usize = 8;
 /// Boards of the short `go`.
 const BOARDS: usize = 6;
 /// Answers of each kind that are waited for.
@@ -58,7 +55,13 @@ fn shared_workers(build: &Path) -> Outcome<Vec<Figure>> {
     let alone = answers(&server)?;
     let gone = AtomicBool::new(false);
     let (beside, idle) = thread::scope(|scope| {
-        let asker = scope.spawn(|| ask(server.connect()?, &gone));
+        let asker = scope.spawn(|| {
+            let mut seeds = SLOW.iter().cycle();
+            ask(server.connect()?, &gone, || {
+                let seed = seeds.next().expect("it has no end");
+                Question { position: position(*seed), want: Want::Moves }
+            })
+        });
         thread::sleep(Duration::from_secs(1));
         // What fails here must not leave the asker waiting.
         let beside = answers(&server);
@@ -148,34 +151,6 @@ fn rounds(server: &Server, ask: Ask) -> Outcome<Answers> {
 
 fn per_move(ms: i64) -> Option<Clock> {
     Some(Clock::PerMove { ms })
-}
-
-/// Keeps a question in flight in each of its sessions until it is to go.
-fn ask(mut peer: Peer, gone: &AtomicBool) -> Outcome<()> {
-    let mut seeds = SLOW.iter().cycle();
-    let mut ask = |peer: &mut Peer, session: String| {
-        let position = position(*seeds.next().expect("it has no end"));
-        let game = GameRef::Session { session };
-        peer.send(Command::Inspect(Inspect { game, position, want: vec![Want::Moves] }))
-    };
-    let mut sessions = HashMap::new();
-    for number in 0..QUESTIONS {
-        let session = format!("s{number}");
-        let rules = Settings::from_iter([("m", 5), ("n", 5)]);
-        let new = NewGame { session: session.clone(), game: "sudoku".into(), rules, ..NewGame::default() };
-        peer.ask(Command::NewGame(new))?;
-        sessions.insert(ask(&mut peer, session.clone())?, session);
-    }
-    while !gone.load(Ordering::Relaxed) {
-        let deadline = Instant::now() + Duration::from_millis(50);
-        let Ok(ended) = peer.client.wait_for(deadline, plyd::client::is_final) else {
-            continue;
-        };
-        let id = plyd::client::message_id(&ended.envelope.message).unwrap_or_default();
-        let session = sessions.remove(id).ok_or("an answer to no question")?;
-        sessions.insert(ask(&mut peer, session.clone())?, session);
-    }
-    Ok(())
 }
 
 /// A start that is soon solved, and a move that is not soon judged.
