@@ -1,8 +1,8 @@
 //! What the sessions of connections hold in memory: what they were opened with, and the positions that they
 //! remember.
 //!
-//! A position is remembered for speed alone. So it is given up, whoever's it is, where a new session needs
-//! the room.
+//! A position is remembered for speed alone. So where a new session needs the room, the server forgets its
+//! client's positions, and then those of connections that hold more than their share.
 
 use std::sync::Arc;
 
@@ -61,9 +61,10 @@ impl State {
         self.forget_positions(conn);
         let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());
         if self.held_by_sessions(conn) - replaced + bytes > self.limits.session_bytes {
+            // Others cannot help a connection beyond its own bound.
             return None;
         }
-        // Then those of whoever holds the most, as long as that frees anything.
+        // Whoever frees most comes first, as long as anybody frees anything.
         while !is_room(self) {
             let holders = self.conns.keys().map(|id| (self.remembered_beyond(*id), *id));
             let (freed, id) = holders.max()?;

@@ -2,14 +2,13 @@
 //! has to wait.
 //!
 //! A connection whose next request does not fit is read no further until something that it waits for is done.
-//! Each has a small share of its own that no other can take, so that whoever sends requests of an ordinary
-//! size never waits for those who send large ones; the rest is given out in the order in which it was asked
-//! for. Running searches end when they like: a request that would have to wait for them alone is refused
-//! instead, so that the `stop` behind it is read.
+//! Each connection has a small share that no other can take, so that ordinary requests never wait for large
+//! ones; the rest is given out in the order in which it was asked for. A running search may have no end: a
+//! request that would wait for searches alone is refused instead, so that the `stop` behind it is read.
 //!
 //! A long line asks for its room before it is decoded ([`State::reserve`]) and its request takes it over, so
 //! that whoever has decoded a line never waits again. A line that may occupy more than half of everything is
-//! decoded where only one such line is decoded at a time, and then asks for the room that it needs.
+//! decoded while no other such line is, and its request then waits in the queue for the room that it needs.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -81,8 +81,8 @@ impl State {
         current.is_some_and(|current| current.mode == Mode::Move)
     }
 
-    /// Why the daemon cannot carry a search beside those that are taken in. Searches of a connection that has
-    /// more leave for it, if they have not begun or have no end of their own.
+    /// Why the daemon cannot carry a search beside those that are taken in. Searches of connections that have
+    /// more leave for it: for a minimum those that have not begun, for a slot if need be one that has.
     fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
         let mut displaced = Vec::new();
         match self.admission(id, threads, now_ns) {
@@ -96,7 +96,7 @@ impl State {
             Admission::Displaces(others) if displaced.is_empty() => displaced = others,
             Admission::Displaces(_) => {}
             Admission::Refused if displaced.is_empty() => {
-                let message = "all places for searches are taken";
+                let message = "all slots for searches are taken";
                 return Some(Refusal::new(ErrorCode::Overloaded, message).retry(OVERLOADED_RETRY_MS));
             }
             Admission::Refused => {}

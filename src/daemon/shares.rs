@@ -1,4 +1,4 @@
-//! A bounded whole in which everybody has a small share that nobody else can take; the rest is whoever's
+//! A bounded whole in which everybody has a small share that nobody else can take; the rest goes to whoever
 //! comes first.
 
 /// The whole, and what is taken of it beyond the shares. Whoever takes something keeps count of what it
@@ -31,18 +31,17 @@ impl Shares {
         held.saturating_sub(self.share)
     }
 
-    /// Whether one that holds `old` can have `new` without taking more than others leave it in any case.
+    /// Whether one that holds `old` can have `new` without taking more from the pool.
     pub(super) fn is_own(&self, old: usize, new: usize) -> bool {
         self.beyond(new) <= self.beyond(old)
     }
 
-    /// Whether one that holds `old` can have `new`.
+    /// Whether one that holds `old` can have `new` within the whole.
     pub(super) fn fits_bounded(&self, old: usize, new: usize) -> bool {
         self.is_own(old, new) || self.used - self.beyond(old) + self.beyond(new) <= self.pool
     }
 
-    /// Whether one that holds `old` can have `new`. Where nobody else took anything, it can, however much it
-    /// is.
+    /// The same for what may exceed the whole as long as nobody else takes anything of the pool.
     pub(super) fn fits(&self, old: usize, new: usize) -> bool {
         let others = self.used - self.beyond(old);
         others == 0 || self.fits_bounded(old, new)
