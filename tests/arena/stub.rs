@@ -1,6 +1,6 @@
 //! A player that takes any game and then does what it is told when it is asked for a move.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command, Stdio};
@@ -149,6 +149,10 @@ impl<O: Write> Stub<O> {
             }
             "stops the referee" => {
                 let referee = getppid().ok_or(io::ErrorKind::NotFound)?;
+                // The referee's clock begins once it has written the question and runs again.
+                while !is_asleep(referee.as_raw_nonzero().get())? {
+                    thread::sleep(Duration::from_millis(5));
+                }
                 kill_process(referee, Signal::STOP)?;
                 thread::sleep(Duration::from_secs(1));
                 self.tell(best(id, "4 3 W"))?;
@@ -214,6 +218,24 @@ fn hello(id: &str) -> Value {
             "stalled_ms": 0, "eof_ms": 0, "shutdown_ms": 0,
             "guarantees": { "first_best_us": 0, "stop_p50_us": 0, "stop_p99_us": 0, "ping_p99_us": 0,
                 "hard_p999_us": 0 } } })
+}
+
+/// Whether every thread of a process sleeps until something happens; where the system does not tell that, it
+/// is taken to after a moment.
+fn is_asleep(process: i32) -> io::Result<bool> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        thread::sleep(Duration::from_millis(200));
+        return Ok(true);
+    };
+    for each in threads {
+        // A thread that ended meanwhile tells nothing. The state stands after the name, which may hold
+        // anything.
+        let status = fs::read_to_string(each?.path().join("stat")).unwrap_or_default();
+        if !status.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" S")) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn note(process: u32) -> io::Result<()> {
