@@ -252,9 +252,27 @@ pub enum Setting {
     Text(String),
 }
 
+impl From<bool> for Setting {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Setting {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
 impl From<&str> for Setting {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Setting {
+    fn from(text: String) -> Self {
+        Self::Text(text)
     }
 }
 
@@ -398,6 +416,11 @@ impl Rules {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.0.iter().find(|(given, _)| *given == name).map(|(_, value)| value)
+    }
+
+    /// The explicit rules, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+        self.0.iter().map(|(name, value)| (*name, value))
     }
 
     /// The rule's explicit value, if it is a whole number.

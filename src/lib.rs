@@ -64,6 +64,7 @@
 
 pub mod archive;
 pub mod arena;
+pub mod bridge;
 pub mod cli;
 pub mod client;
 pub mod columns;
@@ -74,6 +75,7 @@ pub mod engine;
 pub mod framing;
 pub mod game;
 pub mod games;
+pub mod learning;
 mod log;
 pub mod options;
 pub mod page;

@@ -1,17 +1,56 @@
-//! Rules and options: from the wire's loose values to checked ones and back.
+//! Rules and options: from loose values to checked ones and back.
 //!
 //! What names exist and which values they take is said by [`Spec`]s; this module applies them and knows no
-//! game. The daemon and the commands share it.
+//! game.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plyd_protocol as wire;
-use plyd_protocol::ErrorCode;
-
 use crate::effort::Effort;
-use crate::engine::{AnyRoot, Entry, Fault};
+use crate::engine::{AnyRoot, Entry, Fault, FaultCode, Place};
 use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
 use crate::options::{COMMON, FULL_LEVEL, Options};
+
+/// Rules or options as somebody gave them, by name in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings(BTreeMap<String, Setting>);
+
+impl Settings {
+    /// No settings.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// The value of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.0.get(name)
+    }
+
+    /// Sets a name and gives its former value.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Setting>) -> Option<Setting> {
+        self.0.insert(name.into(), value.into())
+    }
+
+    /// The names and values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+impl<N: Into<String>, V: Into<Setting>> FromIterator<(N, V)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(iter: I) -> Self {
+        Self(iter.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// A random seed from its text, 1 to 16 lower-case hexadecimal digits.
+#[must_use]
+pub fn parse_seed(text: &str) -> Option<u64> {
+    let are_digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (are_digits && text.len() <= 16).then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
 
 /// What the options of a search are capped at.
 #[derive(Clone, Copy, Debug)]
@@ -25,22 +64,21 @@ pub struct Caps {
 /// The rules that a client gave, checked one by one; a rule that takes a seed and was not given gets `seed`.
 ///
 /// # Errors
-/// `rules_unsupported` at `/rules/NAME`.
-pub fn rules(entry: &Entry, given: &wire::Settings, seed: u64) -> Result<Rules, Fault> {
+/// `RulesUnsupported` at a rule.
+pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault> {
     let mut rules = Vec::new();
     for (name, value) in given.iter() {
         let spec = entry.rules.iter().find(|spec| spec.name == name).ok_or_else(|| {
             let known: Vec<&str> = entry.rules.iter().map(|spec| spec.name).collect();
             let message = format!("there is no such rule; {} has: {}", entry.name, known.join(", "));
-            fault(ErrorCode::RulesUnsupported, "rules", name, message)
+            unsupported(name, message)
         })?;
-        let value = checked(spec.kind, value)
-            .map_err(|message| fault(ErrorCode::RulesUnsupported, "rules", name, message))?;
+        let value = checked(spec.kind, value).map_err(|message| unsupported(name, message))?;
         rules.push((spec.name, value));
     }
     for spec in entry.rules {
         if spec.kind == Kind::Seed && given.get(spec.name).is_none() {
-            rules.push((spec.name, Setting::Text(wire::Seed(seed).to_string())));
+            rules.push((spec.name, Setting::Text(format!("{seed:x}"))));
         }
     }
     Ok(Rules::new(rules))
@@ -49,52 +87,49 @@ pub fn rules(entry: &Entry, given: &wire::Settings, seed: u64) -> Result<Rules, 
 /// Opens a game and says which part of a request is to blame where that fails.
 ///
 /// # Errors
-/// `rules_unsupported` at `/rules/NAME`; `bad_position`, `illegal_position` or `undecided` at
-/// `/position/start`.
+/// `RulesUnsupported` at a rule; `BadPosition`, `IllegalPosition` or `Undecided` at the start.
 pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn AnyRoot>, Fault> {
     let root = open_within(entry, rules, start, &Effort::free())?;
-    root.doubt().map_or(Ok(root), |doubt| Err(doubt.fault()))
+    root.doubt().map_or(Ok(root), |doubt| Err(doubt.into()))
 }
 
 /// The same within an effort; a start of which the rules do not find out whether it can be is opened.
 ///
 /// # Errors
-/// As [`open`], without `undecided`.
+/// As [`open`], without `Undecided`.
 pub fn open_within(
     entry: &Entry,
     rules: &Rules,
     start: Option<&str>,
     effort: &Arc<Effort>,
 ) -> Result<Arc<dyn AnyRoot>, Fault> {
-    let at_start =
-        |code, message| Fault { code, pointer: "/position/start".to_owned(), message, outcome: None };
+    let at_start = |code, message| Fault::new(code, Place::Start, message);
     (entry.open)(rules, start, effort).map_err(|error| match error {
-        OpenError::Rule { name, message } => fault(ErrorCode::RulesUnsupported, "rules", name, message),
-        OpenError::Malformed(message) => at_start(ErrorCode::BadPosition, message),
-        OpenError::Impossible(message) => at_start(ErrorCode::IllegalPosition, message),
+        OpenError::Rule { name, message } => unsupported(name, message),
+        OpenError::Malformed(message) => at_start(FaultCode::BadPosition, message),
+        OpenError::Impossible(message) => at_start(FaultCode::IllegalPosition, message),
     })
 }
 
 /// Checks options of a game's players.
 ///
 /// # Errors
-/// `option_unknown` or `option_invalid` at `/options/NAME`.
-pub fn check_options(entry: &Entry, given: &wire::Settings) -> Result<(), Fault> {
+/// `OptionUnknown` or `OptionInvalid` at an option.
+pub fn check_options(entry: &Entry, given: &Settings) -> Result<(), Fault> {
     given.iter().try_for_each(|(name, value)| option(entry, name, value).map(drop))
 }
 
 /// Checks options that are to hold for whatever game: some game must take each of them.
 ///
 /// # Errors
-/// `option_unknown` or `option_invalid` at `/options/NAME`.
-pub fn check_any_options(games: &[&Entry], given: &wire::Settings) -> Result<(), Fault> {
+/// `OptionUnknown` or `OptionInvalid` at an option.
+pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<(), Fault> {
     for (name, value) in given.iter() {
-        let mut worst =
-            fault(ErrorCode::OptionUnknown, "options", name, "no game has this option".to_owned());
+        let mut worst = option_fault(FaultCode::OptionUnknown, name, "no game has this option".to_owned());
         let taken = games.iter().any(|entry| match option(entry, name, value) {
             Ok(_) => true,
             Err(fault) => {
-                if fault.code == ErrorCode::OptionInvalid {
+                if fault.code == FaultCode::OptionInvalid {
                     worst = fault;
                 }
                 false
@@ -109,7 +144,7 @@ pub fn check_any_options(games: &[&Entry], given: &wire::Settings) -> Result<(),
 
 /// The part of options for whatever game that this game takes.
 #[must_use]
-pub fn applicable(entry: &Entry, given: &wire::Settings) -> wire::Settings {
+pub fn applicable(entry: &Entry, given: &Settings) -> Settings {
     given
         .iter()
         .filter(|(name, value)| option(entry, name, value).is_ok())
@@ -119,7 +154,7 @@ pub fn applicable(entry: &Entry, given: &wire::Settings) -> wire::Settings {
 
 /// `below` with `above` laid over it.
 #[must_use]
-pub fn layered(below: &wire::Settings, above: &wire::Settings) -> wire::Settings {
+pub fn layered(below: &Settings, above: &Settings) -> Settings {
     let mut all = below.clone();
     for (name, value) in above.iter() {
         all.insert(name, value.clone());
@@ -130,8 +165,8 @@ pub fn layered(below: &wire::Settings, above: &wire::Settings) -> wire::Settings
 /// The effective options: `given`, which are checked, over the defaults, within `caps`.
 ///
 /// # Errors
-/// `option_unknown` or `option_invalid` at `/options/NAME`, should `given` not be checked.
-pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
+/// `OptionUnknown` or `OptionInvalid` at an option, should `given` not be checked.
+pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
     let first = |names: &[Named]| names.first().map_or_else(String::new, |named| named.name.to_owned());
     let mut options = Options {
         player: first(entry.players),
@@ -155,9 +190,7 @@ pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> 
             ("level", Setting::Int(level)) => options.level = level as u32,
             ("variety", Setting::Int(variety)) => options.variety = variety as u32,
             ("hash_mb", Setting::Int(mb)) => options.hash_mb = mb as usize,
-            ("seed", Setting::Text(text)) => {
-                options.seed = text.parse::<wire::Seed>().map_or(seed, |seed| seed.0)
-            }
+            ("seed", Setting::Text(text)) => options.seed = parse_seed(&text).unwrap_or(seed),
             ("deterministic", Setting::Bool(yes)) => options.deterministic = yes,
             (name, value) => options.own.push((name, value)),
         }
@@ -167,10 +200,10 @@ pub fn options(entry: &Entry, given: &wire::Settings, seed: u64, caps: Caps) -> 
     Ok(options)
 }
 
-/// The effective options as the wire tells them: all of them, absent where there is no default.
+/// The effective options: all of them, absent where there is no default.
 #[must_use]
-pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
-    let mut all = wire::Settings::new();
+pub fn effective(entry: &Entry, options: &Options) -> Settings {
+    let mut all = Settings::new();
     all.insert("player", options.player.as_str());
     if let Some(depth) = options.depth {
         all.insert("depth", i64::from(depth));
@@ -180,12 +213,12 @@ pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
     }
     all.insert("threads", options.threads as i64);
     all.insert("hash_mb", options.hash_mb as i64);
-    all.insert("seed", wire::Seed(options.seed).to_string());
+    all.insert("seed", format!("{:x}", options.seed));
     all.insert("level", i64::from(options.level));
     all.insert("variety", i64::from(options.variety));
     all.insert("deterministic", options.deterministic);
     for spec in entry.options {
-        let given = options.own.iter().find(|(name, _)| *name == spec.name).map(|(_, value)| to_wire(value));
+        let given = options.own.iter().find(|(name, _)| *name == spec.name).map(|(_, value)| value.clone());
         if let Some(value) = given.or_else(|| default(spec.kind)) {
             all.insert(spec.name, value);
         }
@@ -195,10 +228,10 @@ pub fn told(entry: &Entry, options: &Options) -> wire::Settings {
 
 /// The value of a setting that was not given, where its specification names one.
 #[must_use]
-pub fn default(kind: Kind) -> Option<wire::Setting> {
+pub fn default(kind: Kind) -> Option<Setting> {
     match kind {
-        Kind::Bool { default } => default.map(Into::into),
-        Kind::Int { default, .. } => default.map(Into::into),
+        Kind::Bool { default } => default.map(Setting::Bool),
+        Kind::Int { default, .. } => default.map(Setting::Int),
         Kind::Choice(choices) | Kind::ChoiceOrInt { choices, .. } => {
             choices.first().map(|first| (*first).into())
         }
@@ -206,21 +239,11 @@ pub fn default(kind: Kind) -> Option<wire::Setting> {
     }
 }
 
-/// A setting as the wire writes it.
-#[must_use]
-pub fn to_wire(setting: &Setting) -> wire::Setting {
-    match setting {
-        Setting::Bool(value) => (*value).into(),
-        Setting::Int(value) => (*value).into(),
-        Setting::Text(value) => value.as_str().into(),
-    }
-}
-
-fn option(entry: &Entry, name: &str, value: &wire::Setting) -> Result<(&'static Spec, Setting), Fault> {
+fn option(entry: &Entry, name: &str, value: &Setting) -> Result<(&'static Spec, Setting), Fault> {
     let known = COMMON.iter().chain(entry.options).find(|spec| spec.name == name).ok_or_else(|| {
         let known: Vec<&str> = COMMON.iter().chain(entry.options).map(|spec| spec.name).collect();
         let message = format!("there is no such option; there are: {}", known.join(", "));
-        fault(ErrorCode::OptionUnknown, "options", name, message)
+        option_fault(FaultCode::OptionUnknown, name, message)
     })?;
     let names = match name {
         "player" => Some(entry.players),
@@ -231,14 +254,12 @@ fn option(entry: &Entry, name: &str, value: &wire::Setting) -> Result<(&'static 
         Some(names) => named(names, value),
         None => checked(known.kind, value),
     };
-    value
-        .map(|value| (known, value))
-        .map_err(|message| fault(ErrorCode::OptionInvalid, "options", name, message))
+    value.map(|value| (known, value)).map_err(|message| option_fault(FaultCode::OptionInvalid, name, message))
 }
 
-fn named(names: &[Named], value: &wire::Setting) -> Result<Setting, String> {
+fn named(names: &[Named], value: &Setting) -> Result<Setting, String> {
     match value {
-        wire::Setting::Text(text) if names.iter().any(|named| named.name == text) => {
+        Setting::Text(text) if names.iter().any(|named| named.name == text) => {
             Ok(Setting::Text(text.clone()))
         }
         _ => {
@@ -248,8 +269,8 @@ fn named(names: &[Named], value: &wire::Setting) -> Result<Setting, String> {
     }
 }
 
-fn checked(kind: Kind, value: &wire::Setting) -> Result<Setting, String> {
-    use wire::Setting::{Bool, Int, Text};
+fn checked(kind: Kind, value: &Setting) -> Result<Setting, String> {
+    use Setting::{Bool, Int, Text};
     match (kind, value) {
         (Kind::Bool { .. }, Bool(value)) => Ok(Setting::Bool(*value)),
         (Kind::Int { min, max, .. } | Kind::ChoiceOrInt { min, max, .. }, Int(value))
@@ -261,7 +282,7 @@ fn checked(kind: Kind, value: &wire::Setting) -> Result<Setting, String> {
             Kind::Choice(choices) | Kind::OpenChoice(choices) | Kind::ChoiceOrInt { choices, .. },
             Text(text),
         ) if choices.contains(&text.as_str()) => Ok(Setting::Text(text.clone())),
-        (Kind::Seed, Text(text)) if text.parse::<wire::Seed>().is_ok() => Ok(Setting::Text(text.clone())),
+        (Kind::Seed, Text(text)) if parse_seed(text).is_some() => Ok(Setting::Text(text.clone())),
         _ => Err(match kind {
             Kind::Bool { .. } => "expected true or false".to_owned(),
             Kind::Int { min, max, .. } => format!("expected an integer from {min} to {max}"),
@@ -276,6 +297,10 @@ fn checked(kind: Kind, value: &wire::Setting) -> Result<Setting, String> {
     }
 }
 
-fn fault(code: ErrorCode, group: &str, name: &str, message: String) -> Fault {
-    Fault { code, pointer: wire::pointer(&format!("/{group}"), name), message, outcome: None }
+fn unsupported(name: &str, message: String) -> Fault {
+    Fault::new(FaultCode::RulesUnsupported, Place::Rule(name.to_owned()), message)
+}
+
+fn option_fault(code: FaultCode, name: &str, message: String) -> Fault {
+    Fault::new(code, Place::Option(name.to_owned()), message)
 }

@@ -10,6 +10,7 @@ use plyd_protocol::{Seed, Setting, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::arena::{NoOpening, openings};
+use crate::bridge;
 use crate::engine::{AnyRoot, Fault};
 
 /// Where games may begin, drawn by a seed.
@@ -22,7 +23,7 @@ pub enum TrialError {
     #[error(transparent)]
     Opening(#[from] NoOpening),
     /// A player that cannot be had, or cannot play.
-    #[error("{} ({})", .0.message, .0.pointer)]
+    #[error("{}{}", .0.message, bridge::at(.0))]
     Player(Fault),
     /// What was learned could not be kept.
     #[error(transparent)]

@@ -9,6 +9,7 @@ mod matches;
 
 use common::{Server, process};
 use matches::{FAST, arena, command, directory, records, records_in, report, timeless};
+use plyd::bridge;
 use plyd::games::REGISTRY;
 use plyd::settings;
 use plyd_protocol::{Setting, Settings};
@@ -58,9 +59,10 @@ fn records_are_whole_games_in_pairs() {
         assert_eq!(indexes, if number % 2 == 1 { [0, 1] } else { [1, 0] });
         let moves: Vec<String> = serde_json::from_value(record["moves"].clone()).unwrap();
         assert_eq!(record["answers"].as_array().unwrap().len() + 2, moves.len());
-        let rules = settings::rules(entry, &size, 0).unwrap();
+        let rules = settings::rules(entry, &bridge::given(&size), 0).unwrap();
         let start = settings::open(entry, &rules, record["start"].as_str()).unwrap();
-        let outcome = serde_json::to_value(start.extend(&moves).unwrap().outcome()).unwrap();
+        let outcome =
+            serde_json::to_value(start.extend(&moves).unwrap().outcome().map(bridge::outcome)).unwrap();
         assert_eq!(record["result"], outcome);
         wins += u64::from(outcome["winner"] == ["p1", "p2"][(number - 1) % 2]);
     }

@@ -4,16 +4,16 @@
 // A test that cannot open its own games has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use plyd::effort::Effort;
-use plyd::engine::{AnyRoot, Engine, Entry};
+use plyd::engine::{AnyRoot, Engine, Entry, Line, Proof, ToMove};
 use plyd::game::Rules;
 use plyd::games::REGISTRY;
 use plyd::options::Options;
 use plyd::search::{Control, End};
 use plyd::zobrist::SplitMix64;
-use plyd_protocol::{Line, Player, Proof, ProofOutcome, ToMove};
 
 fn options(entry: &Entry, level: u32, seed: u64) -> Options {
     Options {
@@ -94,11 +94,7 @@ fn a_beginner_wins_at_once_where_it_can() {
     for name in ["l-game", "isolation", "ijk"] {
         let entry = REGISTRY.iter().find(|entry| entry.name == name).unwrap();
         for (seed, root) in positions(entry, 3, 400).into_iter().enumerate() {
-            let me = match root.to_move() {
-                ToMove::P1 => Player::P1,
-                ToMove::P2 => Player::P2,
-                ToMove::Chance => continue,
-            };
+            let ToMove::Player(me) = root.to_move() else { continue };
             let ends = |text: &str| root.extend(&[text.to_owned()]).unwrap().outcome();
             let is_won = |text: &str| ends(text).is_some_and(|outcome| outcome.winner == Some(me));
             if !root.legal().iter().any(|text| is_won(text)) {
@@ -108,7 +104,7 @@ fn a_beginner_wins_at_once_where_it_can() {
             for level in [1, 2] {
                 let mut engine = root.engine(&options(entry, level, seed as u64)).unwrap();
                 let (lines, ..) = ask(engine.as_mut(), root.as_ref(), 1);
-                assert!(is_won(&lines[0].mv), "{name} level {level}: {} in {}", lines[0].mv, root.text());
+                assert!(is_won(lines[0].mv()), "{name} level {level}: {} in {}", lines[0].mv(), root.text());
             }
         }
     }
@@ -116,9 +112,9 @@ fn a_beginner_wins_at_once_where_it_can() {
 }
 
 /// The outcome that a line is proven to have, both ways.
-fn outcome(line: &Line) -> Option<ProofOutcome> {
-    let exact = |proof: &Proof| proof.plies.is_some() || proof.outcome == ProofOutcome::Draw;
-    line.score.as_ref()?.proof.filter(exact).map(|proof| proof.outcome)
+fn outcome(line: &Line) -> Option<Ordering> {
+    let exact = |proof: &Proof| proof.plies.is_some() || proof.result.is_eq();
+    line.value?.proof.filter(exact).map(|proof| proof.result)
 }
 
 #[test]
@@ -155,7 +151,7 @@ fn a_various_player_draws_apart_from_the_player_within() {
                 let options = Options { player: player.to_owned(), variety, ..options(entry, level, seed) };
                 let mut engine = root.engine(&options).unwrap();
                 let (lines, ..) = ask(engine.as_mut(), root.as_ref(), 1);
-                counts[legal.iter().position(|mv| *mv == lines[0].mv).unwrap()] += 1;
+                counts[legal.iter().position(|mv| *mv == lines[0].mv()).unwrap()] += 1;
             }
             assert!(counts.iter().all(|count| (60..=140).contains(count)), "{player} {level}: {counts:?}");
         }

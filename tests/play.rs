@@ -13,10 +13,12 @@ use std::process::Output;
 use std::sync::Arc;
 
 use common::{Server, process};
-use plyd::engine::AnyRoot;
+use plyd::bridge;
+use plyd::engine::{AnyRoot, ToMove};
+use plyd::game::Side;
 use plyd::games::REGISTRY;
 use plyd::settings;
-use plyd_protocol::{Record, ToMove};
+use plyd_protocol::Record;
 use rustix::process::{Pid, Signal, kill_process};
 use terminal::Terminal;
 
@@ -82,7 +84,7 @@ impl Drop for Scratch {
 /// Plays a record's moves by the rules themselves.
 fn replayed(record: &Record) -> Arc<dyn AnyRoot> {
     let entry = REGISTRY.iter().find(|entry| entry.name == record.game).unwrap();
-    let rules = settings::rules(entry, &record.rules, 0).unwrap();
+    let rules = settings::rules(entry, &bridge::given(&record.rules), 0).unwrap();
     let start = settings::open(entry, &rules, Some(&record.start)).unwrap();
     start.extend(&record.moves).unwrap()
 }
@@ -134,7 +136,7 @@ fn a_full_game_of_each_by_typed_moves() {
         let record = file.record();
         let root = replayed(&record);
         assert!(record.result.is_some(), "{game}");
-        assert_eq!(root.outcome(), record.result, "{game}");
+        assert_eq!(root.outcome().map(bridge::outcome), record.result, "{game}");
     }
 }
 
@@ -418,7 +420,7 @@ fn games_are_saved_loaded_and_replayed() {
     );
     let record = file.record();
     assert_eq!(record.moves.len(), 8);
-    assert_eq!(replayed(&record).to_move(), ToMove::P1);
+    assert_eq!(replayed(&record).to_move(), ToMove::Player(Side::First));
     // The same seed, the same game.
     let again = told(&["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"], "U\nL\n");
     let chance = |text: &str| -> Vec<String> {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plyd::bridge;
 use plyd::client::Answer;
 use plyd::engine::AnyRoot;
 use plyd::games::REGISTRY;
@@ -188,7 +189,7 @@ impl Honest<'_> {
         loop {
             let entry = REGISTRY[self.random.below(REGISTRY.len())];
             let rules = plyd_protocol::Settings::new();
-            let mut root = settings::rules(entry, &rules, self.random.next())
+            let mut root = settings::rules(entry, &bridge::given(&rules), self.random.next())
                 .and_then(|rules| settings::open(entry, &rules, None))
                 .map_err(|fault| fault.message)?;
             for _ in 0..self.random.below(6) {
@@ -265,7 +266,7 @@ fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
 }
 
 fn game(root: &dyn AnyRoot) -> (GameRef, Position) {
-    let game = GameRef::Game { game: root.entry().name.to_owned(), rules: root.rules() };
+    let game = GameRef::Game { game: root.entry().name.to_owned(), rules: bridge::rules(&root.rules()) };
     (game, Position { start: Some(root.start_text()), moves: root.played().to_vec() })
 }
 
@@ -285,10 +286,10 @@ fn inspect(peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
     match settle(peer, &id)?.last.envelope.message {
         Message::Result(result) => match result.body {
             ResultBody::Inspect(told)
-                if told.to_move == Some(root.to_move())
+                if told.to_move == Some(bridge::to_move(root.to_move()))
                     && told.legal == Some(root.legal())
                     && told.text == Some(root.text())
-                    && told.board == Some(root.board()) =>
+                    && told.board == Some(bridge::board(root.board())) =>
             {
                 Ok(())
             }

@@ -10,10 +10,10 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use plyd::engine::{AnyRoot, Entry};
+use plyd::engine::{AnyRoot, Entry, FaultCode, Place, ToMove};
+use plyd::game::{Drawing, Setting};
 use plyd::games::REGISTRY;
-use plyd::settings;
-use plyd_protocol::{Board, ErrorCode, Setting, Settings, ToMove};
+use plyd::settings::{self, Settings};
 
 /// Plies of a random game that are checked from each position.
 const CHECKED: usize = 2;
@@ -62,7 +62,7 @@ fn open(entry: &Entry, given: &Settings, start: Option<&str>) -> Option<Arc<dyn 
     match settings::rules(entry, given, 1).and_then(|rules| settings::open(entry, &rules, start)) {
         Ok(root) => Some(root),
         Err(fault) => {
-            let known = [ErrorCode::RulesUnsupported, ErrorCode::BadPosition, ErrorCode::IllegalPosition]
+            let known = [FaultCode::RulesUnsupported, FaultCode::BadPosition, FaultCode::IllegalPosition]
                 .contains(&fault.code);
             assert!(known && !fault.message.is_empty(), "{fault:?}");
             None
@@ -74,7 +74,7 @@ fn open(entry: &Entry, given: &Settings, start: Option<&str>) -> Option<Arc<dyn 
 fn plies(root: &dyn AnyRoot) -> Vec<String> {
     match root.to_move() {
         ToMove::Chance => root.chance().into_iter().map(|outcome| outcome.mv).collect(),
-        ToMove::P1 | ToMove::P2 => root.legal(),
+        ToMove::Player(_) => root.legal(),
     }
 }
 
@@ -102,14 +102,14 @@ fn played(root: &dyn AnyRoot, text: &str) -> Option<Arc<dyn AnyRoot>> {
             Some(next)
         }
         Err(fault) => {
-            assert_eq!(fault.code, ErrorCode::IllegalMove, "{fault:?}");
-            assert_eq!(fault.pointer, format!("/position/moves/{}", root.played().len()), "{fault:?}");
+            assert_eq!(fault.code, FaultCode::IllegalMove, "{fault:?}");
+            assert_eq!(fault.place, Place::Ply(root.played().len()), "{fault:?}");
             None
         }
     }
 }
 
-/// What the protocol says of a position.
+/// What a position says of itself.
 #[derive(PartialEq, Debug)]
 struct Told {
     text: String,
@@ -118,14 +118,14 @@ struct Told {
     to_move: ToMove,
     outcome: Option<String>,
     plies: Vec<String>,
-    board: Board,
+    board: Drawing,
 }
 
 fn told(root: &dyn AnyRoot) -> Told {
     Told {
         text: root.text(),
         state: root.state_text(),
-        rules: root.rules(),
+        rules: root.rules().iter().map(|(name, value)| (name, value.clone())).collect(),
         to_move: root.to_move(),
         outcome: root.outcome().map(|outcome| format!("{outcome:?}")),
         plies: plies(root),
@@ -174,10 +174,14 @@ fn check(root: &dyn AnyRoot, given: &Settings) {
 }
 
 /// What is drawn stands on the board.
-fn drawn(board: &Board) {
-    let (rows, cols) = (board.grid.rows, board.grid.cols);
-    let cells = board.pieces.iter().map(|piece| piece.cell).chain(board.walls.iter().map(|wall| wall.cell));
-    for [row, col] in cells.chain(board.marks.iter().map(|mark| mark.cell)) {
+fn drawn(board: &Drawing) {
+    let (rows, cols) = (board.rows, board.cols);
+    let cells = board
+        .pieces
+        .iter()
+        .flat_map(|piece| piece.cells.iter().copied())
+        .chain(board.walls.iter().map(|wall| wall.cell));
+    for (row, col) in cells.chain(board.marks.iter().map(|mark| mark.cell)) {
         assert!(row < rows && col < cols, "{row}, {col} on a board of {rows} by {cols}");
     }
 }

@@ -12,6 +12,7 @@ use std::{env, fs, process};
 use libfuzzer_sys::fuzz_target;
 use plyd::archive::{Archive, ArchiveError};
 use plyd::arena::PlayedGame;
+use plyd::bridge;
 use plyd::games::REGISTRY;
 use plyd::settings;
 
@@ -76,7 +77,7 @@ fn show(game: &PlayedGame) {
     let Some(entry) = REGISTRY.iter().find(|entry| entry.name == record.game) else {
         return;
     };
-    let opened = settings::rules(entry, &record.rules, 0)
+    let opened = settings::rules(entry, &bridge::given(&record.rules), 0)
         .and_then(|rules| settings::open(entry, &rules, Some(&record.start)))
         .and_then(|root| root.extend(&record.moves));
     if let Ok(root) = opened {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plyd_protocol::{Outcome, Player, Position, Record, ToMove};
+use plyd_protocol::{Outcome, Player, Position, Record};
 
 use super::clock::GameClock;
 use super::opening::settle;
@@ -12,7 +12,8 @@ use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
 use super::seat::{Fault, FaultKind, Reply, Seat};
 use super::{Adjudication, Fixture, Match};
-use crate::engine::AnyRoot;
+use crate::bridge;
+use crate::engine::{AnyRoot, ToMove};
 use crate::zobrist::{SplitMix64, mix};
 
 /// How a game ends that the referee ends as a draw.
@@ -103,7 +104,7 @@ impl<'m> Referee<'m> {
         loop {
             settle(alone(&mut board.root), &mut board.chance);
             if let Some(outcome) = board.root.outcome() {
-                return Ok(End::Rules(outcome));
+                return Ok(End::Rules(bridge::outcome(outcome)));
             }
             if self.contest.strictness.adjudication == Adjudication::Proof
                 && let Some(agreed) = agreed(&board.answers)
@@ -113,7 +114,10 @@ impl<'m> Referee<'m> {
             if board.answers.len() >= self.contest.strictness.max_moves {
                 return Ok(End::MaxMoves);
             }
-            let player = if board.root.to_move() == ToMove::P1 { Player::P1 } else { Player::P2 };
+            let player = match board.root.to_move() {
+                ToMove::Player(side) => bridge::player(side),
+                ToMove::Chance => unreachable!("chance is settled"),
+            };
             let seat = &mut self.seats[board.players[side(player)]];
             let (contest, place) = (self.contest, self.place);
             let stood_still = |from, to| {
@@ -151,7 +155,7 @@ impl<'m> Referee<'m> {
             record: Record {
                 record: Record::VERSION,
                 game: opening.entry().name.to_owned(),
-                rules: opening.rules(),
+                rules: bridge::rules(&opening.rules()),
                 start: opening.start_text(),
                 moves: board.root.played().to_vec(),
                 result: Some(outcome),

@@ -26,12 +26,13 @@ use std::time::Duration;
 use plyd_protocol::{Seed, Settings};
 use serde::{Deserialize, Serialize};
 
+use crate::bridge;
 use crate::engine::{AnyRoot, Entry};
 
 pub use crate::client::Reaper;
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
-pub use opening::{NoOpening, openings, outcome, settle};
+pub use opening::{NoOpening, drawn, openings, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};
 pub use schedule::{Fixture, Format, Schedule};
@@ -160,7 +161,7 @@ impl Match {
             && record.moves.starts_with(opening.played());
         let differs = match () {
             () if record.game != self.game.name => "is of another game",
-            () if record.rules != opening.rules() => "has other rules",
+            () if record.rules != bridge::rules(&opening.rules()) => "has other rules",
             () if game.seed != self.seed => "has another seed",
             () if game.terms != self.strictness => "was refereed on other terms",
             () if !same_opening => "has another opening",

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use plyd_protocol::{ChanceInfo, ToMove};
-
-use crate::engine::AnyRoot;
+use crate::engine::{AnyRoot, ToMove};
 use crate::zobrist::SplitMix64;
 
 /// How often another opening is drawn before one that was seen already is taken.
@@ -84,25 +82,26 @@ fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Ar
 pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
         let outcomes = root.chance();
-        let outcome = outcome(&outcomes, random).expect("a chance node has outcomes");
-        play(root, outcome);
+        let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
+        let outcome = drawn(&probabilities, random).expect("a chance node has outcomes");
+        play(root, &outcomes[outcome].mv);
     }
 }
 
-/// One of the outcomes, drawn by their probabilities; none if there are none.
-pub fn outcome<'a>(outcomes: &'a [ChanceInfo], random: &mut SplitMix64) -> Option<&'a str> {
-    outcome_at(outcomes, random.below(1_000_000) as u32)
+/// Which of some outcomes comes, drawn by their probabilities in ppm; none if there are none.
+pub fn drawn(probabilities: &[u32], random: &mut SplitMix64) -> Option<usize> {
+    drawn_at(probabilities, random.below(1_000_000) as u32)
 }
 
 /// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before
 /// it.
-fn outcome_at(outcomes: &[ChanceInfo], mut place: u32) -> Option<&str> {
-    let found = outcomes.iter().find(|outcome| {
-        let reaches = place < outcome.ppm;
-        place = place.saturating_sub(outcome.ppm);
+fn drawn_at(probabilities: &[u32], mut place: u32) -> Option<usize> {
+    let found = probabilities.iter().position(|&ppm| {
+        let reaches = place < ppm;
+        place = place.saturating_sub(ppm);
         reaches
     });
-    found.or(outcomes.last()).map(|outcome| outcome.mv.as_str())
+    found.or(probabilities.len().checked_sub(1))
 }
 
 fn play(root: &mut dyn AnyRoot, mv: &str) {
@@ -175,11 +174,9 @@ mod tests {
 
     #[test]
     fn outcomes_are_as_likely_as_they_say() {
-        let outcomes = || {
-            [("~a", 500_000), ("~b", 1), ("~c", 499_999)].map(|(mv, ppm)| ChanceInfo { mv: mv.into(), ppm })
-        };
-        for (place, mv) in [(0, "~a"), (499_999, "~a"), (500_000, "~b"), (500_001, "~c"), (999_999, "~c")] {
-            assert_eq!(outcome_at(&outcomes(), place), Some(mv), "{place}");
+        let probabilities = [500_000, 1, 499_999];
+        for (place, index) in [(0, 0), (499_999, 0), (500_000, 1), (500_001, 2), (999_999, 2)] {
+            assert_eq!(drawn_at(&probabilities, place), Some(index), "{place}");
         }
     }
 }

@@ -142,7 +142,7 @@ fn search(entry: &'static Entry, bench: &Bench, time: Option<Duration>) -> Resul
     let (lines, _) = engine.search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
     let work = Work::new(control.stats().nodes, began.elapsed());
     let depth = if time.is_none() { bench.depth } else { control.stats().depth };
-    let mv = lines.into_iter().next().map_or_else(String::new, |line| line.mv);
+    let mv = lines.into_iter().next().map_or_else(String::new, |line| line.mv().to_owned());
     Ok(Searched { rules, position, player, depth, mv, work })
 }
 

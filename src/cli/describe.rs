@@ -16,7 +16,7 @@ use crate::settings;
 use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody};
 
 use super::failure::Failure;
-use super::{position, words, write_json};
+use super::{position, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -113,7 +113,7 @@ fn write_specs(
     let mut any = false;
     for spec in specs {
         any = true;
-        let default = settings::default(spec.kind).as_ref().map_or_else(String::new, words::setting);
+        let default = settings::default(spec.kind).map_or_else(String::new, |value| value.to_string());
         table.row([spec.name.to_owned(), values(spec.kind), default, spec.about.to_owned()]);
     }
     if any {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::styled::shown;
+use crate::bridge;
 use crate::client::ClientError;
 use crate::engine::Fault;
 use plyd_protocol::ErrorCode;
@@ -33,6 +34,15 @@ impl Failure {
         }
     }
 
+    /// What somebody else refused, and where in the request.
+    pub(crate) fn refused(code: ErrorCode, pointer: &str, message: &str) -> Self {
+        let message = format!("{message}{}", place(pointer));
+        match code {
+            ErrorCode::GameOver | ErrorCode::Internal | ErrorCode::Overloaded => Self::Failed(message),
+            _ => Self::Usage(message),
+        }
+    }
+
     /// What the process exits with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
@@ -55,12 +65,8 @@ impl Failure {
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
-        let place = place(&fault.pointer);
-        let message = format!("{}{place}", fault.message);
-        match fault.code {
-            ErrorCode::GameOver | ErrorCode::Internal | ErrorCode::Overloaded => Self::Failed(message),
-            _ => Self::Usage(message),
-        }
+        let pointer = bridge::pointer(&fault.place).unwrap_or_default();
+        Self::refused(bridge::error_code(fault.code), &pointer, &fault.message)
     }
 }
 

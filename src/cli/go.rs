@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use crate::bridge;
 use crate::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
 use crate::search::clock::now_ns;
@@ -84,13 +85,14 @@ fn search(args: &Args, root: &dyn AnyRoot) -> Result<Answer, Failure> {
         .map_or(UNLIMITED, |time| began.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(UNLIMITED)));
     control.set_deadlines(deadline, deadline);
     let watched = io::stderr().is_terminal();
-    let mut progress = |lines: Vec<Line>| {
+    let mut progress = |lines| {
         if watched {
-            report(&lines);
+            report(&bridge::lines(lines));
         }
     };
     let (lines, end) = engine.search(root, &candidates, args.multipv as usize, &control, &mut progress);
     let elapsed = Duration::from_nanos(now_ns() - began);
+    let lines = bridge::lines(lines);
     let counted = control.stats();
     let stats = Stats {
         nodes: counted.nodes,
@@ -114,7 +116,7 @@ fn search(args: &Args, root: &dyn AnyRoot) -> Result<Answer, Failure> {
 /// Where there is nothing to search: a game that is over says how it ended.
 fn over(root: &dyn AnyRoot, message: String) -> Failure {
     Failure::Failed(match root.outcome() {
-        Some(outcome) => format!("the game is over: {}", words::outcome(&outcome)),
+        Some(outcome) => format!("the game is over: {}", words::outcome(&bridge::outcome(outcome))),
         None => message,
     })
 }
@@ -133,8 +135,8 @@ fn report(lines: &[Line]) {
 }
 
 fn show(root: &dyn AnyRoot, answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
-    write!(out, "{}", picture::board(&root.board()))?;
-    writeln!(out, "{}: {}\n", words::to_move(root.to_move()), answer.position)?;
+    write!(out, "{}", picture::board(&bridge::board(root.board())))?;
+    writeln!(out, "{}: {}\n", words::to_move(bridge::to_move(root.to_move())), answer.position)?;
     let mut table = Columns::new(["best", "score", "depth", "line"]);
     for line in &answer.lines {
         table.row([line.mv.clone(), words::line_score(line), line.depth.to_string(), line.pv.join(", ")]);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bridge;
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
 use crate::games::REGISTRY;
@@ -78,7 +79,7 @@ pub(super) fn rules(entry: &Entry, given: &[(String, String)]) -> Result<Rules, 
 
 fn drawn_rules(entry: &Entry, given: &[(String, String)], seed: u64) -> Result<Rules, Failure> {
     once(given, "--rules")?;
-    Ok(settings::rules(entry, &typed(entry.rules.iter(), given), seed)?)
+    Ok(settings::rules(entry, &bridge::given(&typed(entry.rules.iter(), given)), seed)?)
 }
 
 /// The game of that name.
@@ -104,7 +105,7 @@ pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Optio
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let caps = Caps { threads, hash_mb: usize::MAX };
     once(given, "--option")?;
-    Ok(settings::options(entry, &told_options(entry, given), SEED, caps)?)
+    Ok(settings::options(entry, &bridge::given(&told_options(entry, given)), SEED, caps)?)
 }
 
 /// Refuses a name that is given twice, as the protocol does.

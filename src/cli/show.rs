@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::bridge;
 use crate::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
 use crate::settings;
@@ -77,7 +78,7 @@ fn list(games: &[Game]) -> Columns {
 fn boards(game: &Game) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let Record { game: name, rules, start, moves, .. } = &game.record;
     let entry = position::game(name)?;
-    let rules = settings::rules(entry, rules, 0)?;
+    let rules = settings::rules(entry, &bridge::given(rules), 0)?;
     let mut boards = vec![settings::open(entry, &rules, Some(start))?];
     for mv in moves {
         let next = boards[boards.len() - 1].extend(std::slice::from_ref(mv))?;
@@ -88,11 +89,11 @@ fn boards(game: &Game) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
 
 /// A board and the ply that led to it.
 fn after(game: &Game, ply: usize, root: &dyn AnyRoot) -> String {
-    let mut text = picture::board(&root.board());
+    let mut text = picture::board(&bridge::board(root.board()));
     text += &game.place(ply);
     text += &match root.outcome() {
-        Some(outcome) => format!("; {}\n", words::outcome(&outcome)),
-        None => format!("; {}\n", words::to_move(root.to_move())),
+        Some(outcome) => format!("; {}\n", words::outcome(&bridge::outcome(outcome))),
+        None => format!("; {}\n", words::to_move(bridge::to_move(root.to_move()))),
     };
     text
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::engine::{AnyRoot, Entry};
+use crate::engine::{AnyRoot, Entry, Place};
 use crate::games::REGISTRY;
 use crate::trials::{Games, TrialError};
 use plyd_protocol::Seed;
@@ -129,7 +129,9 @@ impl From<TrialError> for Failure {
         match error {
             TrialError::Opening(_) => Self::Usage(error.to_string()),
             // The evaluator is no option here, and what is wrong with it says what to give.
-            TrialError::Player(fault) if fault.pointer == "/options/eval" => Self::Usage(fault.message),
+            TrialError::Player(fault) if fault.place == Place::Option("eval".into()) => {
+                Self::Usage(fault.message)
+            }
             TrialError::Player(fault) => fault.into(),
             TrialError::Io(error) => error.into(),
         }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::archive::{Archive, ArchiveError};
+use crate::bridge;
 use crate::columns::{Columns, grouped};
 use crate::engine::Entry;
 use crate::settings;
@@ -119,7 +120,7 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
         }
     }
     let mut options = told_options(entry, &args.options);
-    settings::check_options(entry, &options)?;
+    settings::check_options(entry, &bridge::given(&options))?;
     once(&args.options, "--option")?;
     for (name, instead) in OWN {
         if options.get(name).is_some() {

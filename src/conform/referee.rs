@@ -7,10 +7,11 @@ use std::sync::Arc;
 use plyd_protocol as wire;
 use serde_json::Value;
 
+use crate::bridge;
 use crate::engine::AnyRoot;
 use crate::games::REGISTRY;
 use crate::search::Control;
-use crate::settings::{self, Caps};
+use crate::settings::{self, Caps, Settings};
 
 /// A position as the referee knows it.
 pub(super) type Root = Arc<dyn AnyRoot>;
@@ -26,7 +27,7 @@ pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
         None => wire::Settings::new(),
     };
     let seed = game["seed"].as_str().and_then(|seed| u64::from_str_radix(seed, 16).ok()).unwrap_or(0);
-    let rules = settings::rules(entry, &given, seed).ok()?;
+    let rules = settings::rules(entry, &bridge::given(&given), seed).ok()?;
     let root = settings::open(entry, &rules, position["start"].as_str()).ok()?;
     let moves = position["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
     let moves: Option<Vec<String>> = moves.iter().map(|mv| mv.as_str().map(str::to_owned)).collect();
@@ -38,13 +39,14 @@ pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
 pub(super) fn proofs(root: &Root) -> Option<Vec<wire::Line>> {
     let entry = root.entry();
     let caps = Caps { threads: 1, hash_mb: HASH_MB };
-    let options = settings::options(entry, &wire::Settings::new(), 0, caps).ok()?;
+    let options = settings::options(entry, &Settings::new(), 0, caps).ok()?;
     let candidates = root.candidates(&[], &[]).ok()?;
     let mut engine = root.engine(&options).ok()?;
     let control = Control::default();
     control.set_limits(Some(20_000_000), None);
     let all = candidates.indexes.len();
     let (lines, _) = engine.search(root.as_ref(), &candidates, all, &control, &mut |_| ());
+    let lines = bridge::lines(lines);
     let is_proven = |line: &wire::Line| line.score.is_some_and(|score| score.proof.is_some());
     (lines.len() == all && lines.iter().all(is_proven)).then_some(lines)
 }

@@ -1,6 +1,7 @@
 //! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
 //! `describe` tells is judged in `describe`.
 
+use crate::bridge;
 use serde_json::{Value, json};
 
 use super::describe;
@@ -144,8 +145,8 @@ fn legal(trial: &Trial<'_>) -> Checked {
         legal.sort();
         known.sort();
         holds(legal == known, format!("the moves {known:?}"), || format!("{legal:?}"))?;
-        let to_move = serde_json::to_value(root.to_move()).unwrap_or_default();
-        let outcome = root.outcome().map(|outcome| json!(outcome.winner));
+        let to_move = serde_json::to_value(bridge::to_move(root.to_move())).unwrap_or_default();
+        let outcome = root.outcome().map(|outcome| json!(outcome.winner.map(bridge::player)));
         like(told, &json!({ "to_move": to_move }))?;
         let is_same = outcome.is_some() != told["outcome"].is_null();
         holds(is_same, format!("the outcome {outcome:?}"), || told.to_string())
@@ -217,7 +218,7 @@ fn outcomes(trial: &Trial<'_>) -> Checked {
         let Some(known) = root.outcome() else {
             return holds(told["outcome"].is_null(), "a game that goes on", || told.to_string());
         };
-        let known = serde_json::to_value(known).unwrap_or_default();
+        let known = serde_json::to_value(bridge::outcome(known)).unwrap_or_default();
         let mut wanted = json!({ "winner": known["winner"] });
         if let Some(scores) = known.get("scores") {
             wanted["scores"] = scores.clone();

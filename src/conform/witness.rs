@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use plyd_protocol::{Envelope, ErrorCode, MAX_INT, ToMove};
+use plyd_protocol::{Envelope, ErrorCode, MAX_INT};
 use serde_json::Value;
 
 use super::referee::{self, Root};
 use super::requests::with;
 use super::talk::is_final;
 use super::verdict::{Checked, Stop, holds, list, number, text};
+use crate::engine::ToMove;
 
 /// What was found broken so far, by the check that tells it: the first case of each.
 #[derive(Debug, Default)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::state::Refusal;
+use crate::bridge;
 use crate::engine::Entry;
 use crate::engine::levels::{Level, Rating};
 use crate::game::{Kind, Named, Spec};
@@ -134,7 +135,7 @@ fn setting(spec: &Spec) -> SettingInfo {
     SettingInfo {
         name: spec.name.to_owned(),
         kind,
-        default: settings::default(spec.kind),
+        default: settings::default(spec.kind).as_ref().map(bridge::setting),
         min: range.map(|(min, _)| min),
         max: range.map(|(_, max)| max),
         words,

@@ -14,6 +14,7 @@ use super::schedule::Class;
 use super::state::{ConnId, WorkerId};
 use crate::effort::Interrupt;
 use crate::engine::{AnyRoot, Candidates, Engine, Fault};
+use crate::game::Rules;
 use crate::options::Options;
 use crate::search::clock::{TimePlan, margin_us};
 use crate::search::{Control, End, UNLIMITED};
@@ -65,7 +66,7 @@ pub(super) struct EngineKey {
     /// The player's options.
     pub(super) options: Options,
     /// The effective rules.
-    pub(super) rules: wire::Settings,
+    pub(super) rules: Rules,
 }
 
 /// A search whose request proved valid.

@@ -16,10 +16,12 @@ use super::holdings::Named;
 use super::job::{EngineKey, Prepared, Seat};
 use super::outbox::JobId;
 use super::state::{ConnId, Refusal, Session};
+use crate::bridge::{self, given};
 use crate::effort::{Effort, Interrupt};
 use crate::engine::{AnyRoot, Doubt, Entry, Fault};
 use crate::game::Rules;
-use crate::settings::{self, Caps};
+use crate::options::Options;
+use crate::settings::{self, Caps, Settings};
 
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
@@ -171,9 +173,9 @@ impl Bench {
             (_, Context::Session(view)) => Ok(view),
             (GameRef::Game { game, rules }, Context::Free) => {
                 let entry = describe::entry(self.games, game)?;
-                let rules = settings::rules(entry, rules, DEFAULT_SEED)?;
+                let rules = settings::rules(entry, &given(rules), DEFAULT_SEED)?;
                 let base = settings::open(entry, &rules, None)?;
-                let options = settings::applicable(entry, defaults);
+                let options = bridge::settings(&settings::applicable(entry, &given(defaults)));
                 Ok(Box::new(SessionView {
                     entry,
                     rules,
@@ -193,31 +195,40 @@ impl Bench {
     fn newgame(&self, task: &Task, newgame: &wire::NewGame) -> Result<Output, Refusal> {
         let entry = describe::entry(self.games, &newgame.game)?;
         let seed = newgame.seed.map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.0);
-        let rules = settings::rules(entry, &newgame.rules, seed)?;
-        settings::check_options(entry, &newgame.options)?;
-        let given = settings::layered(&settings::applicable(entry, &task.defaults), &newgame.options);
-        let options = settings::options(entry, &given, seed, self.caps)?;
+        let rules = settings::rules(entry, &given(&newgame.rules), seed)?;
+        let asked = given(&newgame.options);
+        settings::check_options(entry, &asked)?;
+        let asked = settings::layered(&settings::applicable(entry, &given(&task.defaults)), &asked);
+        let options = settings::options(entry, &asked, seed, self.caps)?;
         let base = settings::open(entry, &rules, None)?;
         let result = wire::NewGameResult {
             session: newgame.session.clone(),
             game: entry.name.to_owned(),
-            rules: base.rules(),
-            options: settings::told(entry, &options),
+            rules: bridge::rules(&base.rules()),
+            options: bridge::settings(&settings::effective(entry, &options)),
             seed: wire::Seed(seed),
-            to_move: base.to_move(),
+            to_move: bridge::to_move(base.to_move()),
         };
-        let view = SessionView { entry, rules, options: given, seed, base, prefix: None, engine: None };
+        let options = bridge::settings(&asked);
+        let view = SessionView { entry, rules, options, seed, base, prefix: None, engine: None };
         let session = Session { view, current: None, worker: None, forget: false, bytes: 0, prefix_bytes: 0 };
         Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
     }
 
     fn setoption(&self, task: &Task, set: &wire::SetOption, view: &SessionView) -> Result<Output, Refusal> {
-        settings::check_options(view.entry, &set.options)?;
-        let given = settings::layered(&view.options, &set.options);
-        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
-        let told = settings::told(view.entry, &options);
-        let result = wire::SetOptionResult { session: set.session.clone(), options: told };
-        Ok(Output::Options(given, body(task, ResultBody::SetOption(result))))
+        let (asked, options) = self.options(view, &set.options)?;
+        let effective = bridge::settings(&settings::effective(view.entry, &options));
+        let result = wire::SetOptionResult { session: set.session.clone(), options: effective };
+        Ok(Output::Options(bridge::settings(&asked), body(task, ResultBody::SetOption(result))))
+    }
+
+    /// A session's options with those of a request laid over them: as they were given, and as they are.
+    fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<(Settings, Options), Fault> {
+        let over = given(over);
+        settings::check_options(view.entry, &over)?;
+        let asked = settings::layered(&given(&view.options), &over);
+        let options = settings::options(view.entry, &asked, view.seed, self.caps)?;
+        Ok((asked, options))
     }
 
     fn inspect(
@@ -229,32 +240,32 @@ impl Bench {
     ) -> Result<Output, Refusal> {
         let root = position(view, &inspect.position, effort)?;
         if let Some(doubt) = root.doubt() {
-            return Err(doubt.fault().into());
+            return Err(Fault::from(doubt).into());
         }
-        let options = settings::options(view.entry, &view.options, view.seed, self.caps)?;
+        let (_, options) = self.options(view, &wire::Settings::new())?;
         let wanted = |want| inspect.want.contains(&want);
         let eval = wanted(Want::Eval).then_some(options.eval.as_str());
         let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
-            let place = |fault: Fault| Fault { pointer: format!("/want/{at}"), ..fault };
-            root.moves_within(eval, effort).map_err(place)
+            let moves = root.moves_within(eval, effort);
+            moves.map_err(|fault| Refusal::from(fault).at(&format!("/want/{at}")))
         });
         let result = wire::InspectResult {
-            to_move: wanted(Want::ToMove).then(|| root.to_move()),
-            outcome: wanted(Want::Outcome).then(|| root.outcome()),
+            to_move: wanted(Want::ToMove).then(|| bridge::to_move(root.to_move())),
+            outcome: wanted(Want::Outcome).then(|| root.outcome().map(bridge::outcome)),
             legal: wanted(Want::Legal).then(|| root.legal()),
-            moves: moves.transpose()?,
-            chance: wanted(Want::Chance).then(|| root.chance()),
-            board: wanted(Want::Board).then(|| root.board_within(effort)),
+            moves: moves.transpose()?.map(|moves| moves.into_iter().map(bridge::successor).collect()),
+            chance: wanted(Want::Chance).then(|| root.chance().into_iter().map(bridge::chance).collect()),
+            board: wanted(Want::Board).then(|| bridge::board(root.board_within(effort))),
             text: wanted(Want::Text).then(|| root.text()),
             hash: wanted(Want::Hash).then(|| wire::Hash(root.hash())),
             eval: if wanted(Want::Eval) { root.eval(&options.eval) } else { None },
             record: wanted(Want::Record).then(|| wire::Record {
                 record: wire::Record::VERSION,
                 game: view.entry.name.to_owned(),
-                rules: root.rules(),
+                rules: bridge::rules(&root.rules()),
                 start: root.start_text(),
                 moves: root.played().to_vec(),
-                result: root.outcome(),
+                result: root.outcome().map(bridge::outcome),
             }),
             state: if wanted(Want::State) { root.state_text() } else { None },
         };
@@ -269,10 +280,8 @@ impl Bench {
         // What is wrong with a position that may be another one is not known.
         let candidates = root
             .candidates_within(&go.searchmoves, &go.excludemoves, effort)
-            .map_err(|fault| doubt.map_or(fault, Doubt::fault))?;
-        settings::check_options(view.entry, &go.options)?;
-        let given = settings::layered(&view.options, &go.options);
-        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
+            .map_err(|fault| doubt.map_or(fault, Fault::from))?;
+        let (_, options) = self.options(view, &go.options)?;
         let key = EngineKey { options, rules: root.rules() };
         // A guess: a search that waits before this one may give the session another engine.
         let seat = if view.engine.as_ref() == Some(&key) {

@@ -11,6 +11,7 @@ use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
 use super::schedule::Class;
 use super::state::{Asks, Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
+use crate::bridge;
 use crate::effort::Interrupt;
 use crate::settings;
 
@@ -225,11 +226,12 @@ impl State {
     }
 
     fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, Refusal> {
-        settings::check_any_options(self.games, options)?;
+        let options = bridge::given(options);
+        settings::check_any_options(self.games, &options)?;
         let Some(conn) = self.conns.get_mut(&id) else {
             return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
         };
-        conn.defaults = settings::layered(&conn.defaults, options);
+        conn.defaults = bridge::settings(&settings::layered(&bridge::given(&conn.defaults), &options));
         conn.defaults_bytes = conn.defaults.heap_bytes();
         let options = conn.defaults.clone();
         Ok(ResultBody::SetOption(wire::SetOptionResult { session: None, options }))

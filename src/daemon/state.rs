@@ -25,6 +25,7 @@ use super::shares::Shares;
 use super::transport::Signal;
 use super::waiting::Waiting;
 use super::worker::Order;
+use crate::bridge;
 use crate::effort::Interrupt;
 use crate::engine::{Entry, Fault};
 use crate::log;
@@ -240,9 +241,13 @@ impl Refusal {
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
-        let pointer = (!fault.pointer.is_empty()).then_some(fault.pointer);
-        let outcome = fault.outcome.map(Box::new);
-        Self { code: fault.code, pointer, message: fault.message, outcome, retry_ms: None }
+        Self {
+            code: bridge::error_code(fault.code),
+            pointer: bridge::pointer(&fault.place),
+            message: fault.message,
+            outcome: fault.outcome.map(|outcome| Box::new(bridge::outcome(outcome))),
+            retry_ms: None,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::job::{EngineKey, Seat};
 use super::outbox::JobId;
 use super::state::WorkerId;
 use super::threads::Return;
+use crate::bridge;
 use crate::engine::{AnyRoot, Candidates};
 use crate::search::clock::now_ns;
 use crate::search::{Control, End};
@@ -101,8 +102,8 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
         }
     };
     let mut first = true;
-    let mut publish = |lines: Vec<wire::Line>| {
-        let lines = Arc::new(lines);
+    let mut publish = |lines| {
+        let lines = Arc::new(bridge::lines(lines));
         let told = shared.with(|state| state.publish(job, lines, now_ns()));
         // The writer that was just woken may have been given this core: let it go first, once a search, or
         // the first move waits for a time slice. Where nothing is to be written, whoever else wants the core
@@ -111,7 +112,9 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
             std::thread::yield_now();
         }
     };
-    Some(seat.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish))
+    let (lines, end) =
+        seat.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish);
+    Some((bridge::lines(lines), end))
 }
 
 /// Drops an engine, whose destructor is the game's code.

@@ -2,11 +2,11 @@
 
 use super::root::Typed;
 use super::{AnyRoot, Learner, Playable};
+use crate::learning::network::Network;
+use crate::learning::selfplay::{self, SelfPlay};
+use crate::learning::td::Played;
 use crate::options::Options;
 use crate::settings::{self, Caps};
-use crate::train::network::Network;
-use crate::train::selfplay::{self, SelfPlay};
-use crate::train::td::Played;
 
 /// A network with the game that it learns.
 struct Erased<G, N> {

@@ -9,27 +9,28 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plyd_protocol as wire;
-
 use crate::effort::Effort;
-use crate::game::{Named, Notation, OpenError, Rules, Spec};
+use crate::game::{Drawing, Named, Notation, OpenError, Outcome, Rules, Spec};
+use crate::learning::selfplay::SelfPlay;
+use crate::learning::td::Played;
 use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::{Control, End, Searcher};
-use crate::train::selfplay::SelfPlay;
-use crate::train::td::Played;
 use crate::weights::Tunable;
 
+mod answer;
 mod conformance;
+mod fault;
 mod learner;
 pub mod levels;
 mod perft;
 mod player;
 mod root;
-mod words;
 
 use levels::Levels;
 
+pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
+pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
 pub use root::open;
 
@@ -181,30 +182,17 @@ pub struct OptionError {
     pub message: String,
 }
 
-/// Why a request cannot be carried out in a game, with the place in the request that is to blame.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Fault {
-    /// The protocol's code.
-    pub code: wire::ErrorCode,
-    /// A JSON pointer into the request.
-    pub pointer: String,
-    /// What is wrong, in a sentence.
-    pub message: String,
-    /// The outcome, where the game is over.
-    pub outcome: Option<wire::Outcome>,
-}
-
 /// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
 pub trait AnyRoot: Send + Sync {
     /// The game.
     fn entry(&self) -> &'static Entry;
     /// The effective rules.
-    fn rules(&self) -> wire::Settings;
+    fn rules(&self) -> Rules;
     /// Plays more moves: the position after `moves` from here.
     ///
     /// # Errors
-    /// `illegal_move` at `/position/moves/N`, where N is `moves`' index plus the plies already played;
-    /// `unprepared` there where the effort broke the work off.
+    /// [`FaultCode::IllegalMove`] at [`Place::Ply`], counted from the start of the game;
+    /// [`FaultCode::Unprepared`] there where the effort broke the work off.
     fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault>;
     /// [`extend_within`](Self::extend_within) with whatever effort it takes.
     ///
@@ -228,9 +216,9 @@ pub trait AnyRoot: Send + Sync {
     /// Whether chance has a part in the game.
     fn is_stochastic(&self) -> bool;
     /// Whose turn it is.
-    fn to_move(&self) -> wire::ToMove;
+    fn to_move(&self) -> ToMove;
     /// How the game ended, if it is over.
-    fn outcome(&self) -> Option<wire::Outcome>;
+    fn outcome(&self) -> Option<Outcome>;
     /// The legal moves' texts; none at a chance node or at the end.
     fn legal(&self) -> Vec<String>;
     /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
@@ -238,20 +226,16 @@ pub trait AnyRoot: Send + Sync {
     /// # Errors
     /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the
     /// work off. Both without a place.
-    fn moves_within(
-        &self,
-        evaluator: Option<&str>,
-        effort: &Arc<Effort>,
-    ) -> Result<Vec<wire::MoveInfo>, Fault>;
+    fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault>;
     /// [`moves_within`](Self::moves_within) with whatever effort it takes.
     ///
     /// # Errors
     /// `undecided`.
-    fn moves(&self, evaluator: Option<&str>) -> Result<Vec<wire::MoveInfo>, Fault> {
+    fn moves(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
         self.moves_within(evaluator, &Effort::free())
     }
     /// The chance outcomes with their probabilities; none elsewhere.
-    fn chance(&self) -> Vec<wire::ChanceInfo>;
+    fn chance(&self) -> Vec<ChanceOutcome>;
     /// The position's text.
     fn text(&self) -> String;
     /// The position as the game's own referee writes it, where that is another text.
@@ -259,9 +243,9 @@ pub trait AnyRoot: Send + Sync {
     /// The position's text where the game began.
     fn start_text(&self) -> String;
     /// The board as drawing primitives; what the rules do not find out about it is marked so, or left out.
-    fn board_within(&self, effort: &Arc<Effort>) -> wire::Board;
+    fn board_within(&self, effort: &Arc<Effort>) -> Drawing;
     /// [`board_within`](Self::board_within) with whatever effort it takes.
-    fn board(&self) -> wire::Board {
+    fn board(&self) -> Drawing {
         self.board_within(&Effort::free())
     }
     /// The position's hash.
@@ -319,19 +303,6 @@ pub enum Doubt {
     Ply(usize),
 }
 
-impl Doubt {
-    /// What it says to a client that needs to know.
-    #[must_use]
-    pub fn fault(self) -> Fault {
-        let (pointer, what) = match self {
-            Self::Start => ("/position/start".to_owned(), "whether the start is possible"),
-            Self::Ply(index) => (format!("/position/moves/{index}"), "what this move does"),
-        };
-        let message = format!("the rules ran out of their budget before they knew {what}");
-        Fault { code: wire::ErrorCode::Undecided, pointer, message, outcome: None }
-    }
-}
-
 /// The moves that a search may choose from: indexes into the list of legal moves, ascending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidates {
@@ -357,8 +328,8 @@ pub trait Engine: Send {
         candidates: &Candidates,
         multipv: usize,
         control: &Control,
-        publish: &mut dyn FnMut(Vec<wire::Line>),
-    ) -> (Vec<wire::Line>, End);
+        publish: &mut dyn FnMut(Vec<Line>),
+    ) -> (Vec<Line>, End);
     /// Forgets everything learned in earlier searches.
     fn clear(&mut self);
 }

@@ -1,14 +1,12 @@
 //! [`Engine`] for any game: a searcher behind one object.
 
-use plyd_protocol as wire;
-
 use super::root::Typed;
-use super::{AnyRoot, Candidates, Engine, Fault, OptionError, Playable, words};
+use super::{AnyRoot, Candidates, Engine, Evaluation, Fault, Line, OptionError, Playable};
 use crate::effort::Effort;
 use crate::game::{Root, Turn};
 use crate::options::{FULL_LEVEL, Options};
 use crate::score::Value;
-use crate::search::{Asked, Control, End, Found, Line, Searcher, strength};
+use crate::search::{self, Asked, Control, End, Found, Searcher, strength};
 
 /// A searcher with the game that it was made for.
 pub(super) struct Erased<G: Playable> {
@@ -18,12 +16,7 @@ pub(super) struct Erased<G: Playable> {
 
 impl<G: Playable> Erased<G> {
     pub(super) fn new(game: &G, options: &Options) -> Result<Self, Fault> {
-        let fault = |OptionError { name, message }| Fault {
-            code: wire::ErrorCode::OptionInvalid,
-            pointer: format!("/options/{name}"),
-            message,
-            outcome: None,
-        };
+        let fault = |OptionError { name, message }| Fault::option(name, message);
         let weakening = (options.level < FULL_LEVEL).then(|| {
             let levels = G::entry().levels();
             levels.weakening(options.level).zip(levels.weakening(1))
@@ -45,8 +38,8 @@ impl<G: Playable> Engine for Erased<G> {
         candidates: &Candidates,
         multipv: usize,
         control: &Control,
-        publish: &mut dyn FnMut(Vec<wire::Line>),
-    ) -> (Vec<wire::Line>, End) {
+        publish: &mut dyn FnMut(Vec<Line>),
+    ) -> (Vec<Line>, End) {
         let typed = root.as_any().downcast_ref::<Typed<G>>().expect("the engine fits the root");
         let effort = Effort::of_search(control.interrupt().clone());
         let heeding = typed.game.heeding(&effort);
@@ -77,21 +70,14 @@ impl<G: Playable> Engine for Erased<G> {
     }
 }
 
-/// The protocol's form of what a search found.
-fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>, is_sure: bool) -> Vec<wire::Line> {
-    let line = |(i, found)| line(game, root, i as u32 + 1, found, is_sure);
-    found.lines.iter().enumerate().map(line).collect()
+/// What a search found, for somebody who does not know the game.
+fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>, is_sure: bool) -> Vec<Line> {
+    found.lines.iter().map(|found| line(game, root, found, is_sure)).collect()
 }
 
 /// A line; it ends with a move of which the rules did not find out what it does, since the next may not be
 /// legal then.
-fn line<G: Playable>(
-    game: &G,
-    root: &Root<G>,
-    rank: u32,
-    found: &Line<G::Move>,
-    is_sure: bool,
-) -> wire::Line {
+fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Line<G::Move>, is_sure: bool) -> Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());
     for &mv in &found.pv {
@@ -103,6 +89,6 @@ fn line<G: Playable>(
         }
     }
     let sure = |value: Value| if is_sure { value } else { Value::guess(value.score) };
-    let score = found.value.map(|(value, bound)| words::score::<G>(sure(value), bound));
-    wire::Line { rank, mv: pv[0].clone(), pv, depth: found.depth, score }
+    let value = found.value.map(|(value, bound)| Evaluation::of::<G>(sure(value), bound));
+    Line { pv, depth: found.depth, value }
 }

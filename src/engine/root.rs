@@ -3,14 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use plyd_protocol as wire;
-
 use super::{
-    AnyRoot, Candidates, Counting, Doubt, Engine, Entry, Fault, Learner, Playable, conformance, perft,
-    player::Erased, words,
+    AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner, Place,
+    Playable, Successor, ToMove, conformance, perft, player::Erased,
 };
 use crate::effort::Effort;
-use crate::game::{Root, Turn};
+use crate::game::{Drawing, Outcome, Root, Rules, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
@@ -30,16 +28,6 @@ pub(super) struct Typed<G: Playable> {
 pub fn open<G: Playable>(game: G, start: G::Position) -> Arc<dyn AnyRoot> {
     let doubt = game.is_undecided(&start).then_some(Doubt::Start);
     Arc::new(Typed { game, root: Root::new(start), played: Vec::new(), doubt })
-}
-
-/// The effort ended before there was an answer.
-fn broken_off(pointer: String) -> Fault {
-    let message = "the request ended before its position was read".to_owned();
-    Fault { code: wire::ErrorCode::Unprepared, pointer, message, outcome: None }
-}
-
-fn illegal(pointer: String, message: String) -> Fault {
-    Fault { code: wire::ErrorCode::IllegalMove, pointer, message, outcome: None }
 }
 
 impl<G: Playable> Typed<G> {
@@ -100,17 +88,16 @@ impl<'a, G: Playable> Places<'a, G> {
     /// Marks the moves that a list of texts names.
     fn mark(
         &self,
-        (texts, field): (&[String], &str),
+        (texts, place_of): (&[String], fn(usize) -> Place),
         marks: &mut [bool],
         mark: bool,
         effort: &Effort,
     ) -> Result<(), Fault> {
         for (i, text) in texts.iter().enumerate() {
-            let pointer = || format!("/{field}/{i}");
             if !effort.proceed(1) {
-                return Err(broken_off(pointer()));
+                return Err(Fault::unprepared(place_of(i)));
             }
-            let mv = self.typed.read_move(text).map_err(|message| illegal(pointer(), message))?;
+            let mv = self.typed.read_move(text).map_err(|message| Fault::illegal(place_of(i), message))?;
             let place = self.of_index[self.typed.game.index(mv)];
             marks[place.expect("a legal move is in the list of legal moves")] = mark;
         }
@@ -123,8 +110,8 @@ impl<G: Playable> AnyRoot for Typed<G> {
         G::entry()
     }
 
-    fn rules(&self) -> wire::Settings {
-        self.game.rules().into_iter().collect()
+    fn rules(&self) -> Rules {
+        Rules::new(self.game.rules())
     }
 
     fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault> {
@@ -133,18 +120,18 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let mut next = Self { game: heeding, root: root.clone(), played: played.clone(), doubt: *doubt };
         for text in moves {
             if !effort.proceed(1) {
-                return Err(broken_off(format!("/position/moves/{}", next.played.len())));
+                return Err(Fault::unprepared(Place::Ply(next.played.len())));
             }
             // What is not legal where it is not known what was played may be so in truth.
-            next.play(text).map_err(|fault| next.doubt.map_or(fault, Doubt::fault))?;
+            next.play(text).map_err(|fault| next.doubt.map_or(fault, Fault::from))?;
         }
         // Whoever asks next has an effort of its own.
         Ok(Arc::new(Self { game: game.clone(), ..next }))
     }
 
     fn play(&mut self, text: &str) -> Result<(), Fault> {
-        let pointer = || format!("/position/moves/{}", self.played.len());
-        let mv = self.read(text).map_err(|message| illegal(pointer(), message))?;
+        let illegal = |message| Fault::illegal(Place::Ply(self.played.len()), message);
+        let mv = self.read(text).map_err(illegal)?;
         self.root.play(&self.game, mv);
         if self.doubt.is_none() && self.game.is_undecided(&self.root.pos) {
             self.doubt = Some(Doubt::Ply(self.played.len()));
@@ -157,17 +144,16 @@ impl<G: Playable> AnyRoot for Typed<G> {
         &self.played
     }
 
-    fn to_move(&self) -> wire::ToMove {
-        match (self.game.turn(&self.root.pos), self.game.side(&self.root.pos)) {
-            (Turn::Chance, _) => wire::ToMove::Chance,
-            (_, crate::game::Side::First) => wire::ToMove::P1,
-            (_, crate::game::Side::Second) => wire::ToMove::P2,
+    fn to_move(&self) -> ToMove {
+        match self.game.turn(&self.root.pos) {
+            Turn::Chance => ToMove::Chance,
+            Turn::Move | Turn::Over(_) => ToMove::Player(self.game.side(&self.root.pos)),
         }
     }
 
-    fn outcome(&self) -> Option<wire::Outcome> {
+    fn outcome(&self) -> Option<Outcome> {
         match self.game.turn(&self.root.pos) {
-            Turn::Over(outcome) => Some(words::outcome(&outcome)),
+            Turn::Over(outcome) => Some(outcome),
             Turn::Move | Turn::Chance => None,
         }
     }
@@ -180,11 +166,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.doubt
     }
 
-    fn moves_within(
-        &self,
-        evaluator: Option<&str>,
-        effort: &Arc<Effort>,
-    ) -> Result<Vec<wire::MoveInfo>, Fault> {
+    fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault> {
         let heeding = self.game.heeding(effort);
         let game = heeding.as_ref().unwrap_or(&self.game);
         effort.grant(Some(MOVES_NODES));
@@ -192,17 +174,14 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let mut pos = self.root.pos.clone();
         let describe = |mv| {
             if !effort.proceed(1) {
-                return Err(broken_off(String::new()));
+                return Err(Fault::unprepared(Place::Request));
             }
             let text = game.move_text(&pos, mv);
             let undo = game.play(&mut pos, mv);
             if game.is_undecided(&pos) {
-                return Err(Fault {
-                    code: wire::ErrorCode::Undecided,
-                    pointer: String::new(),
-                    message: format!("the rules ran out of their budget before they knew what `{text}` does"),
-                    outcome: None,
-                });
+                let message =
+                    format!("the rules ran out of their budget before they knew what `{text}` does");
+                return Err(Fault::new(FaultCode::Undecided, Place::Request, message));
             }
             let turn = game.turn(&pos);
             let eval = evaluator.filter(|_| turn == Turn::Move).map(|evaluator| {
@@ -210,12 +189,12 @@ impl<G: Playable> AnyRoot for Typed<G> {
                 if game.side(&pos) == side { score } else { -score }
             });
             let outcome = match turn {
-                Turn::Over(outcome) => Some(words::outcome(&outcome)),
+                Turn::Over(outcome) => Some(outcome),
                 Turn::Move | Turn::Chance => None,
             };
             let after = game.position_text(&pos);
             game.undo(&mut pos, mv, undo);
-            Ok(wire::MoveInfo { mv: text, text: after, eval, outcome })
+            Ok(Successor { mv: text, text: after, eval, outcome })
         };
         let moves = self.legal_moves().into_iter().map(describe).collect();
         effort.grant(None);
@@ -226,15 +205,15 @@ impl<G: Playable> AnyRoot for Typed<G> {
         G::STOCHASTIC
     }
 
-    fn chance(&self) -> Vec<wire::ChanceInfo> {
+    fn chance(&self) -> Vec<ChanceOutcome> {
         let mut outcomes = Vec::new();
         if self.game.turn(&self.root.pos) == Turn::Chance {
             self.game.outcomes(&self.root.pos, &mut outcomes);
         }
         let total: u64 = outcomes.iter().map(|&(_, weight)| u64::from(weight)).sum();
-        let mut chance: Vec<wire::ChanceInfo> = outcomes
+        let mut chance: Vec<ChanceOutcome> = outcomes
             .into_iter()
-            .map(|(mv, weight)| wire::ChanceInfo {
+            .map(|(mv, weight)| ChanceOutcome {
                 mv: self.game.move_text(&self.root.pos, mv),
                 ppm: (u64::from(weight) * 1_000_000 / total) as u32,
             })
@@ -258,9 +237,9 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.position_text(&self.root.start)
     }
 
-    fn board_within(&self, effort: &Arc<Effort>) -> wire::Board {
+    fn board_within(&self, effort: &Arc<Effort>) -> Drawing {
         let heeding = self.game.heeding(effort);
-        words::board(heeding.as_ref().unwrap_or(&self.game).draw(&self.root.pos))
+        heeding.as_ref().unwrap_or(&self.game).draw(&self.root.pos)
     }
 
     fn hash(&self) -> u64 {
@@ -286,20 +265,14 @@ impl<G: Playable> AnyRoot for Typed<G> {
         excludemoves: &[String],
         effort: &Arc<Effort>,
     ) -> Result<Candidates, Fault> {
-        let fault = |code, pointer: &str, message: &str, outcome| Fault {
-            code,
-            pointer: pointer.to_owned(),
-            message: message.to_owned(),
-            outcome,
-        };
         match self.game.turn(&self.root.pos) {
             Turn::Over(outcome) => {
-                let outcome = Some(words::outcome(&outcome));
-                return Err(fault(wire::ErrorCode::GameOver, "/position", "the game is over", outcome));
+                let fault = Fault::new(FaultCode::GameOver, Place::Position, "the game is over");
+                return Err(Fault { outcome: Some(outcome), ..fault });
             }
             Turn::Chance => {
                 let message = "chance decides here: add the outcome to `moves`";
-                return Err(fault(wire::ErrorCode::IllegalPosition, "/position", message, None));
+                return Err(Fault::new(FaultCode::IllegalPosition, Place::Position, message));
             }
             Turn::Move => {}
         }
@@ -307,14 +280,14 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let mut wanted = vec![searchmoves.is_empty(); legal.len()];
         if !searchmoves.is_empty() || !excludemoves.is_empty() {
             let places = Places::new(self, &legal);
-            places.mark((searchmoves, "searchmoves"), &mut wanted, true, effort)?;
-            places.mark((excludemoves, "excludemoves"), &mut wanted, false, effort)?;
+            places.mark((searchmoves, Place::SearchMove), &mut wanted, true, effort)?;
+            places.mark((excludemoves, Place::ExcludeMove), &mut wanted, false, effort)?;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
         // Of equal moves the first: `max_by_key` would give the last.
         let at_sight = |&&index: &&usize| self.game.at_sight(&self.root.pos, legal[index]);
         let Some(&first) = indexes.iter().rev().max_by_key(at_sight) else {
-            return Err(illegal("/excludemoves".to_owned(), "no move is left to search".to_owned()));
+            return Err(Fault::illegal(Place::ExcludeMoves, "no move is left to search"));
         };
         let first_text = self.game.move_text(&self.root.pos, legal[first]);
         Ok(Candidates { indexes, forced: legal.len() == 1, first, first_text })
@@ -325,12 +298,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
     }
 
     fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault> {
-        self.game.learner(evaluator).map_err(|message| Fault {
-            code: wire::ErrorCode::OptionInvalid,
-            pointer: "/options/eval".to_owned(),
-            message,
-            outcome: None,
-        })
+        self.game.learner(evaluator).map_err(|message| Fault::option("eval", message))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -359,18 +327,18 @@ mod tests {
         assert_eq!(root.candidates(&[], &texts).unwrap().indexes, all[..all.len() - 1]);
         let refused = |effort: &Arc<Effort>, lists: [&[String]; 2]| {
             let fault = root.candidates_within(lists[0], lists[1], effort).unwrap_err();
-            assert_eq!(fault.code, wire::ErrorCode::Unprepared);
+            assert_eq!(fault.code, FaultCode::Unprepared);
             assert!(effort.was_broken_off());
-            fault.pointer
+            fault.place
         };
         // The quick threads give it up, and the slow ones once nobody waits for it.
         let brief = Effort::brief(Interrupt::default());
-        assert_eq!(refused(&brief, [&texts, &[]]), format!("/searchmoves/{}", Effort::ASSURED));
+        assert_eq!(refused(&brief, [&texts, &[]]), Place::SearchMove(Effort::ASSURED as usize));
         let brief = Effort::brief(Interrupt::default());
-        assert_eq!(refused(&brief, [&[], &texts]), format!("/excludemoves/{}", Effort::ASSURED));
+        assert_eq!(refused(&brief, [&[], &texts]), Place::ExcludeMove(Effort::ASSURED as usize));
         let whole = Effort::whole(Interrupt::default());
         assert!(root.candidates_within(&texts, &texts[..1], &whole).is_err(), "no move is left");
         whole.interrupt().end();
-        assert_eq!(refused(&whole, [&texts, &texts]), "/searchmoves/0");
+        assert_eq!(refused(&whole, [&texts, &texts]), Place::SearchMove(0));
     }
 }

@@ -5,18 +5,15 @@
 //! and games that are played at once are learned from in their order; so a training that was interrupted goes
 //! on as if it had not been, whatever the number of threads. It reads no clock.
 
-pub mod network;
-pub mod selfplay;
-pub mod td;
 pub mod terms;
 
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::Learner;
+use crate::learning::selfplay::SelfPlay;
+use crate::learning::td::{self, Learning, Weights};
 use crate::trials::{self, Start, TrialError};
 use crate::zobrist::mix;
-use selfplay::SelfPlay;
-use td::{Learning, Weights};
 use terms::{Checkpoint, Terms};
 
 /// A training and how far it has come.

@@ -5,10 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plyd_protocol::{Player, ToMove};
-
 use crate::arena::settle;
-use crate::engine::{AnyRoot, Engine, Fault};
+use crate::engine::{AnyRoot, Engine, Fault, ToMove};
+use crate::game::Side;
 use crate::options::Options;
 use crate::search::Control;
 use crate::zobrist::SplitMix64;
@@ -46,22 +45,22 @@ pub(super) fn play(
         if halt.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let engine = &mut engines[usize::from(root.to_move() == ToMove::P2)];
+        let engine = &mut engines[usize::from(root.to_move() == ToMove::Player(Side::Second))];
         let control = Control::default();
         control.set_limits(Some(limits.nodes), None);
         let candidates = root.candidates(&[], &[])?;
         let (lines, _) = engine.search(root, &candidates, 1, &control, &mut |_| ());
-        let mv = lines.into_iter().next().map_or(candidates.first_text, |line| line.mv);
+        let mv = lines.into_iter().next().map_or(candidates.first_text, |line| line.mv().to_owned());
         root.play(&mv)?;
     }
     settle(root, &mut chance);
     Ok(Some(points(root.outcome().and_then(|outcome| outcome.winner))))
 }
 
-fn points(winner: Option<Player>) -> i32 {
+fn points(winner: Option<Side>) -> i32 {
     match winner {
         None => 0,
-        Some(Player::P1) => 1,
-        Some(Player::P2) => -1,
+        Some(Side::First) => 1,
+        Some(Side::Second) => -1,
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use plyd_protocol::Settings;
 
+use crate::bridge;
 use crate::engine::{AnyRoot, Entry, Fault};
 use crate::options::Options;
 use crate::settings::{self, Caps};
@@ -171,6 +172,6 @@ impl<'a> Tuning<'a> {
         for (weight, &value) in self.terms.weights.iter().zip(values) {
             given.insert(weight.name.as_str(), value);
         }
-        settings::options(self.entry, &given, seed, Caps { threads: 1, hash_mb: HASH_MB })
+        settings::options(self.entry, &bridge::given(&given), seed, Caps { threads: 1, hash_mb: HASH_MB })
     }
 }

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use crate::arena::{Address, Player, Program, TimeControl};
-use crate::engine::Entry;
+use crate::bridge;
+use crate::engine::{Entry, Place};
 use crate::options::COMMON;
 use crate::settings;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
@@ -150,9 +151,9 @@ fn count(text: &str, most: u64) -> Result<u64, String> {
 
 fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, String> {
     let options = position::told_options(entry, given);
-    settings::check_options(entry, &options).map_err(|fault| {
-        let name = fault.pointer.trim_start_matches("/options/").to_owned();
-        format!("`{name}`: {}", fault.message)
+    settings::check_options(entry, &bridge::given(&options)).map_err(|fault| match fault.place {
+        Place::Option(name) => format!("`{name}`: {}", fault.message),
+        _ => fault.message,
     })?;
     Ok(options)
 }

@@ -100,6 +100,7 @@ fn begins(mv: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bridge;
     use crate::game::Rules;
     use crate::games::REGISTRY;
     use crate::settings;
@@ -108,7 +109,7 @@ mod tests {
     fn every_game_is_played_by_cells_or_by_directions() {
         for entry in REGISTRY {
             let start = settings::open(entry, &Rules::default(), None).unwrap();
-            let (board, moves) = (start.board(), start.legal());
+            let (board, moves) = (bridge::board(start.board()), start.legal());
             let naming = Naming::of(&board, &moves);
             let expected = match entry.name {
                 "isolation" => Some(Naming::ColRow),

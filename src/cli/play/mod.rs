@@ -199,13 +199,7 @@ fn refused_seat(seat: &Seat, flag: &str, who: &str, refusal: Refusal) -> Failure
 /// A refusal of what the arguments ask for.
 fn refused(refusal: Refusal) -> Failure {
     match &refusal {
-        Refusal::Error(error) => crate::engine::Fault {
-            code: error.code,
-            pointer: refusal.pointer().to_owned(),
-            message: error.message.clone(),
-            outcome: None,
-        }
-        .into(),
+        Refusal::Error(error) => Failure::refused(error.code, refusal.pointer(), &error.message),
         Refusal::Unreachable(_) | Refusal::Nonsense(_) => Failure::Failed(refusal.to_string()),
     }
 }

@@ -378,7 +378,8 @@ impl Table {
         )?;
         let outcomes = result.chance.unwrap_or_default();
         let mut random = SplitMix64::new(mix(self.seed ^ self.history.at() as u64));
-        let drawn = arena::outcome(&outcomes, &mut random).map(str::to_owned);
+        let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
+        let drawn = arena::drawn(&probabilities, &mut random).map(|index| outcomes[index].mv.clone());
         let drawn = drawn.ok_or_else(|| Refusal::Nonsense("chance without outcomes".into()))?;
         self.play(drawn.clone(), None)?;
         self.say(format!("chance: {drawn}"));

@@ -9,11 +9,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 
 use plyd_protocol as wire;
-use plyd_protocol::{ErrorCode, Player, ToMove};
 
+use crate::bridge;
 use crate::effort::Effort;
-use crate::engine::{AnyRoot, Candidates, Counting, Engine, Entry, Fault, Learner};
-use crate::game::{Kind, Named, OpenError, Rules, Spec};
+use crate::engine::{
+    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, Fault, FaultCode, Learner, Line, Place,
+    Successor, ToMove,
+};
+use crate::game::{Drawing, Kind, Named, OpenError, Outcome, Rules, Side, Spec};
 use crate::options::Options;
 use crate::search::clock::now_ns;
 use crate::search::{Control, End, Stats};
@@ -117,8 +120,8 @@ impl Count {
     }
 }
 
-fn player(index: usize) -> Player {
-    if index == 0 { Player::P1 } else { Player::P2 }
+fn player(index: usize) -> Side {
+    Side::ALL[index]
 }
 
 impl AnyRoot for Count {
@@ -126,8 +129,8 @@ impl AnyRoot for Count {
         &COUNTING
     }
 
-    fn rules(&self) -> wire::Settings {
-        [("goal", wire::Setting::from(self.goal)), ("chance", self.chance.into())].into_iter().collect()
+    fn rules(&self) -> Rules {
+        Rules::new(vec![("goal", self.goal.into()), ("chance", self.chance.into())])
     }
 
     fn extend_within(&self, moves: &[String], _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault> {
@@ -137,13 +140,8 @@ impl AnyRoot for Count {
     }
 
     fn play(&mut self, mv: &str) -> Result<(), Fault> {
-        let pointer = format!("/position/moves/{}", self.played.len());
-        let illegal = |message: &str| Fault {
-            code: ErrorCode::IllegalMove,
-            pointer: pointer.clone(),
-            message: message.into(),
-            outcome: None,
-        };
+        let place = Place::Ply(self.played.len());
+        let illegal = |message| Fault::new(FaultCode::IllegalMove, place.clone(), message);
         assert!(mv != "+666", "a game that breaks");
         if mv == "+667" {
             std::panic::panic_any(Bomb);
@@ -169,14 +167,13 @@ impl AnyRoot for Count {
     fn to_move(&self) -> ToMove {
         match self.mover() {
             _ if self.is_chance() => ToMove::Chance,
-            0 => ToMove::P1,
-            _ => ToMove::P2,
+            mover => ToMove::Player(player(mover)),
         }
     }
 
-    fn outcome(&self) -> Option<wire::Outcome> {
+    fn outcome(&self) -> Option<Outcome> {
         let winner = Some(player(1 - self.mover()));
-        self.is_over().then(|| wire::Outcome { winner, by: "goal".into(), scores: None })
+        self.is_over().then(|| Outcome { winner, by: "goal", scores: None })
     }
 
     fn legal(&self) -> Vec<String> {
@@ -187,17 +184,13 @@ impl AnyRoot for Count {
         (1..=most).map(|n| format!("+{n}")).collect()
     }
 
-    fn moves_within(
-        &self,
-        _evaluator: Option<&str>,
-        _effort: &Arc<Effort>,
-    ) -> Result<Vec<wire::MoveInfo>, Fault> {
-        let after = |mv: String| wire::MoveInfo { text: mv.clone(), mv, eval: None, outcome: None };
+    fn moves_within(&self, _evaluator: Option<&str>, _effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault> {
+        let after = |mv: String| Successor { text: mv.clone(), mv, eval: None, outcome: None };
         Ok(self.legal().into_iter().map(after).collect())
     }
 
-    fn chance(&self) -> Vec<wire::ChanceInfo> {
-        let one = |(mv, ppm): (&str, u32)| wire::ChanceInfo { mv: mv.into(), ppm };
+    fn chance(&self) -> Vec<ChanceOutcome> {
+        let one = |(mv, ppm): (&str, u32)| ChanceOutcome { mv: mv.into(), ppm };
         if self.is_chance() { [("~1", 500_000), ("~2", 500_000)].map(one).to_vec() } else { Vec::new() }
     }
 
@@ -213,8 +206,8 @@ impl AnyRoot for Count {
         self.start.to_string()
     }
 
-    fn board_within(&self, _effort: &Arc<Effort>) -> wire::Board {
-        wire::Board::default()
+    fn board_within(&self, _effort: &Arc<Effort>) -> Drawing {
+        Drawing::default()
     }
 
     fn hash(&self) -> u64 {
@@ -239,17 +232,12 @@ impl AnyRoot for Count {
         excludemoves: &[String],
         _effort: &Arc<Effort>,
     ) -> Result<Candidates, Fault> {
-        let fault = |code, pointer: &str| Fault {
-            code,
-            pointer: pointer.into(),
-            message: "no".into(),
-            outcome: self.outcome(),
-        };
+        let fault = |code, place| Fault { outcome: self.outcome(), ..Fault::new(code, place, "no") };
         if self.is_over() {
-            return Err(fault(ErrorCode::GameOver, "/position"));
+            return Err(fault(FaultCode::GameOver, Place::Position));
         }
         if self.is_chance() {
-            return Err(fault(ErrorCode::IllegalPosition, "/position"));
+            return Err(fault(FaultCode::IllegalPosition, Place::Position));
         }
         let legal = self.legal();
         let indexes: Vec<usize> = (0..legal.len())
@@ -257,20 +245,14 @@ impl AnyRoot for Count {
             .filter(|i| !excludemoves.contains(&legal[*i]))
             .collect();
         let Some(&first) = indexes.first() else {
-            return Err(fault(ErrorCode::IllegalMove, "/excludemoves"));
+            return Err(fault(FaultCode::IllegalMove, Place::ExcludeMoves));
         };
         Ok(Candidates { indexes, forced: legal.len() == 1, first, first_text: legal[first].clone() })
     }
 
     fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
         if options.player == "impossible" {
-            let pointer = "/options/player".into();
-            return Err(Fault {
-                code: ErrorCode::OptionInvalid,
-                pointer,
-                message: "no".into(),
-                outcome: None,
-            });
+            return Err(Fault::new(FaultCode::OptionInvalid, Place::Option("player".into()), "no"));
         }
         Ok(Box::new(Counter {
             goal: self.goal,
@@ -303,8 +285,13 @@ struct Counter {
     learned: u32,
 }
 
+fn found(mv: &str, depth: u32) -> Line {
+    Line { pv: vec![mv.into(), "+1".into()], depth, value: None }
+}
+
+/// A line as it is published.
 pub(super) fn line(mv: &str, depth: u32) -> wire::Line {
-    wire::Line { rank: 1, mv: mv.into(), pv: vec![mv.into(), "+1".into()], depth, score: None }
+    bridge::lines(vec![found(mv, depth)]).remove(0)
 }
 
 impl Engine for Counter {
@@ -318,14 +305,14 @@ impl Engine for Counter {
         candidates: &Candidates,
         _multipv: usize,
         control: &Control,
-        publish: &mut dyn FnMut(Vec<wire::Line>),
-    ) -> (Vec<wire::Line>, End) {
+        publish: &mut dyn FnMut(Vec<Line>),
+    ) -> (Vec<Line>, End) {
         self.learned += 1;
         let legal = root.legal();
         let best = &legal[candidates.indexes[candidates.indexes.len() - 1]];
         assert!(self.player != "panics-early", "broken from the start");
-        publish(vec![line(best, 0)]);
-        let lines = vec![line(best, self.learned)];
+        publish(vec![found(best, 0)]);
+        let lines = vec![found(best, self.learned)];
         match self.player.as_str() {
             "instant" => return (lines, End::Limit),
             "prover" => return (lines, End::Proven),
@@ -345,7 +332,7 @@ impl Engine for Counter {
                 return (lines, End::Clock);
             }
             if self.player == "chatty" {
-                publish(vec![line(best, nodes as u32)]);
+                publish(vec![found(best, nodes as u32)]);
             } else {
                 std::thread::yield_now();
             }

@@ -163,7 +163,10 @@ fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
 mod tests {
     use std::collections::HashMap;
 
+    use std::cmp::Ordering;
+
     use super::*;
+    use crate::engine::{Line, Proof};
     use crate::game::{Kind, Notation, Side};
     use crate::search::Control;
     use crate::zobrist::SplitMix64;
@@ -190,19 +193,19 @@ mod tests {
         searchmoves: &[String],
         multipv: usize,
         control: &Control,
-    ) -> Vec<plyd_protocol::Line> {
+    ) -> Vec<Line> {
         let mut engine = root.engine(&options(player, eval)).unwrap();
         let candidates = root.candidates(searchmoves, &[]).unwrap();
         engine.search(root, &candidates, multipv, control, &mut |_| ()).0
     }
 
     /// The answer of a player: the move, and what it claims to be proven.
-    fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<plyd_protocol::Proof>) {
+    fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<Proof>) {
         let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(nodes), None);
         let lines = lines(root.as_ref(), (player, GROUND), &[], 1, &control);
-        (lines[0].mv.clone(), lines[0].score.as_ref().and_then(|score| score.proof))
+        (lines[0].mv().to_owned(), lines[0].value.and_then(|value| value.proof))
     }
 
     #[test]
@@ -213,11 +216,7 @@ mod tests {
             for player in ["default", "tree"] {
                 let (played, proof) = answer(player, text, 30_000);
                 let proof = proof.unwrap();
-                assert_eq!(
-                    (played.as_str(), proof.outcome),
-                    (mv, plyd_protocol::ProofOutcome::Win),
-                    "{player}"
-                );
+                assert_eq!((played.as_str(), proof.result), (mv, Ordering::Greater), "{player}");
                 assert!(proof.margin.is_none_or(|told| told == margin), "{player}: {proof:?}");
             }
         }
@@ -232,7 +231,7 @@ mod tests {
         let control = Control::default();
         control.set_limits(Some(20_000), None);
         let lines = lines(root.as_ref(), ("tree", "seed"), &["35d".to_owned()], 1, &control);
-        assert_eq!(lines[0].mv, "35d");
+        assert_eq!(lines[0].mv(), "35d");
         assert!(control.stats().nodes <= 21_000, "{}", control.stats().nodes);
     }
 
@@ -311,19 +310,14 @@ mod tests {
                 let control = Control::default();
                 control.set_limits(Some(3000), None);
                 for line in lines(root.as_ref(), player, &[], 3, &control) {
-                    let Some(proof) = line.score.as_ref().and_then(|score| score.proof) else { continue };
+                    let Some(proof) = line.value.and_then(|value| value.proof) else { continue };
                     let mut next = pos;
-                    game.play(&mut next, game.parse_move(&pos, &line.mv).unwrap());
+                    game.play(&mut next, game.parse_move(&pos, line.mv()).unwrap());
                     let margin = -margin(&game, &next, &mut known);
-                    let told = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv);
-                    let (number, outcome) = match margin.signum() {
-                        1 => (0, plyd_protocol::ProofOutcome::Win),
-                        0 => (1, plyd_protocol::ProofOutcome::Draw),
-                        _ => (2, plyd_protocol::ProofOutcome::Loss),
-                    };
-                    assert_eq!(proof.outcome, outcome, "{told}");
+                    let told = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv());
+                    assert_eq!(proof.result, margin.cmp(&0), "{told}");
                     assert!(proof.margin.is_none_or(|told| told == i64::from(margin)), "{told}: {margin}");
-                    claims[number] += 1;
+                    claims[usize::from(margin <= 0) + usize::from(margin < 0)] += 1;
                 }
             }
         }

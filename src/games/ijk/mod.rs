@@ -242,11 +242,9 @@ where
 
 #[cfg(test)]
 mod tests {
-    use plyd_protocol::Settings;
-
     use super::*;
     use crate::search::Control;
-    use crate::settings::{self, Caps};
+    use crate::settings::{self, Caps, Settings};
 
     const CAPS: Caps = Caps { threads: 1, hash_mb: 1 };
 
@@ -276,7 +274,7 @@ mod tests {
             let mut publish = |lines: Vec<_>| told.push(lines);
             root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut publish);
             assert_eq!((told.len(), control.stats().nodes), (1, 0), "{text}");
-            assert_eq!((told[0][0].mv.as_str(), told[0][0].depth), (expected, 0), "{text}");
+            assert_eq!((told[0][0].mv(), told[0][0].depth), (expected, 0), "{text}");
         }
     }
 

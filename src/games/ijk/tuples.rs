@@ -15,8 +15,8 @@ use super::rules::{Ijk, Move, Position, case};
 use super::variant::{Skip, Variant};
 use crate::engine::{self, Learner, Playable};
 use crate::game::{Context, Evaluator, Named};
+use crate::learning::network::{Network, Sum};
 use crate::score::Score;
-use crate::train::network::{Network, Sum};
 
 /// The evaluator in the registry.
 pub const NAMED: Named = Named {

@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use super::report::Report;
 use crate::arena::{Match, PlayedGame};
+use crate::bridge;
 use crate::cli::failure::Failure;
 use crate::engine::AnyRoot;
 use crate::page::PAGE;
@@ -125,7 +126,7 @@ struct Said {
 impl<'m> Shown<'m> {
     fn new(contest: &'m Match, game: &'m PlayedGame) -> Result<Self, Failure> {
         let record = &game.record;
-        let rules = settings::rules(contest.game, &record.rules, contest.seed.0)?;
+        let rules = settings::rules(contest.game, &bridge::given(&record.rules), contest.seed.0)?;
         let mut root = settings::open(contest.game, &rules, Some(&record.start))?;
         let mut boards = Vec::with_capacity(record.moves.len() + 1);
         let mut last = board(root.as_ref());
@@ -156,7 +157,7 @@ impl<'m> Shown<'m> {
 }
 
 fn board(root: &dyn AnyRoot) -> Value {
-    serde_json::to_value(root.board()).expect("a board is plain data")
+    serde_json::to_value(bridge::board(root.board())).expect("a board is plain data")
 }
 
 fn written(board: &Value) -> Box<RawValue> {

@@ -1,0 +1,111 @@
+//! What a position and a player answer, as plain values: moves are texts, and a search's values are what they
+//! say to somebody who does not know the game.
+
+use std::cmp::Ordering;
+
+use crate::game::{Game, Outcome, Side};
+use crate::score::{Score, Value};
+use crate::search::Bound;
+use crate::search::thread::{is_lost, is_won};
+
+/// Who decides the next ply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToMove {
+    /// A player.
+    Player(Side),
+    /// Chance.
+    Chance,
+}
+
+/// A legal move and what follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Successor {
+    /// The move's text.
+    pub mv: String,
+    /// The text of the position after it.
+    pub text: String,
+    /// The static evaluation after it in thousandths, from the view of the one who makes the move.
+    pub eval: Option<i64>,
+    /// The outcome, if the move ends the game.
+    pub outcome: Option<Outcome>,
+}
+
+/// A chance outcome and its probability.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChanceOutcome {
+    /// The outcome's text.
+    pub mv: String,
+    /// Its probability in ppm; together 1,000,000, the remainder on the first.
+    pub ppm: u32,
+}
+
+/// A variation and its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// The variation: legal plies, the move to be played first.
+    pub pv: Vec<String>,
+    /// The depth completed; 0: nothing is searched yet.
+    pub depth: u32,
+    /// The value; absent at depth 0 and for players that give none.
+    pub value: Option<Evaluation>,
+}
+
+impl Line {
+    /// The move to be played.
+    #[must_use]
+    pub fn mv(&self) -> &str {
+        &self.pv[0]
+    }
+}
+
+/// A value from the root mover's view: at least one of `eval` and `proof`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Evaluation {
+    /// How it relates to the true value.
+    pub bound: Bound,
+    /// Thousandths of the game's unit.
+    pub eval: Option<i64>,
+    /// What is proven.
+    pub proof: Option<Proof>,
+}
+
+/// A proven result, from the root mover's view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Proof {
+    /// The result under best play: greater is a win, equal a draw, less a loss.
+    pub result: Ordering,
+    /// The exact distance to the end under best play, in moves, chance plies not counted.
+    pub plies: Option<u32>,
+    /// A bound of that distance.
+    pub plies_max: Option<u32>,
+    /// The final difference in whole points or cells, scores so far included.
+    pub margin: Option<i64>,
+}
+
+impl Evaluation {
+    /// What a value says.
+    ///
+    /// In games that score, a proven margin is an evaluation too, and the result may be proven before the
+    /// margin is. Elsewhere a proven result has no evaluation, and its distance is exact only when both sides
+    /// of it are proven.
+    pub(super) fn of<G: Game>(value: Value, bound: Bound) -> Self {
+        let Value { score, .. } = value;
+        let raw = score.raw().clamp(-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
+        let is_won_or_lost = is_won::<G>(score) || is_lost::<G>(score);
+        let points = if G::SCORED && is_won_or_lost { raw - raw.signum() * G::WIN_BONUS } else { raw };
+        let eval = Some(i64::from(points));
+        let proof = Proof { result: score.cmp(&Score::DRAW), plies: None, plies_max: None, margin: None };
+        if G::SCORED {
+            let is_decided = is_won_or_lost && if raw > 0 { value.at_least } else { value.at_most };
+            let margin = value.is_exact().then_some(i64::from(points / 1000));
+            let proof = (value.is_exact() || is_decided).then_some(Proof { margin, ..proof });
+            return Self { bound, eval, proof };
+        }
+        if !value.is_decided() {
+            return Self { bound, eval, proof: None };
+        }
+        let (plies, plies_max) =
+            if value.is_exact() { (score.distance(), None) } else { (None, score.distance()) };
+        Self { bound: Bound::Exact, eval: None, proof: Some(Proof { plies, plies_max, ..proof }) }
+    }
+}
