@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use serde_json::{Value, json};
 
+use plyd::cli::columns::{Columns, grouped};
 use plyd::client::{Process, Reaper};
-use plyd::columns::{Columns, grouped};
 
 /// Longer than any match here.
 const LONGEST: Duration = Duration::from_secs(3600);

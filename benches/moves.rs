@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Root, Rules, Setting, Turn};
 use plyd::games::bits::{Bits, U192};
 use plyd::games::colosseum::rules::Colosseum;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Value, json};
 
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Turn};
 use plyd::games::bits::Bits;
 use plyd::games::isolation::rules::{Isolation, Position};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
 
-use plyd::columns::Columns;
+use plyd::cli::columns::Columns;
 use plyd::effort::Effort;
 use plyd::game::{Game, Root, Rules, Turn};
 use plyd::games::sudoku::eval::Parity;
@@ -41,7 +41,7 @@ struct Args {
 
 macro_rules! boards {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../src/games/sudoku/boards/", $name, ".txt")))),*]
+        [$(($name, include_str!(concat!("../crates/games/src/sudoku/boards/", $name, ".txt")))),*]
     };
 }
 

@@ -2,39 +2,34 @@
 //! protocol.
 //!
 //! Data flows one way: a line becomes a request, a session turns it into a job, an engine thread searches,
-//! and reports flow back as lines. The modules, in reading order:
+//! and reports flow back as lines. The crates, in reading order; each knows those above it at most:
 //!
-//! 1. [`game`]: what a game is, as traits and plain values; [`score`] and [`zobrist`] are its arithmetic, and
-//!    [`effort`] bounds its work.
-//! 2. [`games`]: the registry, one folder a game.
-//! 3. [`search`]: the searches, generic over game and evaluation.
-//! 4. [`engine`]: games and searches as objects; the only place where types are erased; a game's levels.
-//! 5. [`options`] and [`settings`]: what players and rules take, and how a client's words are checked;
-//!    [`weights`] are the evaluations' own.
-//! 6. [`daemon`]: connections, sessions, jobs, threads and transports.
-//! 7. [`client`]: the protocol from the other end; [`framing`] finds the lines for both.
-//! 8. [`arena`]: matches between players, with a referee that trusts neither; [`tune`] plays to find better
-//!    weights and [`train`] to fill tables, [`trials`] being what both do, and [`archive`] keeps what was
-//!    played.
-//! 9. [`conform`]: checks for any server of the protocol.
-//! 10. [`cli`]: one file a command; [`columns`] are their tables. `signals` ends what runs for long, and
-//!     `log` writes to stderr without anybody waiting for it.
-//! 11. [`page`]: the page of `plyd gui`, a client of the protocol that the binary carries along.
+//! 1. [`plyd_core`]: what a game is, the searches, and games and players as objects.
+//! 2. [`plyd_games`]: the registry, one folder a game.
+//! 3. [`plyd_protocol`]: the types of the wire and their decoder; [`framing`] finds the lines, and [`client`]
+//!    is the protocol from the other end. It knows no game, and the two above know no protocol.
+//! 4. [`plyd_bridge`]: the core's values as the protocol's types, and back.
+//! 5. [`plyd_daemon`]: connections, sessions, jobs, threads and transports; the page of `plyd gui`, a
+//!    client of the protocol that the binary carries along.
+//! 6. [`plyd_arena`]: matches between players, with a referee that trusts neither; tuning and training,
+//!    which play to find better weights.
+//! 7. [`plyd_conform`]: checks for any server of the protocol.
+//! 8. This one: [`cli`], one file a command.
 //!
-//! The wire itself is the crate [`plyd_protocol`]; its README is the specification.
+//! The specification of the wire is `protocol/README.md`.
 //!
 //! # Invariants
 //!
-//! 1. `game`, `games` and `search` do no I/O and know neither JSON nor tokio; the only clock is
-//!    [`search::clock`].
-//! 2. The wire types live in `plyd_protocol` alone; nothing in `game` or `search` derives `Serialize`.
-//! 3. Types are erased once, in `engine`: one virtual call per command, none per node.
+//! 1. `plyd_core` and `plyd_games` do no I/O and know neither JSON nor tokio; the only clock is
+//!    [`search::clock`]. `tests/layout.rs` holds the arrows between crates and between their modules.
+//! 2. The wire types live in `plyd_protocol` alone, and `plyd_bridge` alone knows both them and the core's.
+//! 3. Types are erased in [`engine`]: one virtual call per command, none per node.
 //! 4. A search never waits for a client; the I/O never computes a move, nor reads a position.
 //! 5. Each accepted `go` ends in exactly one final message, whatever happens.
 //! 6. A legal move is published before the first node is searched.
 //! 7. Same build, seed, one thread and a node limit: same nodes, same answer. `plyd bench` prints that as a
 //!    signature.
-//! 8. stdout carries the protocol only.
+//! 8. The stdout of `plyd serve` carries the protocol only.
 //!
 //! # Where the shape departs from the first design, and why
 //!
@@ -48,6 +43,8 @@
 //! - *The same lock decides whose turn it is.* Searches pause at their own look for a stop, one relaxed byte
 //!   a node, so that more of them than cores share the cores without a thread of their own to switch them,
 //!   and deadlines are kept without their help.
+//! - *The bridge is a crate of its own*: daemon, arena and commands all speak for games on the wire, and none
+//!   of them knows another.
 //! - *Erasure has two objects* ([`engine::AnyRoot`], [`engine::Engine`]), because questions about the rules
 //!   must be answered while the session's player is busy searching.
 //! - *Each engine has a table of its own*, counted against the process's budget, that starts small and grows
@@ -62,29 +59,12 @@
 //! - *Positions are read off the I/O thread and off the search thread*, so that a bad `go` leaves the search
 //!   that it would have superseded untouched.
 
-pub mod archive;
-pub mod arena;
-pub mod bridge;
 pub mod cli;
-pub mod client;
-pub mod columns;
-pub mod conform;
-pub mod daemon;
-pub mod effort;
-pub mod engine;
-pub mod framing;
-pub mod game;
-pub mod games;
-pub mod learning;
-mod log;
-pub mod options;
-pub mod page;
-pub mod score;
-pub mod search;
-pub mod settings;
-mod signals;
-pub mod train;
-pub mod trials;
-pub mod tune;
-pub mod weights;
-pub mod zobrist;
+
+pub use plyd_arena as arena;
+pub use plyd_bridge as bridge;
+pub use plyd_conform as conform;
+pub use plyd_core::{effort, engine, game, learning, options, score, search, zobrist};
+pub use plyd_daemon as daemon;
+pub use plyd_games as games;
+pub use plyd_protocol::{client, framing};

@@ -10,8 +10,8 @@ mod matches;
 use common::{Server, process};
 use matches::{FAST, arena, command, directory, records, records_in, report, timeless};
 use plyd::bridge;
+use plyd::engine::settings;
 use plyd::games::REGISTRY;
-use plyd::settings;
 use plyd_protocol::{Setting, Settings};
 use serde_json::{Value, json};
 

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use common::{Server, process};
 use plyd::bridge;
+use plyd::engine::settings;
 use plyd::engine::{AnyRoot, ToMove};
 use plyd::game::Side;
 use plyd::games::REGISTRY;
-use plyd::settings;
 use plyd_protocol::Record;
 use rustix::process::{Pid, Signal, kill_process};
 use terminal::Terminal;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const KIB: usize = 1024;
 
-/// Opens the sessions that `../src/conform/refusals.txt` speaks of.
+/// Opens the sessions that `../crates/conform/src/refusals.txt` speaks of.
 fn sessions(peer: &mut Peer) {
     let big = json!({ "preset": "11x9" });
     peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "l", "game": "l-game" }));
@@ -54,7 +54,7 @@ fn every_row(server: &Server) {
     let mut peer = server.greet(json!({}));
     sessions(&mut peer);
     let mut sent = 0;
-    for row in include_str!("../src/conform/refusals.txt").lines() {
+    for row in include_str!("../crates/conform/src/refusals.txt").lines() {
         if row.is_empty() || row.starts_with("# ") || row.starts_with("== ") {
             continue;
         }

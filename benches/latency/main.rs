@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use clap::Parser;
 use serde_json::{Value, json};
 
-use ::plyd::columns::Columns;
+use ::plyd::cli::columns::Columns;
 use control::Control;
 use measure::Row;
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use ::plyd::columns::grouped;
+use ::plyd::cli::columns::grouped;
 use ::plyd::zobrist::SplitMix64;
 
 use crate::control::Control;

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 use rustix::process::{Pid, Signal, kill_process};
 

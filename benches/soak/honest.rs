@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use plyd::bridge;
 use plyd::client::Answer;
 use plyd::engine::AnyRoot;
+use plyd::engine::settings;
 use plyd::games::REGISTRY;
-use plyd::settings;
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
     BestMove, Clock, Command, ErrorCode, GameRef, Go, InfoEvent, Inspect, Limit, Message, Mode, Ping,

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 use plyd_protocol::StatusResult;
 
 use crate::server::{Outcome, Server, TIMEOUT};

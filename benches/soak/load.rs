@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
+use plyd::cli::columns::{Columns, grouped};
 use plyd::client::Answer;
-use plyd::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::{
     Clock, Command, ErrorCode, GameRef, Go, Limit, Message, Mode, NewGame, Position, Settings, Stop,

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 
 use level::Level;
 use server::{Outcome, PLYD, Server};

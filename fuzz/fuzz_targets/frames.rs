@@ -6,7 +6,7 @@
 #![no_main]
 
 // The daemon shows it to nobody; it needs nothing of the daemon.
-#[path = "../../src/daemon/transport/frames.rs"]
+#[path = "../../crates/daemon/src/transport/frames.rs"]
 #[allow(unreachable_pub, reason = "it is written for a module of a library")]
 mod frames;
 

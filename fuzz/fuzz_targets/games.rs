@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use plyd::engine::{AnyRoot, Entry, FaultCode, Place, ToMove};
 use plyd::game::{Drawing, Setting};
 use plyd::games::REGISTRY;
-use plyd::settings::{self, Settings};
+use plyd::engine::settings::{self, Settings};
 
 /// Plies of a random game that are checked from each position.
 const CHECKED: usize = 2;

@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
-use plyd::archive::{Archive, ArchiveError};
+use plyd::arena::archive::{Archive, ArchiveError};
 use plyd::arena::PlayedGame;
 use plyd::bridge;
 use plyd::games::REGISTRY;
-use plyd::settings;
+use plyd::engine::settings;
 
 /// A file of this process in memory, where there is such a place.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -9,11 +9,14 @@
 #![warn(missing_docs)]
 
 mod board;
+#[cfg(feature = "client")]
+pub mod client;
 mod decode;
 mod describe;
 mod echo;
 mod error;
 mod fields;
+pub mod framing;
 mod hex;
 mod json;
 mod message;

@@ -6,12 +6,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
+use crate::engine::settings;
 use crate::engine::{Bench, Entry};
 use crate::games::REGISTRY;
 use crate::search::Control;
 use crate::search::clock::now_ns;
-use crate::settings;
 use serde::Serialize;
 
 use super::failure::Failure;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::cli::columns::Columns;
 use crate::client::{Address, Program};
-use crate::columns::Columns;
 use crate::conform::{self, Plan, Promise, Row, Verdict};
 
 use super::failure::Failure;

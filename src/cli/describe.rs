@@ -5,14 +5,14 @@ use std::io::Write;
 use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
+use crate::cli::columns::Columns;
 use crate::client::Client;
-use crate::columns::Columns;
 use crate::engine::Entry;
 use crate::engine::levels::Rating;
+use crate::engine::settings;
 use crate::game::{Kind, Named, Spec};
 use crate::games::REGISTRY;
 use crate::options::COMMON;
-use crate::settings;
 use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody};
 
 use super::failure::Failure;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use crate::bridge;
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
 use crate::search::clock::now_ns;
 use crate::search::{Control, End, UNLIMITED};

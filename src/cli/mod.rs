@@ -8,6 +8,7 @@ mod arena;
 mod bench;
 mod build;
 mod clock;
+pub mod columns;
 mod completions;
 mod conform;
 mod describe;
@@ -41,7 +42,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
 
-use crate::log;
+use crate::daemon::log;
 use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use crate::engine::{AnyRoot, Counting};
 use crate::search::Control;
 use serde::Serialize;

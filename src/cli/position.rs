@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::bridge;
+use crate::engine::settings::{self, Caps};
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
 use crate::games::REGISTRY;
 use crate::options::{COMMON, Options};
-use crate::settings::{self, Caps};
 use plyd_protocol::{Setting, Settings};
 
 use super::failure::Failure;

@@ -10,7 +10,7 @@ use std::process;
 use std::time::Duration;
 
 use crate::arena::{Answered, Contradiction, Entrant, Forfeit};
-use crate::columns::Columns;
+use crate::cli::columns::Columns;
 use plyd_protocol::{Player, Record};
 use serde::{Deserialize, Serialize};
 

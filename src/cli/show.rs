@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bridge;
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use crate::engine::AnyRoot;
-use crate::settings;
+use crate::engine::settings;
 use plyd_protocol::{Player, Record};
 
 use super::failure::Failure;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::position::{game, rules};
 use super::{parse, words, write_json};
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use crate::engine::{Entry, Share};
 use crate::game::OpenError;
 use crate::games::REGISTRY;

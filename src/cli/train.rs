@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::columns::grouped;
-use crate::train::Training;
-use crate::train::terms::{Checkpoint, Terms};
+use crate::arena::train::Training;
+use crate::arena::train::terms::{Checkpoint, Terms};
+use crate::cli::columns::grouped;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -21,7 +21,7 @@ const PARTS: u32 = 100;
 #[command(after_help = "\
 Examples:
   plyd train ijk --rules preset=v2-4x4 --games 1000
-  plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out src/games/ijk/tuples-det.bin
+  plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out crates/games/src/ijk/tuples-det.bin
   plyd train ijk --rules preset=v2-4x4,mode=nondet --depth 1 --seed 7 --json
 
 An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search \

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::arena::trials::{Games, TrialError};
 use crate::engine::{AnyRoot, Entry, Place};
 use crate::games::REGISTRY;
-use crate::trials::{Games, TrialError};
 use plyd_protocol::Seed;
 
 use super::failure::Failure;

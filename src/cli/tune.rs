@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::archive::{Archive, ArchiveError};
+use crate::arena::archive::{Archive, ArchiveError};
+use crate::arena::tune::Tuning;
+use crate::arena::tune::terms::{Iteration, Line, Terms, Weight, weights};
 use crate::bridge;
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use crate::engine::Entry;
-use crate::settings;
-use crate::tune::Tuning;
-use crate::tune::terms::{Iteration, Line, Terms, Weight, weights};
-use crate::weights::Tunable;
+use crate::engine::settings;
+use crate::options::weights::Tunable;
 use plyd_protocol::{MAX_INT, Settings};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ use super::{parse, write_json};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd tune ijk --rules size=4 --nodes 1000 --state ijk.jsonl --out src/games/ijk/weights.txt
+  plyd tune ijk --rules size=4 --nodes 1000 --state ijk.jsonl --out crates/games/src/ijk/weights.txt
   plyd tune isolation --eval territory --rules preset=7x7 --option solver=false --iterations 1000 --threads 2
   plyd tune sudoku --weights parity --option parity=2000 --nodes 2000 --json
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use plyd::columns::{Columns, grouped};
+use plyd::cli::columns::{Columns, grouped};
 use serde::Serialize;
 
 use crate::searched::Searched;

@@ -5,7 +5,6 @@ mod openings;
 mod player;
 mod presets;
 mod report;
-mod sprt;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -16,7 +15,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 
-use crate::archive::{Archive, ArchiveError};
+use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::ratings::Anchor;
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use plyd_protocol::{Record, echo};
 use serde::Deserialize;
 
+use crate::engine::settings;
 use crate::engine::{AnyRoot, Entry};
 use crate::game::Rules;
-use crate::settings;
 
 use crate::cli::failure::Failure;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::arena::{Address, Player, Program, TimeControl};
 use crate::bridge;
+use crate::engine::settings;
 use crate::engine::{Entry, Place};
 use crate::options::COMMON;
-use crate::settings;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use crate::cli::failure::Failure;

@@ -7,7 +7,7 @@ use crate::arena::statistics::ratings::{Anchor, Rating, rate};
 use crate::arena::statistics::sprt::{Assessment, Verdict};
 use crate::arena::statistics::{Estimate, Points, Row, crosstable};
 use crate::arena::{FaultKind, Match, Meeting, Summary};
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
 

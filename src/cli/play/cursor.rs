@@ -101,9 +101,9 @@ fn begins(mv: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::bridge;
+    use crate::engine::settings;
     use crate::game::Rules;
     use crate::games::REGISTRY;
-    use crate::settings;
 
     #[test]
     fn every_game_is_played_by_cells_or_by_directions() {

@@ -209,7 +209,7 @@ impl Table {
     }
 
     fn help(&mut self) {
-        let mut table = crate::columns::Columns::plain();
+        let mut table = crate::cli::columns::Columns::plain();
         for spec in command::COMMANDS {
             table.row([format!("{} {}", spec.name, spec.takes).trim_end(), spec.about]);
         }

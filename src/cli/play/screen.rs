@@ -363,7 +363,7 @@ fn panel(table: &Table, width: usize) -> Vec<Text> {
             Purpose::Hint(player) => ("a hint for", player),
             Purpose::Analysis { by, .. } => ("analysis for", by),
         };
-        let nodes = crate::columns::grouped(search.stats.nodes);
+        let nodes = crate::cli::columns::grouped(search.stats.nodes);
         let head = format!("{what} {}: {nodes} nodes", side_name(by));
         lines.push(Text::new(&head, picture::tone(Some(by))));
         for line in &search.lines {

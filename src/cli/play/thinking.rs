@@ -158,7 +158,7 @@ impl Table {
                     "analysis for {}, depth {}, {} nodes in {:.1} s",
                     side_name(by),
                     best.lines.first().map_or(best.stats.depth, |line| line.depth),
-                    crate::columns::grouped(best.stats.nodes),
+                    crate::cli::columns::grouped(best.stats.nodes),
                     best.stats.time_ms as f64 / 1000.0,
                 );
                 self.say(Text::new(&title, Tone::Strong));

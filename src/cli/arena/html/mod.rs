@@ -20,9 +20,9 @@ use super::report::Report;
 use crate::arena::{Match, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
+use crate::daemon::page::PAGE;
 use crate::engine::AnyRoot;
-use crate::page::PAGE;
-use crate::settings;
+use crate::engine::settings;
 
 /// The most games that can be stepped through, and the most bytes of their boards: more would make a file
 /// that browsers are slow to open.

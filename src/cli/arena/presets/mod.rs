@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::arena::statistics::Estimate;
 use crate::arena::{Meeting, Summary};
-use crate::columns::{Columns, grouped};
+use crate::cli::columns::{Columns, grouped};
 
 use super::report::{Ended, percent};
 use super::{Args, Halt, PLAYED_OUT, Totals, contest, play};

@@ -1,0 +1,189 @@
+//! A file that grows with the work, a line of JSON for each part that ended, so that what was done outlives
+//! the process: the games of a match, the iterations of a tuning.
+//!
+//! A line is written at once. A process that is killed in the middle leaves half a line at the end at most;
+//! the next one that opens the file takes it away and goes on behind the last whole line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What a line tells of.
+pub trait Kept: Serialize + DeserializeOwned {
+    /// How every line begins: half a line that begins otherwise is none of ours.
+    const BEGINNING: &'static [u8];
+    /// What a line is, for people, such as `record of a game`.
+    const WHAT: &'static str;
+}
+
+/// A file that is open for more lines.
+#[derive(Debug)]
+pub struct Archive {
+    file: File,
+}
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// It cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is a device or a pipe, which keeps nothing.
+    #[error("it is no regular file")]
+    NoFile,
+    /// Another process writes it.
+    #[error("another process is writing it")]
+    Locked,
+    /// A line is none of these, or not one that is wanted.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Archive {
+    /// Opens a file for appending, made where there is none, and gives each of its lines to `known`. The file
+    /// stays as it is unless all its lines are taken.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; a line's message is JSON's or what `known` said.
+    pub fn open<T: Kept>(
+        path: &Path,
+        known: impl FnMut(T) -> Result<(), String>,
+    ) -> Result<Self, ArchiveError> {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(ArchiveError::NoFile);
+        }
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+            Errno::WOULDBLOCK => ArchiveError::Locked,
+            error => ArchiveError::Io(error.into()),
+        })?;
+        let Whole { bytes, ended } = read(BufReader::new(&file), known)?;
+        if file.metadata()?.len() > bytes {
+            file.set_len(bytes)?;
+        }
+        if !ended {
+            (&file).write_all(b"\n")?;
+        }
+        Ok(Self { file })
+    }
+
+    /// Appends a line in one write.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn append<T: Kept>(&mut self, kept: &T) -> io::Result<()> {
+        let mut line = serde_json::to_vec(kept)?;
+        line.push(b'\n');
+        self.file.write_all(&line)
+    }
+}
+
+/// What of a file is whole lines.
+#[derive(PartialEq, Eq, Debug)]
+struct Whole {
+    /// How many bytes.
+    bytes: u64,
+    /// Whether the last of them ends its line, as an editor may have left it without.
+    ended: bool,
+}
+
+/// Gives each line to `known`. Half a line at the end is left out.
+fn read<T: Kept>(
+    mut lines: impl BufRead,
+    mut known: impl FnMut(T) -> Result<(), String>,
+) -> Result<Whole, ArchiveError> {
+    let mut whole = Whole { bytes: 0, ended: true };
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        bytes.clear();
+        let read = lines.read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        let ended = bytes.last() == Some(&b'\n');
+        let kept = serde_json::from_slice(&bytes).map_err(|error| match bytes.trim_ascii() {
+            [] => format!("no {}: it is empty", T::WHAT),
+            _ => format!("no {}: {error}", T::WHAT),
+        });
+        let is_half = kept.is_err() && !ended;
+        if is_half && (bytes.starts_with(T::BEGINNING) || T::BEGINNING.starts_with(&bytes)) {
+            break;
+        }
+        kept.and_then(&mut known).map_err(|message| ArchiveError::Line { line, message })?;
+        whole = Whole { bytes: whole.bytes + read as u64, ended };
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlayedGame;
+
+    fn game(number: usize) -> String {
+        format!(
+            r#"{{"record":1,"game":"l-game","rules":{{}},"start":"s","moves":[],"result":{{"winner":"p1","by":"crash"}},"number":{number},"seed":"7","terms":{{"margin_us":0,"patience_us":1,"max_moves":5,"adjudication":"never"}},"players":[{{"index":0,"name":"a"}},{{"index":1,"name":"b","build":"1-2"}}],"opening":0,"answers":[],"forfeit":{{"player":"p2","kind":"crash","message":"gone"}}}}"#
+        )
+    }
+
+    fn numbers(text: &[u8]) -> Result<(Vec<usize>, u64), String> {
+        let mut numbers = Vec::new();
+        let whole = read(text, |game: PlayedGame| {
+            numbers.push(game.number);
+            if game.number < 100 { Ok(()) } else { Err("too many".into()) }
+        });
+        whole.map(|whole| (numbers, whole.bytes)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_game_reads_as_it_was_written() {
+        let text = game(3);
+        let read: PlayedGame = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+
+    #[test]
+    fn a_device_is_no_archive() {
+        for device in ["/dev/zero", "/dev/full", "/dev/null"] {
+            let opened = Archive::open(Path::new(device), |_: PlayedGame| Ok(()));
+            assert!(matches!(opened, Err(ArchiveError::NoFile)), "{device}: {opened:?}");
+        }
+    }
+
+    #[test]
+    fn half_a_line_is_dropped_wherever_it_was_cut() {
+        let (first, second) = (game(1) + "\n", game(2));
+        for cut in 0..second.len() {
+            let text = format!("{first}{}", &second[..cut]);
+            assert_eq!(numbers(text.as_bytes()), Ok((vec![1], first.len() as u64)), "{cut}");
+        }
+        for whole in [format!("{first}{second}"), format!("{first}{second}\n")] {
+            assert_eq!(numbers(whole.as_bytes()), Ok((vec![1, 2], whole.len() as u64)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_game_is_told_with_its_line() {
+        for (text, message) in [
+            ("dear diary", "line 1: no record of a game"),
+            ("dear diary\n", "line 1: no record of a game"),
+            ("\n", "line 1: no record of a game"),
+            (&format!("{}\n{{}}\n", game(1)), "line 2: no record of a game"),
+            (&format!("{}\n{}\n", game(1), game(100)), "line 2: too many"),
+        ] {
+            let error = numbers(text.as_bytes()).unwrap_err();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Matches between players: processes that speak the protocol, and a referee that trusts neither of them.
+//!
+//! The referee keeps its own copy of each game through [`AnyRoot`], asks each player in turn, reads its own
+//! clock, and notes every move with its time and score. It knows no game and no search: what it knows of a
+//! player is the lines that its process writes.
+
+pub mod archive;
+mod clock;
+mod cores;
+mod game;
+mod opening;
+mod played;
+mod player;
+mod proof;
+mod schedule;
+mod seat;
+mod stalls;
+pub mod statistics;
+mod summary;
+pub mod train;
+pub mod trials;
+pub mod tune;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use plyd_protocol::{Seed, Settings};
+use serde::{Deserialize, Serialize};
+
+use plyd_bridge as bridge;
+use plyd_core::engine::{AnyRoot, Entry};
+
+pub use clock::{GameClock, TimeControl};
+pub use cores::{Cores, CoresError};
+pub use opening::{NoOpening, drawn, openings, settle};
+pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
+pub use player::{Address, Player, Program};
+pub use plyd_protocol::client::Reaper;
+pub use schedule::{Fixture, Format, Schedule};
+pub use seat::{Fault, FaultKind};
+pub use stalls::Stalls;
+pub use summary::{Conduct, Meeting, Summary};
+
+use game::Referee;
+
+/// A match: each opening is played twice by each two players who meet, with sides swapped.
+pub struct Match {
+    /// The game.
+    pub game: &'static Entry,
+    /// The rules that were given, as the players are told them.
+    pub rules: Settings,
+    /// The players.
+    pub players: Vec<Player>,
+    /// Who meets whom, and how often.
+    pub schedule: Schedule,
+    /// The position where the games of each round begin, as many as the schedule has rounds.
+    pub openings: Vec<Arc<dyn AnyRoot>>,
+    /// How strict the referee is.
+    pub strictness: Strictness,
+    /// The seed of chance and of the players' own choices.
+    pub seed: Seed,
+    /// How many games are played at once.
+    pub concurrency: usize,
+    /// The cores of games that are played at once; none: the system decides.
+    pub cores: Option<Cores>,
+    /// What ends the players' processes if this one is killed; none: they see the end of their input.
+    pub reaper: Option<Arc<Reaper>>,
+    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None:
+    /// it is not.
+    pub stalls: Option<Stalls>,
+}
+
+/// What the referee allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Strictness {
+    /// How much later than its clock an answer may arrive.
+    #[serde(rename = "margin_us", with = "micros")]
+    pub margin: Duration,
+    /// How long beyond its clock and the margin an answer is waited for; also the wait for any other answer.
+    #[serde(rename = "patience_us", with = "micros")]
+    pub patience: Duration,
+    /// The moves after the opening at which a game that goes on is a draw.
+    pub max_moves: usize,
+    /// Which games end before their rules end them.
+    pub adjudication: Adjudication,
+    /// Whether an answer is forgiven that is late by no more than the machine stood still.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgives_stalls: bool,
+}
+
+/// Durations as whole microseconds.
+mod micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_micros)
+    }
+}
+
+/// When the referee decides a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Adjudication {
+    /// Never.
+    #[default]
+    Never,
+    /// When the latest answers of both players announce the same proven end.
+    Proof,
+}
+
+/// A player that does not even begin.
+#[derive(Debug, thiserror::Error)]
+#[error("the player `{player}` cannot play: {fault}")]
+pub struct StartError {
+    /// The player's name.
+    pub player: String,
+    /// Why.
+    pub fault: Fault,
+}
+
+impl Match {
+    /// Starts each player once, to tell mistakes in its options before a game is lost by them.
+    ///
+    /// # Errors
+    /// The first player that does not take the game.
+    pub fn try_players(&self) -> Result<(), StartError> {
+        let mut referee = Referee::new(self, 0);
+        (0..self.players.len()).try_for_each(|index| {
+            let player = self.players[index].name.clone();
+            referee.begin(index, self.seed.0).map_err(|fault| StartError { player, fault })
+        })
+    }
+
+    /// Whether a game that was played before is one of this match.
+    ///
+    /// # Errors
+    /// What does not fit, for people.
+    pub fn owns(&self, game: &PlayedGame) -> Result<(), String> {
+        let number = game.number;
+        let fixture = number.checked_sub(1).and_then(|index| self.schedule.fixture(index));
+        let Some(fixture) = fixture else {
+            return Err(format!("game {number} is not among the {} of this match", self.schedule.games()));
+        };
+        for (entrant, index) in game.players.iter().zip(fixture.players) {
+            let name = &self.players[index].name;
+            if entrant.index != index || entrant.name != *name {
+                return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
+            }
+            if entrant.build != self.players[index].build {
+                return Err(format!("game {number} was played by another build of `{name}`"));
+            }
+        }
+        let (record, opening) = (&game.record, &self.openings[fixture.round]);
+        let same_opening = record.start == opening.start_text()
+            && game.opening == opening.played().len()
+            && record.moves.starts_with(opening.played());
+        let differs = match () {
+            () if record.game != self.game.name => "is of another game",
+            () if record.rules != bridge::rules(&opening.rules()) => "has other rules",
+            () if game.seed != self.seed => "has another seed",
+            () if game.terms != self.strictness => "was refereed on other terms",
+            () if !same_opening => "has another opening",
+            () => return Ok(()),
+        };
+        Err(format!("game {number} {differs}"))
+    }
+
+    /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
+    /// when it ends, before the same referee begins another; games that are played at once end in any order.
+    /// No further game begins once `halt` is raised.
+    ///
+    /// # Errors
+    /// The first error of `finished`, after which no further game begins.
+    pub fn run<E: Send>(
+        &self,
+        played: &HashSet<usize>,
+        halt: &AtomicBool,
+        finished: impl FnMut(PlayedGame) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let next = AtomicUsize::new(0);
+        let judged = Mutex::new((finished, Ok(())));
+        let judge = |game| {
+            let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
+            if result.is_ok() {
+                *result = finished(game);
+            }
+            result.is_ok()
+        };
+        thread::scope(|scope| {
+            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
+                let (next, judge) = (&next, &judge);
+                scope.spawn(move || {
+                    let mut referee = Referee::new(self, place);
+                    let fixtures =
+                        std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
+                    for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
+                        if halt.load(Ordering::Relaxed) || !judge(referee.play(fixture)) {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        judged.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+}

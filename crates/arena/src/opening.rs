@@ -1,0 +1,182 @@
+//! Positions where games begin: random plies from a start, and the draws of chance.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use plyd_core::engine::{AnyRoot, ToMove};
+use plyd_core::zobrist::SplitMix64;
+
+/// How often another opening is drawn before one that was seen already is taken.
+const DRAWS: usize = 64;
+
+/// Why there is no opening.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoOpening {
+    /// Each of the games that were drawn was over before.
+    #[error(
+        "no opening of {plies} random plies was found: the games were over before; give fewer --random-plies"
+    )]
+    Over {
+        /// The plies asked for.
+        plies: usize,
+    },
+    /// There is no start.
+    #[error("no start: {0}")]
+    Start(String),
+}
+
+/// Draws `count` positions, each so many random moves from a start, each move as likely as the others.
+/// `start` gives the start of an opening by its index, drawn from the random numbers where starts are drawn.
+/// No game is over there and a player is to move; positions differ, until 64 draws have found no new one.
+///
+/// # Errors
+/// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
+pub fn openings<E: ToString>(
+    mut start: impl FnMut(usize, &mut SplitMix64) -> Result<Arc<dyn AnyRoot>, E>,
+    plies: usize,
+    count: usize,
+    seed: u64,
+) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
+    let mut random = SplitMix64::new(seed);
+    let mut seen = HashSet::new();
+    // Once nothing new was found there is little hope for the next one.
+    let mut exhausted = false;
+    (0..count)
+        .map(|index| {
+            let mut known = None;
+            for _ in 0..DRAWS {
+                let start = start(index, &mut random).map_err(|error| NoOpening::Start(error.to_string()))?;
+                if let Some(opening) = draw(start.as_ref(), plies, &mut random) {
+                    if seen.insert(opening.text()) {
+                        return Ok(opening);
+                    }
+                    known = Some(opening);
+                    if exhausted {
+                        break;
+                    }
+                }
+            }
+            exhausted = true;
+            known.ok_or(NoOpening::Over { plies })
+        })
+        .collect()
+}
+
+/// One random opening; none if the game is over too early.
+fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Arc<dyn AnyRoot>> {
+    let mut opening = start.extend(&[]).expect("no move is no illegal one");
+    let root = Arc::get_mut(&mut opening).expect("it is new");
+    settle(root, random);
+    for _ in 0..plies {
+        let mut moves = root.legal();
+        if moves.is_empty() {
+            return None;
+        }
+        play(root, &moves.swap_remove(random.below(moves.len())));
+        settle(root, random);
+    }
+    root.outcome().is_none().then_some(opening)
+}
+
+/// Draws chance outcomes by their probabilities until a player is to move or the game is over.
+pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
+    while root.to_move() == ToMove::Chance {
+        let outcomes = root.chance();
+        let probabilities: Vec<u32> = outcomes.iter().map(|outcome| outcome.ppm).collect();
+        let outcome = drawn(&probabilities, random).expect("a chance node has outcomes");
+        play(root, &outcomes[outcome].mv);
+    }
+}
+
+/// Which of some outcomes comes, drawn by their probabilities in ppm; none if there are none.
+pub fn drawn(probabilities: &[u32], random: &mut SplitMix64) -> Option<usize> {
+    drawn_at(probabilities, random.below(1_000_000) as u32)
+}
+
+/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before
+/// it.
+fn drawn_at(probabilities: &[u32], mut place: u32) -> Option<usize> {
+    let found = probabilities.iter().position(|&ppm| {
+        let reaches = place < ppm;
+        place = place.saturating_sub(ppm);
+        reaches
+    });
+    found.or(probabilities.len().checked_sub(1))
+}
+
+fn play(root: &mut dyn AnyRoot, mv: &str) {
+    root.play(mv).expect("the rules list this move");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plyd_core::engine::settings;
+    use plyd_core::game::{Rules, Setting};
+    use plyd_games::REGISTRY;
+
+    fn isolation(width: i64, height: i64) -> Arc<dyn AnyRoot> {
+        let entry = REGISTRY.iter().find(|entry| entry.name == "isolation").unwrap();
+        let rules = vec![("width", Setting::Int(width)), ("height", Setting::Int(height))];
+        settings::open(entry, &Rules::new(rules), None).unwrap()
+    }
+
+    /// Openings that all begin alike.
+    fn drawn(
+        start: &Arc<dyn AnyRoot>,
+        plies: usize,
+        count: usize,
+        seed: u64,
+    ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
+        openings(|_, _| Ok::<_, String>(start.clone()), plies, count, seed)
+    }
+
+    fn texts(openings: &[Arc<dyn AnyRoot>]) -> Vec<String> {
+        openings.iter().map(|opening| opening.text()).collect()
+    }
+
+    #[test]
+    fn openings_of_every_game_can_be_played_on_from() {
+        for entry in REGISTRY {
+            let start = settings::open(entry, &Rules::default(), None).unwrap();
+            for opening in drawn(&start, 3, 20, 7).unwrap() {
+                assert_eq!(opening.outcome(), None, "{}", entry.name);
+                assert!(!opening.legal().is_empty(), "{}", entry.name);
+                assert_eq!(opening.played().iter().filter(|ply| !ply.starts_with('~')).count(), 3);
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_its_openings_and_another_seed_gives_others() {
+        let start = isolation(5, 5);
+        let seeded = |seed| texts(&drawn(&start, 2, 10, seed).unwrap());
+        assert_eq!(seeded(1), seeded(1));
+        assert_ne!(seeded(1), seeded(2));
+        let longer = texts(&drawn(&start, 2, 20, 1).unwrap());
+        assert_eq!(seeded(1), longer[..10], "a longer match begins like a shorter one");
+    }
+
+    #[test]
+    fn openings_differ_until_there_are_no_more() {
+        let texts = texts(&drawn(&isolation(3, 3), 1, 20, 5).unwrap());
+        let distinct: HashSet<&String> = texts.iter().collect();
+        assert_eq!((texts.len(), distinct.len()), (20, 9));
+        assert_eq!(texts[..9].iter().collect::<HashSet<_>>().len(), 9, "a new one comes before a known one");
+    }
+
+    #[test]
+    fn games_that_are_over_are_no_openings() {
+        assert_eq!(drawn(&isolation(3, 3), 9, 1, 5).err(), Some(NoOpening::Over { plies: 9 }));
+        let none = openings(|index, _| Err(format!("none of index {index}")), 0, 1, 5);
+        assert_eq!(none.err(), Some(NoOpening::Start("none of index 0".into())));
+    }
+
+    #[test]
+    fn outcomes_are_as_likely_as_they_say() {
+        let probabilities = [500_000, 1, 499_999];
+        for (place, index) in [(0, 0), (499_999, 0), (500_000, 1), (500_001, 2), (999_999, 2)] {
+            assert_eq!(drawn_at(&probabilities, place), Some(index), "{place}");
+        }
+    }
+}

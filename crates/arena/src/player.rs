@@ -1,0 +1,25 @@
+//! Who plays: the program to start or the address to call, its options, its clock and its limits.
+
+use plyd_protocol::{Limit, Settings};
+
+use super::TimeControl;
+pub use plyd_protocol::client::{Address, Program};
+
+/// A player of a match.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Player {
+    /// What the tables and records call it.
+    pub name: String,
+    /// Where it is found.
+    pub address: Address,
+    /// The token that a server wants, if it wants one.
+    pub token: Option<String>,
+    /// What tells its program from another build of it; none where that cannot be told.
+    pub build: Option<String>,
+    /// Its options, as `newgame` tells them.
+    pub options: Settings,
+    /// Its clock.
+    pub time: TimeControl,
+    /// Limits of each search.
+    pub limit: Limit,
+}

@@ -1,0 +1,306 @@
+//! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by
+//! the referee's clock, and ended as soon as it fails.
+//!
+//! What is waited for is bounded, whatever the player does: writing to one that does not read, reading from
+//! one that writes without end, and the farewell to one that does not leave.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use plyd_protocol::{
+    self as wire, BestMove, Clock, Command, ErrorCode, ErrorMessage, GameRef, Go, Hello, InfoRequest,
+    Message, NewGame, Position, Quit, ResultBody, Seed, Versions,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Address, Match, Player};
+use plyd_protocol::client::{Client, ClientError, LineError, Received, Retry, is_final, message_id};
+
+/// The one session that a player's process holds.
+const SESSION: &str = "match";
+
+/// How long a process that closed its output may take to end, so that its exit code can be told; also after
+/// the farewell at the end of the match, before it is killed.
+const EXIT: Duration = Duration::from_secs(1);
+
+/// Longer than any game.
+const FOREVER: Duration = Duration::from_secs(1 << 32);
+
+/// A player's place: its process or connection, if there is one.
+pub(super) struct Seat<'m> {
+    contest: &'m Match,
+    player: &'m Player,
+    /// Which of the games that are played at once this is.
+    place: usize,
+    client: Option<Client>,
+}
+
+/// A player's answer and the time that it took by the referee's clock.
+pub(super) struct Reply {
+    pub(super) best: Box<BestMove>,
+    /// From the end of writing the `go` to the end of reading the `bestmove`.
+    pub(super) time: Duration,
+    /// When the `bestmove` was read.
+    pub(super) at: Instant,
+}
+
+/// Why a player forfeits a game.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Fault {
+    /// What kind of failure it is.
+    pub kind: FaultKind,
+    /// What happened, for people.
+    pub message: String,
+}
+
+/// The ways to forfeit a game.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// A move that the rules do not allow.
+    Illegal,
+    /// An answer after the time.
+    Late,
+    /// The process does not start, ends, or closes its output; the connection cannot be had or breaks.
+    Crash,
+    /// No answer for so long that the referee gave up, or nothing read.
+    Silence,
+    /// An answer that the protocol does not allow, or an error.
+    Protocol,
+}
+
+impl FaultKind {
+    /// All kinds, in the order in which they are told.
+    pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Silence, Self::Protocol];
+
+    /// The kind as records tell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Illegal => "illegal",
+            Self::Late => "late",
+            Self::Crash => "crash",
+            Self::Silence => "silence",
+            Self::Protocol => "protocol",
+        }
+    }
+}
+
+impl Fault {
+    pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// An error that a player answered: `asked` is what it was asked.
+    fn refused(asked: &str, error: &ErrorMessage) -> Self {
+        let place = error.pointer.as_deref().map(|pointer| format!(" at {pointer}")).unwrap_or_default();
+        Self::new(FaultKind::Protocol, format!("`{asked}` was refused{place}: {}", error.message))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.message)
+    }
+}
+
+impl<'m> Seat<'m> {
+    /// The seat of a player in that one of the games that are played at once; its process begins with the
+    /// first game.
+    pub(super) fn new(contest: &'m Match, player: &'m Player, place: usize) -> Self {
+        Self { contest, player, place, client: None }
+    }
+
+    /// Begins a game, with nothing left of the game before; starts the process, or connects, where that is
+    /// not done.
+    ///
+    /// # Errors
+    /// How the player failed; its process is killed.
+    pub(super) fn new_game(&mut self, seed: u64) -> Result<(), Fault> {
+        let game = self.contest.game.name.to_owned();
+        let (rules, options) = (self.contest.rules.clone(), self.player.options.clone());
+        let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
+        let (_, answer) = self.ask(Command::NewGame(new_game), Duration::ZERO)?;
+        match answer.envelope.message {
+            Message::Result(result) if matches!(result.body, ResultBody::NewGame(_)) => Ok(()),
+            Message::Error(error) => Err(self.dismiss(Fault::refused("newgame", &error))),
+            _ => Err(self.dismiss(Fault::new(FaultKind::Protocol, "no answer to `newgame`"))),
+        }
+    }
+
+    /// Asks for a move in a position, under a clock that leaves so much time; a server that is overloaded is
+    /// asked again while that lasts.
+    ///
+    /// # Errors
+    /// How the player failed; its process is killed.
+    pub(super) fn choose(
+        &mut self,
+        position: Position,
+        clock: Option<Clock>,
+        allowed: Duration,
+    ) -> Result<Reply, Fault> {
+        let mut go = Go::new(GameRef::Session { session: SESSION.to_owned() }, position);
+        go.clock = clock;
+        go.limit = self.player.limit;
+        go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
+        let mut first = None;
+        loop {
+            let spent = first.map_or(Duration::ZERO, |(sent, _): (Instant, Retry)| sent.elapsed());
+            let command = Command::Go(Box::new(go.clone()));
+            let (sent, answer) = self.ask(command, allowed.saturating_sub(spent))?;
+            let (began, retry) = *first.get_or_insert_with(|| (sent, Retry::new(&go, sent)));
+            let error = match answer.envelope.message {
+                Message::BestMove(best) => {
+                    return Ok(Reply {
+                        best,
+                        time: answer.at.saturating_duration_since(began),
+                        at: answer.at,
+                    });
+                }
+                Message::Error(error) => error,
+                _ => {
+                    let message = "the answer to `go` is no `bestmove`";
+                    return Err(self.dismiss(Fault::new(FaultKind::Protocol, message)));
+                }
+            };
+            let is_patient = go.clock.is_some() || began.elapsed() < self.contest.strictness.patience;
+            if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| is_patient) {
+                std::thread::sleep(pause);
+                retry.renew(&mut go, Instant::now());
+            } else if error.code == ErrorCode::Overloaded {
+                let kind = if go.clock.is_some() { FaultKind::Late } else { FaultKind::Silence };
+                let message = format!("overloaded for {:?}: {}", began.elapsed(), error.message);
+                return Err(self.dismiss(Fault::new(kind, message)));
+            } else {
+                return Err(self.dismiss(Fault::refused("go", &error)));
+            }
+        }
+    }
+
+    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the fault
+    /// back.
+    pub(super) fn dismiss(&mut self, fault: Fault) -> Fault {
+        self.leave();
+        fault
+    }
+
+    /// Sends a command and waits for its final message, for the time that its clock leaves and then as long
+    /// as the match is patient; tells when the last byte left.
+    fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
+        let strictness = self.contest.strictness;
+        let patience = allowed.saturating_add(strictness.margin).saturating_add(strictness.patience);
+        self.try_ask(command, patience).map_err(|fault| self.dismiss(fault))
+    }
+
+    fn try_ask(&mut self, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
+        if self.client.is_none() {
+            self.arrive()?;
+        }
+        let client = self.client.as_mut().expect("it arrived");
+        exchange(client, command, patience)
+    }
+
+    /// Starts the process, or connects and says `hello`.
+    fn arrive(&mut self) -> Result<(), Fault> {
+        let crash = |error: ClientError| Fault::new(FaultKind::Crash, error.to_string());
+        let Match { strictness, cores, reaper, .. } = self.contest;
+        let client = match &self.player.address {
+            Address::Program(program) => {
+                let start = || Client::spawn(program.launch(reaper.as_ref())?);
+                let client = match cores {
+                    Some(cores) => cores.start(self.place, start),
+                    None => start(),
+                };
+                client.map_err(crash)?
+            }
+            address => Client::at(address).map_err(crash)?,
+        };
+        let client = self.client.insert(client);
+        client.set_patience(strictness.patience);
+        if client.pid().is_some() {
+            return Ok(());
+        }
+        let (_, answer) = exchange(client, hello(self.player.token.clone()), strictness.patience)?;
+        match answer.envelope.message {
+            Message::Result(_) => Ok(()),
+            Message::Error(error) => Err(Fault::refused("hello", &error)),
+            _ => Err(Fault::new(FaultKind::Protocol, "no answer to `hello`")),
+        }
+    }
+
+    /// Ends the process, with what it started, or the connection.
+    fn leave(&mut self) {
+        self.client = None;
+    }
+}
+
+impl Drop for Seat<'_> {
+    /// Says farewell: a player may have something to write down. One that does not end is killed.
+    fn drop(&mut self) {
+        if let Some(client) = &mut self.client
+            && client.request(Command::Quit(Quit::default())).is_ok()
+        {
+            client.finish_input();
+            let _killed_then = client.wait_exit(Instant::now() + EXIT);
+        }
+        self.leave();
+    }
+}
+
+/// What opens a connection over a socket.
+fn hello(token: Option<String>) -> Command {
+    let (name, version) = (Some("plyd arena".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
+    Command::Hello(Hello {
+        protocol: Versions { min: wire::VERSION, max: wire::VERSION },
+        client: Some(wire::Client { name, version }),
+        token,
+        ..Hello::default()
+    })
+}
+
+/// Sends a command and waits for its final message; tells when the last byte left.
+fn exchange(client: &mut Client, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
+    let (id, sent) = client.request(command).map_err(|error| broken(client, error))?;
+    let answer = wait_final(client, &id, sent.checked_add(patience).unwrap_or(sent + FOREVER))?;
+    Ok((sent, answer))
+}
+
+/// Waits for the final message about a request, however much else is written meanwhile.
+fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Received, Fault> {
+    loop {
+        let received = client.next(deadline).map_err(|error| broken(client, error))?;
+        let message = &received.envelope.message;
+        match message {
+            Message::Error(error) if error.id.is_none() => return Err(Fault::refused("a line", error)),
+            _ if is_final(message) => match message_id(message) {
+                Some(answered) if answered == id => return Ok(received),
+                answered => {
+                    let other = wire::echo(answered.unwrap_or_default());
+                    let message = format!("an answer to `{other}`, where `{id}` was asked");
+                    return Err(Fault::new(FaultKind::Protocol, message));
+                }
+            },
+            // A chatty player is silent too: the deadline ends the wait even where there is always a line to
+            // read.
+            _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
+            _ => (),
+        }
+    }
+}
+
+/// What a connection's failure says about the player.
+fn broken(client: &mut Client, error: ClientError) -> Fault {
+    match error {
+        ClientError::Line(LineError::TimedOut | LineError::Unread) => {
+            Fault::new(FaultKind::Silence, error.to_string())
+        }
+        ClientError::Line(LineError::TooLong) | ClientError::Garbled { .. } => {
+            Fault::new(FaultKind::Protocol, error.to_string())
+        }
+        ClientError::Line(_) => {
+            let exit = client.wait_exit(Instant::now() + EXIT).ok().flatten();
+            let message = exit.map_or_else(|| error.to_string(), |status| format!("it ended, {status}"));
+            Fault::new(FaultKind::Crash, message)
+        }
+    }
+}

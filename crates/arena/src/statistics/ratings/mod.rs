@@ -1,0 +1,225 @@
+//! Ratings of many players from all their results at once: the Bradley-Terry model, with a draw as half a
+//! win.
+//!
+//! A finite difference explains results only among players of whom each has made points against each other
+//! one, if not itself then through others (Ford 1957); so a player that won all its games stands above the
+//! others at no known distance, and the others are rated without it. No prior is mixed in: two players'
+//! ratings differ by the Elo of their match.
+//!
+//! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford,
+//! "Solution of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for
+//! generalized Bradley-Terry models" (2004). The figures are those that Ordo and BayesElo tell of chess
+//! programs.
+
+mod bradley_terry;
+mod groups;
+mod matrix;
+
+use serde::Serialize;
+
+use super::elo::ELO_PER_LOGIT;
+use super::normal::{self, Z_95};
+use super::{Estimate, Pairing};
+use bradley_terry::Fit;
+
+/// A player's rating.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Rating {
+    /// The player by its number.
+    pub player: usize,
+    /// The players whose ratings can be compared with this one's, counted from 0. All points between two
+    /// groups went to the earlier one, or there were none.
+    pub group: usize,
+    /// The strength in Elo; none for a player that is alone in its group. The error is that of the distance
+    /// from where the group is anchored.
+    pub elo: Option<Estimate>,
+    /// The likelihood, from 0 to 1, of being stronger than the next player of the list; none before another
+    /// group.
+    pub superiority: Option<f64>,
+}
+
+/// Where the ratings of a group are 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Anchor {
+    /// At the mean of the players.
+    #[default]
+    Mean,
+    /// At this player, in its group; at the mean in the others.
+    Player(usize),
+}
+
+/// Rates so many players by their results, the strongest first.
+///
+/// The errors take the pairs of games as they were seen to vary around what the ratings expect (the robust or
+/// sandwich estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make them
+/// wrong.
+///
+/// # Panics
+/// If a pairing names a player who is not among so many.
+#[must_use]
+pub fn rate(players: usize, pairings: &[Pairing], anchor: Anchor) -> Vec<Rating> {
+    let groups = groups::comparable(players, pairings);
+    groups
+        .iter()
+        .enumerate()
+        .flat_map(|(group, members)| rate_group(group, members, pairings, anchor))
+        .collect()
+}
+
+fn rate_group(group: usize, members: &[usize], pairings: &[Pairing], anchor: Anchor) -> Vec<Rating> {
+    if let [player] = *members {
+        return vec![Rating { player, group, elo: None, superiority: None }];
+    }
+    let place = |player| members.iter().position(|member| *member == player);
+    let within = |pairing: &Pairing| {
+        let [first, second] = pairing.players;
+        Some(Pairing { players: [place(first)?, place(second)?], ..*pairing })
+    };
+    let fit = Fit::new(members.len(), &pairings.iter().filter_map(within).collect::<Vec<_>>());
+    let anchored = match anchor {
+        Anchor::Mean => None,
+        Anchor::Player(player) => place(player),
+    };
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by(|a, b| fit.strengths[*b].total_cmp(&fit.strengths[*a]));
+    let rating = |(rank, &place): (usize, &usize)| Rating {
+        player: members[place],
+        group,
+        elo: Some(strength(&fit, place, anchored)),
+        superiority: order.get(rank + 1).and_then(|next| superiority(&fit, place, *next)),
+    };
+    order.iter().enumerate().map(rating).collect()
+}
+
+fn strength(fit: &Fit, place: usize, anchored: Option<usize>) -> Estimate {
+    let (value, variance) = match anchored {
+        None => (fit.strengths[place], fit.covariance[place][place]),
+        Some(anchor) => fit.difference(place, anchor),
+    };
+    Estimate { value: ELO_PER_LOGIT * value, error: ELO_PER_LOGIT * Z_95 * variance.sqrt() }
+}
+
+fn superiority(fit: &Fit, place: usize, next: usize) -> Option<f64> {
+    let (lead, variance) = fit.difference(place, next);
+    (variance > 0.0).then(|| normal::cumulative(lead / variance.sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulation::{Opponents, held_in_95_percent};
+    use super::super::{Games, Pairs};
+    use super::*;
+    use plyd_core::zobrist::SplitMix64;
+
+    fn pairs(players: [usize; 2], counts: [u64; 5]) -> Pairing {
+        Pairing { pairs: Pairs { counts }, ..Pairing::new(players) }
+    }
+
+    #[test]
+    fn a_season_of_baseball_is_rated_as_published() {
+        // A. Agresti, "Categorical Data Analysis" (2002), tables 10.10 and 10.11: seven teams of the American
+        // League in 1987, the wins of the row against the column, and the strengths relative to the last, in
+        // logits.
+        let teams = [
+            ("Milwaukee", [0, 7, 9, 7, 7, 9, 11], 1.58),
+            ("Detroit", [6, 0, 7, 5, 11, 9, 9], 1.44),
+            ("Toronto", [4, 6, 0, 7, 7, 8, 12], 1.29),
+            ("New York", [6, 8, 6, 0, 6, 7, 10], 1.25),
+            ("Boston", [6, 2, 6, 7, 0, 7, 12], 1.11),
+            ("Cleveland", [4, 4, 5, 6, 6, 0, 6], 0.68),
+            ("Baltimore", [2, 4, 1, 3, 1, 7, 0], 0.0),
+        ];
+        let mut pairings = Vec::new();
+        for (row, (_, wins, _)) in teams.iter().enumerate() {
+            for (column, (_, losses, _)) in teams.iter().enumerate().skip(row + 1) {
+                let singles = Games { counts: [losses[row], 0, wins[column]] };
+                pairings.push(Pairing { singles, ..Pairing::new([row, column]) });
+            }
+        }
+        let ratings = rate(7, &pairings, Anchor::Player(6));
+        for (rating, (name, _, logits)) in ratings.iter().zip(teams) {
+            let Estimate { value, error } = rating.elo.unwrap();
+            assert!((value / ELO_PER_LOGIT - logits).abs() < 0.005, "{name}: {rating:?}");
+            // "Standard errors are about 0.3", of differences; of none for the team at which they are
+            // anchored.
+            let standard = error / ELO_PER_LOGIT / Z_95;
+            assert!(
+                if logits > 0.0 { (0.25..0.35).contains(&standard) } else { standard == 0.0 },
+                "{name}: {standard}"
+            );
+        }
+        let order: Vec<_> = ratings.iter().map(|rating| rating.player).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn two_players_differ_by_the_elo_of_their_match() {
+        let pairing = pairs([1, 0], [3, 8, 20, 12, 17]);
+        let elo = pairing.elo().unwrap();
+        let ratings = rate(2, &[pairing], Anchor::Player(0));
+        let rated = ratings[0].elo.unwrap();
+        assert_eq!(ratings[0].player, 1);
+        assert!((rated.value - elo.value).abs() < 1e-6, "{rated:?} {elo:?}");
+        // The error of a match is that of the ends of the score's interval, a rating's that of the curve's
+        // slope.
+        assert!((rated.error / elo.error - 1.0).abs() < 0.02, "{rated:?} {elo:?}");
+        assert!((ratings[0].superiority.unwrap() - pairing.superiority().unwrap()).abs() < 0.01);
+        let mean = rate(2, &[pairing], Anchor::Mean);
+        assert!((mean[0].elo.unwrap().value - elo.value / 2.0).abs() < 1e-6);
+        assert_eq!(mean[0].elo.unwrap().value, -mean[1].elo.unwrap().value);
+    }
+
+    #[test]
+    fn who_won_or_lost_all_stands_beyond_the_others() {
+        // 0 and 3 are rated by their games; 2 lost all, 1 won all, and 4 played none.
+        let pairings = [
+            pairs([0, 3], [1, 2, 3, 4, 5]),
+            pairs([0, 2], [0, 0, 0, 0, 9]),
+            pairs([2, 3], [9, 0, 0, 0, 0]),
+            pairs([1, 0], [0, 0, 0, 0, 9]),
+            pairs([1, 2], [0, 0, 0, 0, 2]),
+        ];
+        let ratings = rate(5, &pairings, Anchor::Mean);
+        let places: Vec<_> =
+            ratings.iter().map(|rating| (rating.player, rating.group, rating.elo.is_some())).collect();
+        assert_eq!(places, [(1, 0, false), (0, 1, true), (3, 1, true), (2, 2, false), (4, 3, false)]);
+        let alone = rate(2, &[Pairing { players: [0, 1], ..pairings[0] }], Anchor::Mean);
+        assert_eq!((ratings[1].elo, ratings[2].elo), (alone[0].elo, alone[1].elo));
+        assert!(ratings.iter().all(|rating| rating.superiority.is_some() == (rating.player == 0)));
+    }
+
+    #[test]
+    fn a_half_point_of_a_thousand_is_enough() {
+        let pairings = [pairs([0, 1], [0, 0, 0, 1, 9_999]), pairs([1, 2], [0, 0, 0, 1, 9_999])];
+        let ratings = rate(3, &pairings, Anchor::Player(1));
+        let elo = pairings[0].score().unwrap().value;
+        for (rating, expected) in ratings.iter().zip([1.0, 0.0, -1.0]) {
+            let expected = expected * super::super::elo(elo);
+            assert!((rating.elo.unwrap().value - expected).abs() < 1e-3, "{rating:?}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_true_strengths_as_often_as_they_say() {
+        // A round robin with few pairs, and one pairing that was not played.
+        let truth = [90.0, 30.0, -20.0, -100.0];
+        let meetings = [(0, 1, 40), (0, 2, 40), (0, 3, 40), (1, 2, 60), (1, 3, 80)];
+        let opponents = meetings.map(|(a, b, _)| Opponents::new(truth[a] - truth[b], 0.15, 0.15));
+        let mut random = SplitMix64::new(7);
+        for (anchor, origin) in [(Anchor::Mean, 0.0), (Anchor::Player(2), truth[2])] {
+            let held = held_in_95_percent(3000, || {
+                let played = meetings.iter().zip(&opponents).map(|(&(a, b, count), opponents)| Pairing {
+                    pairs: opponents.pairs(count, &mut random),
+                    ..Pairing::new([a, b])
+                });
+                let mut ratings = rate(4, &played.collect::<Vec<_>>(), anchor);
+                ratings.sort_by_key(|rating| rating.player);
+                std::array::from_fn::<_, 4, _>(|player| {
+                    (ratings[player].elo.unwrap(), truth[player] - origin)
+                })
+            });
+            // The anchor's own interval always does.
+            assert_eq!(held, std::array::from_fn(|player| anchor != Anchor::Player(player)), "{anchor:?}");
+        }
+    }
+}

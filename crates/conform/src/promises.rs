@@ -1,0 +1,68 @@
+//! What the specification promises and which checks cover it: `promises.txt`, a table.
+
+use serde::Serialize;
+
+/// A promise of the specification.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Promise {
+    /// The section where it stands.
+    pub section: &'static str,
+    /// What is promised.
+    pub promise: &'static str,
+    /// The checks that cover it, as `GROUP/CHECK`.
+    pub checks: Vec<&'static str>,
+    /// Why none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<&'static str>,
+}
+
+/// All promises, in the order of the specification.
+///
+/// # Panics
+/// A row of the table is none, which a test finds.
+pub fn promises() -> impl Iterator<Item = Promise> {
+    let mut section = "";
+    include_str!("promises.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(
+        move |line| {
+            if let Some(name) = line.strip_prefix("== ") {
+                section = name;
+                return None;
+            }
+            let (promise, covered) = line.split_once(" | ").expect("a row has two columns");
+            let unchecked = covered.strip_prefix("unchecked: ");
+            let checks = if unchecked.is_none() { covered.split(' ').collect() } else { Vec::new() };
+            Some(Promise { section, promise, checks, unchecked })
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_check_stands_behind_a_promise_and_every_promise_has_a_check_or_a_reason() {
+        let known: BTreeSet<String> = names().map(|(group, check, _)| format!("{group}/{check}")).collect();
+        let named: BTreeSet<String> =
+            promises().flat_map(|promise| promise.checks).map(str::to_owned).collect();
+        let unknown: Vec<&String> = named.difference(&known).collect();
+        let without: Vec<&String> = known.difference(&named).collect();
+        assert!(unknown.is_empty() && without.is_empty(), "no check {unknown:?}, no promise for {without:?}");
+        for promise in promises() {
+            let reason = promise.unchecked.is_some_and(|reason| reason.len() > 10);
+            assert!(reason != promise.checks.iter().any(|check| !check.is_empty()), "{promise:?}");
+            assert!(promise.promise.len() > 5 && !promise.promise.ends_with('.'), "{promise:?}");
+        }
+    }
+
+    #[test]
+    fn every_section_of_the_specification_has_promises() {
+        let page = include_str!("../../../protocol/README.md");
+        let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let mut told: Vec<&str> = promises().map(|promise| promise.section).collect();
+        told.dedup();
+        assert_eq!(told, sections);
+    }
+}

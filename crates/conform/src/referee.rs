@@ -1,0 +1,81 @@
+//! Our own games as the referee of another server's searches.
+//!
+//! A game that is not ours has no referee: what its searches say is taken as it is.
+
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use serde_json::Value;
+
+use plyd_bridge as bridge;
+use plyd_core::engine::AnyRoot;
+use plyd_core::engine::settings::{self, Caps, Settings};
+use plyd_core::search::Control;
+use plyd_games::REGISTRY;
+
+/// A position as the referee knows it.
+pub(super) type Root = Arc<dyn AnyRoot>;
+
+/// What a position was searched for here, to compare with.
+const HASH_MB: usize = 16;
+
+/// The position of a request, with the fields that name its game; none where the referee does not know it.
+pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
+    let entry = *REGISTRY.iter().find(|entry| game["game"] == entry.name)?;
+    let given: wire::Settings = match game.get("rules") {
+        Some(rules) => serde_json::from_value(rules.clone()).ok()?,
+        None => wire::Settings::new(),
+    };
+    let seed = game["seed"].as_str().and_then(|seed| u64::from_str_radix(seed, 16).ok()).unwrap_or(0);
+    let rules = settings::rules(entry, &bridge::given(&given), seed).ok()?;
+    let root = settings::open(entry, &rules, position["start"].as_str()).ok()?;
+    let moves = position["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let moves: Option<Vec<String>> = moves.iter().map(|mv| mv.as_str().map(str::to_owned)).collect();
+    root.extend(&moves?).ok()
+}
+
+/// What each of these moves is worth by our own player, which searches until it has proven them: none where
+/// it cannot.
+pub(super) fn proofs(root: &Root) -> Option<Vec<wire::Line>> {
+    let entry = root.entry();
+    let caps = Caps { threads: 1, hash_mb: HASH_MB };
+    let options = settings::options(entry, &Settings::new(), 0, caps).ok()?;
+    let candidates = root.candidates(&[], &[]).ok()?;
+    let mut engine = root.engine(&options).ok()?;
+    let control = Control::default();
+    control.set_limits(Some(20_000_000), None);
+    let all = candidates.indexes.len();
+    let (lines, _) = engine.search(root.as_ref(), &candidates, all, &control, &mut |_| ());
+    let lines = bridge::lines(lines);
+    let is_proven = |line: &wire::Line| line.score.is_some_and(|score| score.proof.is_some());
+    (lines.len() == all && lines.iter().all(is_proven)).then_some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn positions_are_opened_as_requests_tell_them() {
+        let small = json!({ "game": "isolation", "rules": { "width": 3, "height": 3 } });
+        for (game, position, is_known) in [
+            (&json!({ "game": "isolation" }), json!({ "moves": ["d4", "b3"] }), true),
+            (&json!({ "game": "isolation" }), json!({ "moves": ["d4", "d4"] }), false),
+            (&json!({ "game": "isolation" }), json!({ "moves": [4] }), false),
+            (&json!({ "game": "chess" }), json!({}), false),
+            (&json!({ "session": "s" }), json!({}), false),
+            (&json!({ "game": "l-game", "rules": { "neutrals": "two" } }), json!({}), false),
+            (&small, json!({ "start": "1../.../..2 1" }), true),
+        ] {
+            assert_eq!(root(game, &position).is_some(), is_known, "{game} {position}");
+        }
+    }
+
+    #[test]
+    fn small_boards_are_proven_move_by_move() {
+        let game = json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } });
+        let root = root(&game, &json!({ "moves": ["a1"] })).unwrap();
+        assert_eq!(proofs(&root).unwrap().len(), 11);
+    }
+}

@@ -1,0 +1,440 @@
+//! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
+//! `describe` tells is judged in `describe`.
+
+use plyd_bridge as bridge;
+use serde_json::{Value, json};
+
+use super::describe;
+use super::evals;
+use super::liveness::rounds;
+use super::referee::{self, Root};
+use super::requests::{after, endless, go, inspect, newgame, session, with};
+use super::suite::{Check, Trial, told};
+use super::talk::Talk;
+use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
+
+const WANTS: [&str; 11] =
+    ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk("games", "`describe games` names the games of `hello`", describe::games),
+    Check::talk(
+        "game",
+        "`describe game` tells rules, options, grammars, players and endings",
+        describe::game,
+    ),
+    Check::talk("options", "`describe options` tells those of every game", describe::options),
+    Check::talk(
+        "settings",
+        "a rule or an option has a name, a type, bounds that its default keeps, and words",
+        describe::settings,
+    ),
+    Check::talk("schema", "`describe schema` gives both schemas", describe::schema),
+    Check::talk("limits", "`describe limits` tells those of `hello`", describe::limits),
+    Check::talk("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
+    Check::talk("wants", "inspect tells what is wanted and nothing else", wants),
+    Check::talk("legal", "legal moves, mover and outcome are those of the game's rules", legal),
+    Check::talk("moves", "`moves` tells for each legal move what follows", moves),
+    Check::talk("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
+    Check::talk("eval-side", "`eval` is from the mover's view", evals::of_positions),
+    Check::talk("texts", "a position's text can be sent back", round_trip),
+    Check::talk("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
+    Check::talk("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
+    Check::talk("chance", "chance outcomes start with `~` and are told where chance decides", chance),
+    Check::talk("boards", "what is drawn lies on the board", boards),
+    Check::talk("records", "a record can be sent back", records),
+    Check::talk("repetition", "repetition is what the moves since `start` tell", repetition),
+    Check::talk("max-plies", "`max_plies` counts the moves since `start`", max_plies),
+    Check::talk("start-size", "a start sets the size, unless a rule that differs is given", start_size),
+    Check::talk("newgame", "newgame tells the rules and options in force, the seed and the mover", new_game),
+    Check::talk("reset", "a newgame on an open session starts from the defaults", reset),
+    Check::talk("setoption", "options are all set, or none", set_option),
+    Check::talk("default-options", "without a session, setoption is for later sessions", default_options),
+    Check::talk("own-options", "a search's options are for it alone", own_options),
+    Check::talk("player-seeds", "equal seeds make players repeat themselves", player_seeds),
+    Check::refusals("unknown-games", "a game that is not there is `game_unknown`"),
+    Check::refusals("rules-refused", "an unknown or impossible rule is `rules_unsupported`"),
+    Check::refusals("options-refused", "options are `option_unknown` or `option_invalid`"),
+    Check::refusals("fault-order", "of several faults of state the first is told, in the order of the list"),
+    Check::refusals("positions-refused", "a start is `bad_position` or `illegal_position`"),
+    Check::refusals("moves-refused", "an illegal move is told by its place"),
+    Check::refusals("game-over", "a go where the game is over is `game_over`"),
+];
+
+/// The games that are offered, of those that the referee knows.
+pub(super) fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
+    let games = [
+        json!({ "game": "l-game" }),
+        json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
+        json!({ "game": "l-game", "rules": { "neutrals": "compulsory" } }),
+        json!({ "game": "isolation" }),
+        json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } }),
+        json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }),
+        json!({ "game": "colosseum", "rules": { "size": 5, "seed": "1" } }),
+        json!({ "game": "ijk" }),
+        json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
+    ];
+    let offered: Vec<Value> =
+        games.into_iter().filter(|game| talk.offers(game["game"].as_str().unwrap_or_default())).collect();
+    if offered.is_empty() {
+        Err(Stop::skipped("none of the games that the referee knows is offered"))
+    } else {
+        Ok(offered)
+    }
+}
+
+/// Walks through each game, and shows what inspect tells and the referee knows at each ply.
+fn walk(
+    trial: &Trial<'_>,
+    plies: usize,
+    want: &[&str],
+    mut see: impl FnMut(&mut Talk<'_>, &Value, &Value, &Value, &Root) -> Checked,
+) -> Checked {
+    let mut talk = trial.greet()?;
+    for game in known(&talk)? {
+        let mut position = json!({});
+        for ply in 0..plies {
+            let Some(root) = referee::root(&game, &position) else {
+                return Err(Stop::failed(
+                    "positions as the rules of the game have them",
+                    format!("{position} of {game}"),
+                ));
+            };
+            let told = talk.result(&inspect("i", &game, &position, want))?;
+            see(&mut talk, &game, &position, &told, &root)
+                .map_err(|stop| stop.at(&format!("{position} of {game}")))?;
+            let mut next = root.legal();
+            next.extend(root.chance().into_iter().map(|outcome| outcome.mv));
+            next.sort();
+            // Some way through the game, the same in each run.
+            let Some(mv) = next.get((ply * 7 + 3) % next.len().max(1)) else { break };
+            position = after(&position, std::slice::from_ref(mv));
+        }
+    }
+    Ok(())
+}
+
+fn wants(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    for game in known(&talk)? {
+        let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
+        for want in WANTS {
+            let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;
+            // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
+            // of `moves` has its own.
+            if !["eval", "state"].contains(&want) {
+                holds(one.get(want).is_some(), format!("`{want}`"), || one.to_string())?;
+            }
+            if want != "moves" {
+                holds(one.get(want) == all.get(want), format!("{want} {}", all[want]), || one.to_string())?;
+            }
+            let other = WANTS.iter().find(|other| **other != want && one.get(**other).is_some());
+            holds(other.is_none(), format!("nothing but `{want}`"), || one.to_string())?;
+        }
+        let default = talk.result(&with(json!({ "id": "d", "cmd": "inspect", "position": {} }), &game))?;
+        let found: Vec<&&str> = WANTS.iter().filter(|want| default.get(**want).is_some()).collect();
+        let is_default = found.iter().map(|want| **want).eq(["to_move", "outcome", "legal"]);
+        holds(is_default, "to_move, outcome and legal", || default.to_string())?;
+    }
+    Ok(())
+}
+
+fn legal(trial: &Trial<'_>) -> Checked {
+    walk(trial, 12, &["legal", "to_move", "outcome"], |_, _, _, told, root| {
+        let (mut legal, mut known) = (texts(told, "legal")?, root.legal());
+        legal.sort();
+        known.sort();
+        holds(legal == known, format!("the moves {known:?}"), || format!("{legal:?}"))?;
+        let to_move = serde_json::to_value(bridge::to_move(root.to_move())).unwrap_or_default();
+        let outcome = root.outcome().map(|outcome| json!(outcome.winner.map(bridge::player)));
+        like(told, &json!({ "to_move": to_move }))?;
+        let is_same = outcome.is_some() != told["outcome"].is_null();
+        holds(is_same, format!("the outcome {outcome:?}"), || told.to_string())
+    })
+}
+
+fn moves(trial: &Trial<'_>) -> Checked {
+    walk(trial, 6, &["legal", "moves"], |_, _, _, told, root| {
+        let known = root.moves(None).unwrap_or_default();
+        let moves = list(told, "moves")?;
+        let of = |entry: &Value| entry["move"].as_str().map(str::to_owned);
+        let mut named: Vec<String> = moves.iter().filter_map(of).collect();
+        let mut legal = texts(told, "legal")?;
+        named.sort();
+        legal.sort();
+        holds(named == legal, "an entry for each legal move", || told["moves"].to_string())?;
+        for entry in moves {
+            let Some(known) = known.iter().find(|known| entry["move"] == known.mv.as_str()) else { continue };
+            let is_same = entry["text"] == known.text.as_str()
+                && entry.get("outcome").is_some_and(|outcome| !outcome.is_null()) == known.outcome.is_some();
+            holds(is_same, format!("the text {} and outcome {:?}", known.text, known.outcome), || {
+                entry.to_string()
+            })?;
+        }
+        Ok(())
+    })
+}
+
+fn round_trip(trial: &Trial<'_>) -> Checked {
+    walk(trial, 8, &["text", "hash", "legal"], |talk, game, _, told, root| {
+        let known = root.text();
+        holds(told["text"] == known.as_str(), format!("the text {known}"), || told.to_string())?;
+        let again = json!({ "start": told["text"] });
+        // A rule that draws the start is not the text's.
+        let again = talk.result(&inspect("again", game, &again, &["text", "hash", "legal"]))?;
+        like(&again, &json!({ "text": told["text"], "hash": told["hash"], "legal": told["legal"] }))
+    })
+}
+
+fn hashes(trial: &Trial<'_>) -> Checked {
+    let mut seen: Vec<(Value, Value, Value)> = Vec::new();
+    walk(trial, 10, &["hash", "text"], |talk, game, position, told, _| {
+        let again = talk.result(&inspect("again", game, position, &["hash"]))?;
+        like(&again, &json!({ "hash": told["hash"] }))?;
+        for (other, hash, text) in &seen {
+            if other == game {
+                let agree = (*hash == told["hash"]) == (*text == told["text"]);
+                holds(agree, "equal hashes for equal positions alone", || {
+                    format!("{told}, before {text} {hash}")
+                })?;
+            }
+        }
+        seen.push((game.clone(), told["hash"].clone(), told["text"].clone()));
+        Ok(())
+    })?;
+    let mut talk = trial.greet()?;
+    talk.needs("l-game")?;
+    let game = json!({ "game": "l-game" });
+    // The same position, written otherwise.
+    let mut hash =
+        |id: &str, start: &str| talk.result(&inspect(id, &game, &json!({ "start": start }), &["hash"]));
+    let written = hash("a", "3 1 W 1 1 4 4 2 4 E 1")?;
+    like(&hash("b", "3 1 w 4 4 1 1 2 4 e 1")?, &json!({ "hash": written["hash"] }))
+}
+
+fn outcomes(trial: &Trial<'_>) -> Checked {
+    let mut endings = Vec::new();
+    walk(trial, 400, &["outcome", "legal"], |talk, game, position, told, root| {
+        let Some(known) = root.outcome() else {
+            return holds(told["outcome"].is_null(), "a game that goes on", || told.to_string());
+        };
+        let known = serde_json::to_value(bridge::outcome(known)).unwrap_or_default();
+        let mut wanted = json!({ "winner": known["winner"] });
+        if let Some(scores) = known.get("scores") {
+            wanted["scores"] = scores.clone();
+        }
+        like(&told["outcome"], &wanted)?;
+        like(told, &json!({ "legal": [] }))?;
+        let body = describe::described(talk, &game["game"])?;
+        let is_listed = list(&body, "by")?.iter().any(|by| by["name"] == told["outcome"]["by"]);
+        holds(is_listed, "a `by` that `describe` lists", || told.to_string())?;
+        endings.push(position.clone());
+        Ok(())
+    })?;
+    if endings.is_empty() { Err(Stop::skipped("no game came to its end")) } else { Ok(()) }
+}
+
+fn chance(trial: &Trial<'_>) -> Checked {
+    walk(trial, 6, &["to_move", "legal", "chance"], |_, _, _, told, root| {
+        let mut known: Vec<String> = root.chance().into_iter().map(|outcome| outcome.mv).collect();
+        let outcomes = list(told, "chance")?;
+        let of = |outcome: &Value| outcome["move"].as_str().map(str::to_owned);
+        let mut named: Vec<String> = outcomes.iter().filter_map(of).collect();
+        known.sort();
+        named.sort();
+        holds(named == known, format!("the outcomes {known:?}"), || told.to_string())?;
+        holds(named.iter().all(|mv| mv.starts_with('~')), "outcomes that start with `~`", || {
+            told.to_string()
+        })?;
+        let is_chance = told["to_move"] == "chance";
+        holds(is_chance != named.is_empty(), "outcomes where chance is to move", || told.to_string())
+    })
+}
+
+fn boards(trial: &Trial<'_>) -> Checked {
+    walk(trial, 6, &["board"], |_, _, _, told, _| {
+        let board = &told["board"];
+        let (rows, cols) = (number(&board["grid"], "rows")?, number(&board["grid"], "cols")?);
+        let came = || board.to_string();
+        for (labels, count) in [("row_labels", rows), ("col_labels", cols)] {
+            let labels = list(&board["grid"], labels)?.len() as u64;
+            holds(labels == count, format!("{count} labels"), came)?;
+        }
+        for (field, kind) in [("pieces", "piece"), ("marks", "mark")] {
+            for item in board[field].as_array().into_iter().flatten() {
+                let inside =
+                    |cell: &Value, at: usize, most: u64| cell[at].as_u64().is_some_and(|at| at < most);
+                let cell = &item["cell"];
+                let is_inside = inside(cell, 0, rows) && inside(cell, 1, cols) && item[kind].is_string();
+                holds(is_inside, format!("a {kind} on the board"), || item.to_string())?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn records(trial: &Trial<'_>) -> Checked {
+    walk(trial, 5, &["record", "hash", "text", "outcome"], |talk, game, position, told, _| {
+        let record = &told["record"];
+        let moves = position.get("moves").cloned().unwrap_or_else(|| json!([]));
+        let wanted = json!({ "record": 1, "game": game["game"], "moves": moves, "result": told["outcome"] });
+        like(record, &wanted)?;
+        let again = json!({ "game": record["game"], "rules": record["rules"] });
+        let position = json!({ "start": record["start"], "moves": record["moves"] });
+        let again = talk.result(&inspect("again", &again, &position, &["hash", "text", "outcome"]))?;
+        like(&again, &json!({ "hash": told["hash"], "text": told["text"], "outcome": told["outcome"] }))
+    })
+}
+
+/// Whether the L Game is drawn after so many plies, by that word.
+fn drawn_at(talk: &mut Talk<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
+    let game = json!({ "game": "l-game", "rules": rules });
+    let position = json!({ "moves": moves });
+    let outcome = by.map_or(Value::Null, |by| json!({ "winner": null, "by": by }));
+    let told = talk.result(&inspect("i", &game, &position, &["outcome"]))?;
+    like(&told, &json!({ "outcome": outcome })).map_err(|stop| stop.at(&format!("{rules} after {moves:?}")))
+}
+
+fn repetition(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("l-game")?;
+    let moves = rounds(&json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 2)?;
+    for (repetition, plies, by) in [
+        (0, 8, None),
+        (2, 3, None),
+        (2, 4, Some("repetition")),
+        (3, 4, None),
+        (3, 7, None),
+        (3, 8, Some("repetition")),
+    ] {
+        let rules = json!({ "neutrals": "none", "repetition": repetition });
+        drawn_at(&mut talk, &rules, &moves[..plies], by)?;
+    }
+    let game = json!({ "game": "l-game", "rules": { "neutrals": "none", "repetition": 2 } });
+    let past = inspect("past", &game, &json!({ "moves": moves[..5] }), &["outcome"]);
+    talk.refused(&past, &json!({ "code": "illegal_move", "pointer": "/position/moves/4" })).map(drop)
+}
+
+fn max_plies(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("l-game")?;
+    let moves = rounds(&json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 1)?;
+    for (cap, plies, by) in
+        [(0, 4, None), (4, 3, None), (4, 4, Some("max_plies")), (1, 0, None), (1, 1, Some("max_plies"))]
+    {
+        drawn_at(&mut talk, &json!({ "neutrals": "none", "max_plies": cap }), &moves[..plies], by)?;
+    }
+    Ok(())
+}
+
+fn start_size(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("isolation")?;
+    let position = json!({ "start": "1.../..../..../..2. 1" });
+    let bare = json!({ "game": "isolation" });
+    let given = json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } });
+    let told = talk.result(&inspect("a", &bare, &position, &["hash", "legal", "record"]))?;
+    like(&told, &json!({ "record": { "rules": { "width": 4, "height": 4 } } }))?;
+    let same = talk.result(&inspect("b", &given, &position, &["hash", "legal"]))?;
+    like(&same, &json!({ "hash": told["hash"], "legal": told["legal"] }))?;
+    for rules in [json!({ "width": 5 }), json!({ "preset": "7x7" })] {
+        let other = json!({ "game": "isolation", "rules": rules });
+        let wanted = json!({ "code": "illegal_position", "pointer": "/position/start" });
+        talk.refused(&inspect("c", &other, &position, &["hash"]), &wanted)?;
+    }
+    Ok(())
+}
+
+fn new_game(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    talk.needs("isolation")?;
+    let game = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
+    let request = newgame("s", &game, json!({ "seed": "5eed", "options": { "depth": 4 } }));
+    let wanted = json!({ "session": "s", "game": "isolation", "seed": "5eed", "to_move": "p1",
+        "rules": { "width": 11, "height": 9 }, "options": { "depth": 4, "seed": "5eed" } });
+    told(&mut talk, &request, &wanted)?;
+    let request = newgame("s", &game, json!({ "seed": "1", "options": { "seed": "2" } }));
+    told(&mut talk, &request, &json!({ "seed": "1", "options": { "seed": "2" } }))?;
+    let plain = newgame("s", &json!({ "game": "isolation" }), json!({}));
+    told(&mut talk, &plain, &json!({ "rules": { "width": 7, "height": 7 } }))
+}
+
+fn reset(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
+    let again = talk.result(&newgame("s", &game, json!({})))?;
+    holds(again["options"]["depth"] != 4, "options as by default", || again.to_string())
+}
+
+/// A `setoption`.
+fn set(id: &str, session: Option<&str>, options: Value) -> Value {
+    let request = json!({ "id": id, "cmd": "setoption", "options": options });
+    session.map_or(request.clone(), |session| with(request, &json!({ "session": session })))
+}
+
+fn set_option(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
+    told(
+        &mut talk,
+        &set("1", Some("s"), json!({ "player": "random" })),
+        &json!({ "options": { "player": "random", "depth": 4 } }),
+    )?;
+    let bad = set("2", Some("s"), json!({ "depth": 3, "player": "greedy", "wings": 2 }));
+    talk.refused(&bad, &json!({ "code": "option_unknown", "pointer": "/options/wings" }))?;
+    told(
+        &mut talk,
+        &set("3", Some("s"), json!({})),
+        &json!({ "options": { "player": "random", "depth": 4 } }),
+    )
+}
+
+fn default_options(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    told(&mut talk, &set("1", None, json!({ "depth": 2 })), &json!({ "options": { "depth": 2 } }))?;
+    told(&mut talk, &newgame("a", &game, json!({})), &json!({ "options": { "depth": 2 } }))?;
+    told(
+        &mut talk,
+        &newgame("b", &game, json!({ "options": { "depth": 3 } })),
+        &json!({ "options": { "depth": 3 } }),
+    )?;
+    told(&mut talk, &set("2", None, json!({ "depth": 5 })), &json!({ "options": { "depth": 5 } }))?;
+    // An open session keeps its own.
+    told(&mut talk, &set("3", Some("a"), json!({})), &json!({ "options": { "depth": 2 } }))
+}
+
+fn own_options(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.result(&newgame("s", &game, json!({ "options": { "player": "alphabeta", "depth": 2 } })))?;
+    let s = session("s");
+    for (id, options, depth) in [("a", json!({ "depth": 1 }), 1), ("b", json!({}), 2)] {
+        let best = talk.best(&go(id, &s, with(endless(), &json!({ "options": options }))))?;
+        let reached = number(&best["lines"][0], "depth")?;
+        holds(reached == depth, format!("depth {depth}"), || best.to_string())?;
+    }
+    Ok(())
+}
+
+fn player_seeds(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut played = |seed: &str| -> Checked<Vec<String>> {
+        talk.result(&newgame("s", &game, json!({ "seed": seed, "options": { "player": "random" } })))?;
+        let mut moves = Vec::new();
+        for _ in 0..6 {
+            let fields = with(endless(), &json!({ "position": { "moves": moves } }));
+            let best = talk.best(&go("g", &session("s"), fields))?;
+            moves.push(text(&best, "move")?.to_owned());
+        }
+        Ok(moves)
+    };
+    let first = played("abc")?;
+    let again = played("abc")?;
+    holds(first == again, format!("{first:?} again"), || format!("{again:?}"))?;
+    let others = [played("1")?, played("2")?, played("3")?];
+    holds(others.iter().any(|other| *other != first), "other moves by other seeds", || format!("{first:?}"))
+}

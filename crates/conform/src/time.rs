@@ -1,0 +1,406 @@
+//! Times: clocks and limits are kept, and answers that come at once do so.
+//!
+//! Each wait is measured beside a control, a thread that only sleeps to the same instant: what makes that
+//! late makes an honest server late, too. A server is judged by the median of what it is later than its
+//! control, and a tail is told as slow. Where the machine takes its cores from a thread that is busy, as a
+//! search is, and not only from sleepers, the best round is judged instead: a server that does not heed its
+//! clock is late each time.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::proofs;
+use super::requests::{endless, go, ping, stop, update, with};
+use super::suite::{Check, Trial};
+use super::talk::{Heard, Talk};
+use super::verdict::{Checked, Stop, holds, like};
+
+/// How often each wait is measured.
+const ROUNDS: usize = 7;
+
+/// An answer that is so much later than its control in the median has not heeded its time.
+const TOO_LATE: Duration = Duration::from_millis(25);
+
+/// A machine that stops a busy thread for so long is too busy for a median to be the server's own.
+const BUSY: Duration = Duration::from_millis(4);
+
+/// How long a thread is busy before each round to find that out.
+const PROBE: Duration = Duration::from_millis(20);
+
+/// An answer that is so much later than its control is told.
+const LATE: Duration = Duration::from_millis(5);
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::talk("per-move", "the clock per_move is kept", per_move),
+    Check::talk("increment", "the clock increment is kept: what is added comes after the move", increment),
+    Check::talk("delay", "the clock delay is kept", delay),
+    Check::talk("bank", "the clock bank is kept", bank),
+    Check::talk("spent", "a clock at 0 or less is answered at once", spent),
+    Check::talk("elapsed", "`elapsed_ms` counts", elapsed),
+    Check::talk("overhead", "the answer is written `overhead_ms` early", overhead),
+    Check::talk("hard", "`hard_ms` ends the search by `deadline`", hard),
+    Check::talk("hard-first", "`hard_ms` comes before a later clock", hard_first),
+    Check::talk("time-limit", "a limit of time is kept, and used up", time_limit),
+    Check::talk("endless", "a search without end goes on until it is stopped", goes_on),
+    Check::talk("ponder-clock", "a ponder does not heed its clock", ponder_clock),
+    Check::talk("update-clock", "a clock that comes by `update` runs from there", update_clock),
+    Check::talk("proven", "what is proven is answered at once", proven),
+    Check::talk("first-best", "the first `best` comes within 10 ms", first_best),
+    Check::talk("stop-delay", "the move follows a stop at once", stop_delay),
+    Check::talk("ping-delay", "a ping is answered at once beside a search", ping_delay),
+];
+
+/// What was due and when it came.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    /// How late it came.
+    late: Duration,
+    /// How late the control was.
+    control: Duration,
+    /// The longest time for which a busy thread of ours was stopped before.
+    stopped: Duration,
+}
+
+impl Sample {
+    /// Whether the machine stopped a busy thread for long.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.stopped > BUSY
+    }
+
+    pub(super) fn excess(&self) -> Duration {
+        self.late.saturating_sub(self.control)
+    }
+}
+
+/// Does something that ends by itself so long after the instant that it gives, beside a control.
+pub(super) fn measured<T>(
+    due: Duration,
+    action: impl FnOnce() -> Checked<(Instant, Instant, T)>,
+) -> Checked<(Sample, T)> {
+    let stopped = longest_stop();
+    let began = Instant::now();
+    thread::scope(|scope| {
+        let control = scope.spawn(move || {
+            let due = began + due;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            due.elapsed()
+        });
+        let (sent, came, told) = action()?;
+        let control = control.join().unwrap_or_default();
+        Ok((Sample { late: came.saturating_duration_since(sent + due), control, stopped }, told))
+    })
+}
+
+/// The longest time for which a thread that does nothing but read the clock does not run.
+fn longest_stop() -> Duration {
+    let began = Instant::now();
+    let (mut last, mut longest) = (began, Duration::ZERO);
+    while last - began < PROBE {
+        let now = Instant::now();
+        longest = longest.max(now - last);
+        last = now;
+    }
+    longest
+}
+
+/// Judges how late things were that had until `allowed` after they were due.
+pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checked {
+    let mut excess: Vec<Duration> = samples.iter().map(Sample::excess).collect();
+    excess.sort();
+    let (median, worst) = (excess[excess.len() / 2], excess[excess.len() - 1]);
+    let mut controls: Vec<Duration> = samples.iter().map(|sample| sample.control).collect();
+    controls.sort();
+    let stopped = samples.iter().map(|sample| sample.stopped).max().unwrap_or_default();
+    let judged = if stopped > BUSY { excess[0] } else { median };
+    let came = format!(
+        "{} ms later than a sleeping thread in the median of {}, {} ms at best and {} ms at worst; the thread {} and {} ms late, a \
+         busy one stopped for {} ms",
+        median.as_millis(),
+        samples.len(),
+        excess[0].as_millis(),
+        worst.as_millis(),
+        controls[controls.len() / 2].as_millis(),
+        controls[controls.len() - 1].as_millis(),
+        stopped.as_millis(),
+    );
+    if judged > allowed + TOO_LATE {
+        Err(Stop::failed(what, came))
+    } else if worst > allowed + LATE {
+        Err(Stop::slow(what, came))
+    } else {
+        Ok(())
+    }
+}
+
+/// Asks for moves that are due after so long; each answer must have the reason.
+fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..ROUNDS {
+        let request =
+            go(&format!("g{round}"), &game, with(fields.clone(), &json!({ "info": { "events": [] } })));
+        let (sample, best) = measured(due, || answer(&mut talk, &request))?;
+        like(&best, &json!({ "type": "bestmove", "reason": reason }))
+            .map_err(|stop| stop.at(&fields.to_string()))?;
+        samples.push(sample);
+    }
+    judge(&format!("an answer within {} ms to {fields}", due.as_millis()), &samples, Duration::ZERO)
+}
+
+/// Sends a request: when it was sent, when its answer came, and that.
+pub(super) fn answer(talk: &mut Talk<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
+    let sent = talk.send(request)?;
+    let heard = talk.last_heard(request["id"].as_str().unwrap_or_default())?;
+    Ok((sent, heard.at, heard.message))
+}
+
+pub(super) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn per_move(trial: &Trial<'_>) -> Checked {
+    timed(trial, &json!({ "clock": { "kind": "per_move", "ms": 60 } }), ms(60), "clock")
+}
+
+fn increment(trial: &Trial<'_>) -> Checked {
+    let clock =
+        json!({ "kind": "increment", "me_ms": 60, "opp_ms": 90_000, "inc_ms": 30_000, "moves_to_go": 1 });
+    timed(trial, &json!({ "clock": clock }), ms(60), "clock")
+}
+
+fn delay(trial: &Trial<'_>) -> Checked {
+    timed(trial, &json!({ "clock": { "kind": "delay", "me_ms": 30, "delay_ms": 30 } }), ms(60), "clock")
+}
+
+fn bank(trial: &Trial<'_>) -> Checked {
+    timed(trial, &json!({ "clock": { "kind": "bank", "turn_ms": 30, "bank_ms": 30 } }), ms(60), "clock")
+}
+
+fn spent(trial: &Trial<'_>) -> Checked {
+    for clock in [
+        json!({ "kind": "per_move", "ms": 0 }),
+        json!({ "kind": "per_move", "ms": -50 }),
+        json!({ "kind": "increment", "me_ms": -1, "inc_ms": 60_000 }),
+        json!({ "kind": "bank", "turn_ms": 0, "bank_ms": 0 }),
+    ] {
+        timed(trial, &json!({ "clock": clock }), ms(5), "clock")?;
+    }
+    Ok(())
+}
+
+fn elapsed(trial: &Trial<'_>) -> Checked {
+    let fields = json!({ "clock": { "kind": "per_move", "ms": 60_000 }, "elapsed_ms": 59_950 });
+    timed(trial, &fields, ms(50), "clock")
+}
+
+fn overhead(trial: &Trial<'_>) -> Checked {
+    let fields = json!({ "clock": { "kind": "per_move", "ms": 60_000 }, "overhead_ms": 59_950 });
+    timed(trial, &fields, ms(50), "clock")
+}
+
+fn hard(trial: &Trial<'_>) -> Checked {
+    timed(trial, &with(endless(), &json!({ "hard_ms": 40 })), ms(40), "deadline")
+}
+
+fn hard_first(trial: &Trial<'_>) -> Checked {
+    let fields = json!({ "clock": { "kind": "per_move", "ms": 600_000 }, "hard_ms": 40 });
+    timed(trial, &fields, ms(40), "deadline")
+}
+
+fn time_limit(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..ROUNDS {
+        let request = go(&format!("g{round}"), &game, json!({ "limit": { "time_ms": 60 } }));
+        let mut spent = Duration::ZERO;
+        let (sample, best) = measured(ms(60), || {
+            let answer = answer(&mut talk, &request)?;
+            spent = answer.1.saturating_duration_since(answer.0);
+            Ok(answer)
+        })?;
+        like(&best, &json!({ "type": "bestmove", "reason": "limit" }))?;
+        holds(spent >= ms(45), "a limit of 60 ms that is used up", || format!("{} ms", spent.as_millis()))?;
+        samples.push(sample);
+    }
+    judge("an answer after a limit of 60 ms", &samples, Duration::ZERO)
+}
+
+/// A search goes on for longer than its clock would have it.
+fn outlives(trial: &Trial<'_>, fields: &Value) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.send(&go("g", &game, fields.clone()))?;
+    talk.info("g", "started")?;
+    let since = Instant::now();
+    while since.elapsed() < ms(150) {
+        talk.ping()?;
+    }
+    holds(talk.is_open("g"), "it goes on until it is stopped", || format!("{fields} ended"))?;
+    talk.result(&stop("g"))?;
+    like(&talk.last("g")?, &json!({ "reason": "stopped" }))
+}
+
+fn goes_on(trial: &Trial<'_>) -> Checked {
+    outlives(trial, &endless())?;
+    outlives(trial, &json!({ "mode": "analyse" }))?;
+    outlives(trial, &json!({ "clock": { "kind": "anytime", "hint_ms": 10 } }))
+}
+
+fn ponder_clock(trial: &Trial<'_>) -> Checked {
+    outlives(trial, &json!({ "mode": "ponder", "clock": { "kind": "per_move", "ms": 20 } }))
+}
+
+fn update_clock(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..ROUNDS {
+        let id = format!("g{round}");
+        talk.send(&go(&id, &game, json!({ "mode": "ponder" })))?;
+        talk.info(&id, "started")?;
+        let change = json!({ "mode": "move", "clock": { "kind": "per_move", "ms": 60 } });
+        let (sample, best) = measured(ms(60), || {
+            let sent = talk.send(&update(&id, change))?;
+            let heard = talk.last_heard(&id)?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        like(&best, &json!({ "type": "bestmove", "reason": "clock" }))?;
+        samples.push(sample);
+    }
+    judge("an answer within 60 ms of an update", &samples, Duration::ZERO)
+}
+
+/// How long a server has to prove a few moves; the first of these that suffices each time is what it needs.
+const PROOFS: [u64; 3] = [80, 300, 1000];
+
+fn proven(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let (game, position) = proofs::decided(&talk)?.swap_remove(0);
+    let at = json!({ "position": position });
+    let answers = |talk: &mut Talk<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+        let (mut samples, mut held) = (Vec::new(), Vec::new());
+        let mut are_proven = true;
+        for round in 0..ROUNDS {
+            let from = talk.log.len();
+            let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
+            let (sample, best) = measured(ms(within), || answer(talk, &request))?;
+            if let Some(reason) = reason {
+                like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+            }
+            are_proven &= best["reason"] == "proven";
+            // From the first time that these very lines were told to the end, none if they never were.
+            let told = |heard: &&Heard| heard.message["lines"] == best["lines"];
+            let (first, last) = (talk.log[from..].iter().find(told), talk.log.last());
+            let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
+            held.push(Sample { late, ..sample });
+            samples.push(sample);
+        }
+        if reason.is_some() {
+            judge(&format!("the end as soon as the proof is told, with {fields}"), &held, Duration::ZERO)?;
+        }
+        judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
+        Ok(are_proven)
+    };
+    // With a limit, whatever proves it or not answers by then; without one only the proof ends the search.
+    let mut enough = None;
+    for within in PROOFS {
+        let limit = json!({ "limit": { "time_ms": within } });
+        if answers(&mut talk, &format!("limit{within}"), &limit, within, None)? {
+            enough = Some(within);
+            break;
+        }
+    }
+    let Some(within) = enough else {
+        return Err(Stop::skipped("the server does not prove a small board within a second each time"));
+    };
+    for (index, fields) in [
+        endless(),
+        json!({ "mode": "analyse" }),
+        json!({ "mode": "ponder" }),
+        json!({ "clock": { "kind": "per_move", "ms": 600_000 } }),
+        json!({ "clock": { "kind": "anytime" } }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        answers(&mut talk, &format!("g{index}"), &fields, within, Some("proven"))?;
+    }
+    Ok(())
+}
+
+fn first_best(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..2 * ROUNDS {
+        let id = format!("g{round}");
+        let (sample, ()) = measured(Duration::ZERO, || {
+            let sent = talk.send(&go(&id, &game, endless()))?;
+            let heard = talk.info(&id, "best")?;
+            Ok((sent, heard.at, ()))
+        })?;
+        samples.push(sample);
+        talk.result(&stop(&id))?;
+        talk.last(&id)?;
+    }
+    judge("a first `best` within 10 ms", &samples, ms(10))
+}
+
+fn stop_delay(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    let mut samples = Vec::new();
+    for round in 0..2 * ROUNDS {
+        let id = format!("g{round}");
+        talk.send(&go(&id, &game, endless()))?;
+        talk.info(&id, "best")?;
+        let (sample, best) = measured(Duration::ZERO, || {
+            let sent = talk.send(&stop(&id))?;
+            let heard = talk.last_heard(&id)?;
+            Ok((sent, heard.at, heard.message))
+        })?;
+        like(&best, &json!({ "reason": "stopped" }))?;
+        samples.push(sample);
+    }
+    judge("a move within 1 ms of the stop", &samples, ms(1))
+}
+
+fn ping_delay(trial: &Trial<'_>) -> Checked {
+    let mut talk = trial.greet()?;
+    let game = talk.vast_game()?;
+    talk.send(&go("g", &game, endless()))?;
+    talk.info("g", "started")?;
+    let mut samples = Vec::new();
+    for round in 0..4 * ROUNDS {
+        let (sample, _) = measured(Duration::ZERO, || answer(&mut talk, &ping(&format!("p{round}"))))?;
+        samples.push(sample);
+    }
+    judge("an answer to a ping within 1 ms", &samples, ms(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn a_median_fails_and_a_tail_is_slow() {
+        let verdict = |late: &[u64], control: u64, stopped: u64| {
+            let sample = |&late: &u64| Sample { late: ms(late), control: ms(control), stopped: ms(stopped) };
+            let samples: Vec<Sample> = late.iter().map(sample).collect();
+            judge("", &samples, Duration::ZERO).map_err(|stop| stop.verdict)
+        };
+        assert_eq!(verdict(&[0, 1, 4], 0, 0), Ok(()));
+        assert_eq!(verdict(&[0, 1, 500], 0, 0), Err(Verdict::Slow));
+        assert_eq!(verdict(&[0, 60, 60], 0, 0), Err(Verdict::Failed));
+        // A machine that wakes nobody in time, or stops who is busy, blames nobody who is in time at all.
+        assert_eq!(verdict(&[60, 60, 60], 58, 0), Ok(()));
+        assert_eq!(verdict(&[0, 60, 60], 0, 20), Err(Verdict::Slow));
+        assert_eq!(verdict(&[60, 60, 60], 0, 20), Err(Verdict::Failed));
+        assert_eq!(verdict(&[600, 600, 600], 58, 20), Err(Verdict::Failed));
+    }
+}

@@ -1,0 +1,109 @@
+//! What the levels of a game are: how each is weakened, and how strong that was measured to be.
+//!
+//! A game has them as a text, so that the measurement can be written where it is read: `measured by COMMAND`,
+//! then a line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. Of the highest level, which is not
+//! weakened, the four in the middle are `-`; where nothing was measured yet the last two are. Lines that
+//! begin with `#` are for people.
+
+use crate::search::strength::Weakening;
+
+/// The levels of a game, from 1 up.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Levels {
+    /// The command that measured them; empty where none did.
+    pub measured_by: &'static str,
+    /// The levels in their order; the last is not weakened.
+    pub list: Vec<Level>,
+}
+
+/// A level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    /// What makes it weaker than the highest one.
+    pub weakening: Option<Weakening>,
+    /// How strong it is, where that was measured.
+    pub rating: Option<Rating>,
+}
+
+/// How much stronger a level is than level 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rating {
+    /// The difference in Elo.
+    pub elo: i32,
+    /// Half the width of its 95 % interval.
+    pub error: u32,
+}
+
+impl Levels {
+    /// Reads a game's text; an empty one has no levels.
+    ///
+    /// # Errors
+    /// The line, counted from 1, and what is wrong with it.
+    pub fn parse(text: &'static str) -> Result<Self, (usize, String)> {
+        let mut levels = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let wrong = |message: &str| (index + 1, message.to_owned());
+            if let Some(command) = line.strip_prefix("measured by ") {
+                levels.measured_by = command;
+            } else if !line.is_empty() && !line.starts_with('#') {
+                let mut words = line.split_whitespace();
+                let number = words.next().and_then(|word| word.parse().ok());
+                if number != Some(levels.list.len() + 1) {
+                    return Err(wrong("not the next level"));
+                }
+                levels
+                    .list
+                    .push(Level::parse(words).ok_or_else(|| wrong("six figures or dashes are needed"))?);
+            }
+        }
+        Ok(levels)
+    }
+
+    /// What weakens a level, from 1 up; nothing where it is the highest.
+    #[must_use]
+    pub fn weakening(&self, level: u32) -> Option<Weakening> {
+        self.list.get(level.checked_sub(1)? as usize)?.weakening
+    }
+}
+
+impl Level {
+    fn parse<'t>(words: impl Iterator<Item = &'t str>) -> Option<Self> {
+        let words: Vec<&str> = words.collect();
+        let [sight, nodes, wavers, hasty, elo, error] = words[..] else { return None };
+        let weakening = if [sight, nodes, wavers, hasty] == ["-"; 4] {
+            None
+        } else {
+            Some(Weakening {
+                sight: sight.parse().ok()?,
+                nodes: nodes.parse().ok()?,
+                wavers: wavers.parse().ok()?,
+                hasty: hasty.parse().ok()?,
+            })
+        };
+        let rating = if [elo, error] == ["-"; 2] {
+            None
+        } else {
+            Some(Rating { elo: elo.parse().ok()?, error: error.parse().ok()? })
+        };
+        Some(Self { weakening, rating })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        for (text, line, message) in [
+            ("# levels\n1 1 1 1 1 1", 2, "six figures"),
+            ("1 1 1 1 1 1 1\n\n3 1 1 1 1 1 1", 3, "next level"),
+            ("1 - 1 1 1 1 1", 1, "six figures"),
+            ("1 1 1 1 1 1 -1", 1, "six figures"),
+        ] {
+            let (at, told) = Levels::parse(text).unwrap_err();
+            assert!(at == line && told.contains(message), "{text}: {at} {told}");
+        }
+        assert_eq!(Levels::parse("").unwrap().weakening(1), None);
+    }
+}

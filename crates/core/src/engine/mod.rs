@@ -1,0 +1,350 @@
+//! Erasure of types: games and searches as objects, one virtual call per command and none per node.
+//!
+//! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
+//! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a
+//! player that searches). Below it nothing knows the protocol. This is where moves become texts and values
+//! become the protocol's scores; it does no I/O and reads no clock.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::effort::Effort;
+use crate::game::{Drawing, Named, Notation, OpenError, Outcome, Rules, Spec};
+use crate::learning::selfplay::SelfPlay;
+use crate::learning::td::Played;
+use crate::options::Options;
+use crate::options::weights::Tunable;
+use crate::score::{Score, Value};
+use crate::search::{Control, End, Searcher};
+
+mod answer;
+mod conformance;
+mod fault;
+mod learner;
+pub mod levels;
+mod perft;
+mod player;
+mod root;
+pub mod settings;
+
+use levels::Levels;
+
+pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
+pub use fault::{Fault, FaultCode, Place};
+pub use learner::learner;
+pub use root::open;
+
+/// A game of the registry.
+pub struct Entry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub about: &'static str,
+    /// The rules' options, in the order in which they are told.
+    pub rules: &'static [Spec],
+    /// The options that only this game's players have.
+    pub options: &'static [Spec],
+    /// The evaluators that have weights, which are options too: what `plyd tune` may change.
+    pub tunable: &'static [Tunable],
+    /// The evaluators with tables that `plyd train` fills: see [`Playable::learner`].
+    pub trainable: &'static [&'static str],
+    /// The evaluators that the option `eval` names; the first is the default.
+    pub evaluators: &'static [Named],
+    /// The players that the option `player` names; the first is the default.
+    pub players: &'static [Named],
+    /// The ways a game ends: the values of an outcome's `by`.
+    pub endings: &'static [Named],
+    /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
+    pub levels: &'static str,
+    /// The unit of which an evaluation is a thousandth.
+    pub unit: &'static str,
+    /// How a position's text is written.
+    pub position_grammar: &'static str,
+    /// How a move's text is written.
+    pub move_grammar: &'static str,
+    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/perft.rs`.
+    pub perft: &'static str,
+    /// Positions that `plyd bench` searches, with the depth for each.
+    pub bench: &'static [Bench],
+    /// Solves the whole game, where that is possible; see [`Solved`].
+    pub solve: Option<Solve>,
+    /// Opens the game: rules, then the start text if there is one.
+    pub open: Open,
+}
+
+impl Entry {
+    /// The levels of this game's players.
+    ///
+    /// # Panics
+    /// If the registry holds a text that is none: a test reads them all.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        Levels::parse(self.levels).expect("the registry's levels can be read")
+    }
+}
+
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. Where the rules
+/// cannot find out within their bounds or the effort whether a start can be, it is opened, and
+/// [`AnyRoot::doubt`] says so.
+///
+/// # Errors
+/// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
+pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
+
+/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
+/// the parts that there are.
+///
+/// # Errors
+/// A rule under which the game cannot be solved.
+pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError>;
+
+/// A position that `plyd bench` searches to a fixed depth.
+pub struct Bench {
+    /// The rules, as the commands' `--rules` takes them, such as `mode=nondet`; empty for the defaults.
+    pub rules: &'static str,
+    /// The position's text.
+    pub position: &'static str,
+    /// The depth.
+    pub depth: u32,
+    /// The player and the evaluator, by name.
+    pub player: (&'static str, &'static str),
+}
+
+/// A solved game: all its positions, or all its openings.
+pub struct Solved {
+    /// The CPU time that the solution took, in this process, unless it was there already.
+    pub cpu: Duration,
+    /// The positions by their value.
+    pub shares: Vec<Share>,
+    /// The solution as a text that the game's players can be built with, where there is one.
+    pub book: Option<String>,
+}
+
+/// The positions of a solved game that have one value.
+pub struct Share {
+    /// What else they have in common; empty where nothing tells them apart.
+    pub kind: &'static str,
+    /// The value for the mover; its distance counts where it is exact.
+    pub value: Value,
+    /// How many positions.
+    pub positions: u64,
+    /// How many up to the symmetries of the rules.
+    pub classes: u64,
+}
+
+/// How [`AnyRoot::perft`] counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// Every position is visited: a measure of speed too.
+    Plain,
+    /// A position that was counted before to the same depth is not visited again; positions are told apart by
+    /// their hashes.
+    Cached,
+}
+
+/// A game that the registry can hold: its rules, texts, and players by name.
+pub trait Playable: Notation {
+    /// The game's entry in the registry.
+    fn entry() -> &'static Entry;
+
+    /// The player that the options name.
+    ///
+    /// # Errors
+    /// The option that cannot be had and why; names are already checked against the entry.
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError>;
+
+    /// The static evaluation of a position that is not over, from the view of
+    /// [`Game::side`](crate::game::Game::side), by the evaluator of that name or the default.
+    fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
+
+    /// What `plyd train` teaches the evaluator of that name, one of the entry's `trainable`.
+    ///
+    /// # Errors
+    /// Why there is nothing to learn under these rules, in a sentence.
+    fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
+        Err("it has no tables".to_owned())
+    }
+
+    /// How good a legal move looks before anything is searched (larger is better): of what looks best the
+    /// first is the answer where time passes before a search says more. Asked once for each move of the root,
+    /// so that it may cost more than [`Game::order`](crate::game::Game::order).
+    fn at_sight(&self, pos: &Self::Position, mv: Self::Move) -> i32 {
+        self.order(pos, mv)
+    }
+}
+
+/// An option that a player cannot have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OptionError {
+    /// The option.
+    pub name: &'static str,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}
+
+/// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
+pub trait AnyRoot: Send + Sync {
+    /// The game.
+    fn entry(&self) -> &'static Entry;
+    /// The effective rules.
+    fn rules(&self) -> Rules;
+    /// Plays more moves: the position after `moves` from here.
+    ///
+    /// # Errors
+    /// [`FaultCode::IllegalMove`] at [`Place::Ply`], counted from the start of the game;
+    /// [`FaultCode::Unprepared`] there where the effort broke the work off.
+    fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault>;
+    /// [`extend_within`](Self::extend_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `illegal_move`.
+    fn extend(&self, moves: &[String]) -> Result<Arc<dyn AnyRoot>, Fault> {
+        self.extend_within(moves, &Effort::free())
+    }
+    /// Plays one more move or chance outcome, in place.
+    ///
+    /// # Errors
+    /// As [`extend`](Self::extend); nothing is played then.
+    fn play(&mut self, text: &str) -> Result<(), Fault>;
+    /// The texts of the plies played since the start, as they were written.
+    fn played(&self) -> &[String];
+    /// What the rules did not find out on the way here: what stands behind it is as likely as it looks, and
+    /// no more.
+    fn doubt(&self) -> Option<Doubt> {
+        None
+    }
+    /// Whether chance has a part in the game.
+    fn is_stochastic(&self) -> bool;
+    /// Whose turn it is.
+    fn to_move(&self) -> ToMove;
+    /// How the game ended, if it is over.
+    fn outcome(&self) -> Option<Outcome>;
+    /// The legal moves' texts; none at a chance node or at the end.
+    fn legal(&self) -> Vec<String>;
+    /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
+    ///
+    /// # Errors
+    /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the
+    /// work off. Both without a place.
+    fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault>;
+    /// [`moves_within`](Self::moves_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `undecided`.
+    fn moves(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
+        self.moves_within(evaluator, &Effort::free())
+    }
+    /// The chance outcomes with their probabilities; none elsewhere.
+    fn chance(&self) -> Vec<ChanceOutcome>;
+    /// The position's text.
+    fn text(&self) -> String;
+    /// The position as the game's own referee writes it, where that is another text.
+    fn state_text(&self) -> Option<String>;
+    /// The position's text where the game began.
+    fn start_text(&self) -> String;
+    /// The board as drawing primitives; what the rules do not find out about it is marked so, or left out.
+    fn board_within(&self, effort: &Arc<Effort>) -> Drawing;
+    /// [`board_within`](Self::board_within) with whatever effort it takes.
+    fn board(&self) -> Drawing {
+        self.board_within(&Effort::free())
+    }
+    /// The position's hash.
+    fn hash(&self) -> u64;
+    /// The static evaluation from the mover's view, in thousandths, unless the game is over.
+    fn eval(&self, evaluator: &str) -> Option<i64>;
+    /// Counts the positions after `depth` plies, chance outcomes included; positions where the game is over
+    /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
+    fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;
+    /// Plays random games from here until `plies` plies are checked against what every game promises (see
+    /// `tests/conformance.rs`); gives the number of finished games.
+    ///
+    /// # Errors
+    /// The first broken promise, in a sentence.
+    fn check(&self, seed: u64, plies: usize) -> Result<usize, String>;
+    /// Which of the legal moves a search may choose: all, or those of `searchmoves` less `excludemoves`.
+    ///
+    /// # Errors
+    /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at
+    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at
+    /// the move where the effort broke the work off.
+    fn candidates_within(
+        &self,
+        searchmoves: &[String],
+        excludemoves: &[String],
+        effort: &Arc<Effort>,
+    ) -> Result<Candidates, Fault>;
+    /// [`candidates_within`](Self::candidates_within) with whatever effort it takes.
+    ///
+    /// # Errors
+    /// `game_over`, `illegal_position` or `illegal_move`.
+    fn candidates(&self, searchmoves: &[String], excludemoves: &[String]) -> Result<Candidates, Fault> {
+        self.candidates_within(searchmoves, excludemoves, &Effort::free())
+    }
+    /// A player for games with these rules.
+    ///
+    /// # Errors
+    /// `option_invalid` at `/options/NAME`.
+    fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault>;
+    /// What learns the tables of an evaluator under these rules.
+    ///
+    /// # Errors
+    /// `option_invalid` at `/options/eval`.
+    fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault>;
+    /// The concrete type, for engines of the same game.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Where the work of the rules ended before they knew what a position is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doubt {
+    /// Whether the start can be.
+    Start,
+    /// What the ply of that index does.
+    Ply(usize),
+}
+
+/// The moves that a search may choose from: indexes into the list of legal moves, ascending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidates {
+    /// The indexes; at least one.
+    pub indexes: Vec<usize>,
+    /// Whether the position has a single legal move.
+    pub forced: bool,
+    /// Which legal move looks best before anything is searched: see [`Playable::at_sight`].
+    pub first: usize,
+    /// The text of that move.
+    pub first_text: String,
+}
+
+/// A player that keeps what it learned from search to search. One thread owns it.
+pub trait Engine: Send {
+    /// Whether it can search this position: the same game under the same rules.
+    fn fits(&self, root: &dyn AnyRoot) -> bool;
+    /// Searches. Publishes a legal move before the first node, each better answer at once, and returns the
+    /// last answer. Lines are ranked from 1 and legal; `lines[0].pv[0]` is the move.
+    fn search(
+        &mut self,
+        root: &dyn AnyRoot,
+        candidates: &Candidates,
+        multipv: usize,
+        control: &Control,
+        publish: &mut dyn FnMut(Vec<Line>),
+    ) -> (Vec<Line>, End);
+    /// Forgets everything learned in earlier searches.
+    fn clear(&mut self);
+}
+
+/// An evaluation that learns, of whatever game. Threads share it.
+#[expect(clippy::len_without_is_empty, reason = "what has no weights does not learn")]
+pub trait Learner: Sync {
+    /// How many weights it has.
+    fn len(&self) -> usize;
+    /// The largest magnitude of a weight.
+    fn most(&self) -> i16;
+    /// A game of the evaluation with these weights against itself, from an opening of the same game under the
+    /// same rules.
+    fn play(&self, opening: &dyn AnyRoot, weights: &[i16], how: &SelfPlay) -> Played;
+    /// The file from which the build has the evaluation with these weights.
+    fn file(&self, weights: &[i16]) -> Vec<u8>;
+}

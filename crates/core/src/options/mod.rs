@@ -1,0 +1,111 @@
+//! Options of players: what every game's players take, checked against their specifications.
+//!
+//! Knows names and ranges, not what a search makes of them.
+
+use crate::game::{Kind, Setting, Spec};
+
+pub mod weights;
+
+/// The options that players of every game take. `player` and `eval` take the names that a game lists.
+pub const COMMON: &[Spec] = &[
+    Spec { name: "player", kind: Kind::Choice(&[]), about: "Who plays: a name from the game's players." },
+    Spec {
+        name: "depth",
+        kind: Kind::Int { min: 1, max: 1000, default: None },
+        about: "The depth limit of the player in plies; absent: the player's own.",
+    },
+    Spec {
+        name: "eval",
+        kind: Kind::Choice(&[]),
+        about: "The evaluation: a name from the game's evaluators.",
+    },
+    Spec {
+        name: "threads",
+        kind: Kind::Int { min: 1, max: 256, default: Some(1) },
+        about: "Threads of one search; never more than the daemon allows.",
+    },
+    Spec {
+        name: "hash_mb",
+        kind: Kind::Int { min: 1, max: 65_536, default: Some(16) },
+        about: "Size of the transposition table in MiB, within the daemon's memory.",
+    },
+    Spec { name: "seed", kind: Kind::Seed, about: "Seed of the player's own random choices." },
+    Spec {
+        name: "level",
+        kind: Kind::Int { min: 1, max: FULL_LEVEL as i64, default: Some(FULL_LEVEL as i64) },
+        about: "Strength: below 10 the player sees less far, wavers between good moves and is hasty now and then; see the ratings.",
+    },
+    Spec {
+        name: "variety",
+        kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
+        about: "Draw among moves whose scores differ by less than this many thousandths; 1: equal ones, 0: off. A level that wavers draws by itself.",
+    },
+    Spec {
+        name: "deterministic",
+        kind: Kind::Bool { default: Some(false) },
+        about: "One thread and no clock in decisions but the limits: equal questions get equal answers.",
+    },
+];
+
+/// An option of games that are solved before the distance to their end is known.
+pub const EXACT: Spec = Spec {
+    name: "exact",
+    kind: Kind::Bool { default: Some(false) },
+    about: "Whether the default player searches on when the outcome is proven, until its distance is exact.",
+};
+
+/// The level at which a player is not weakened.
+pub const FULL_LEVEL: u32 = 10;
+
+/// The effective options of a player.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Who plays.
+    pub player: String,
+    /// The player's depth limit in plies.
+    pub depth: Option<u32>,
+    /// The evaluation.
+    pub eval: String,
+    /// Threads of one search.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+    /// Seed of the player's own choices.
+    pub seed: u64,
+    /// Strength from 1 to 10; 10 is not weakened.
+    pub level: u32,
+    /// Moves whose scores differ by less than this many thousandths are drawn among; 0: the best is played.
+    pub variety: u32,
+    /// One thread, and no clock in decisions but the limits.
+    pub deterministic: bool,
+    /// The game's own options that were given.
+    pub own: Vec<(&'static str, Setting)>,
+}
+
+impl Options {
+    /// Whether a proven outcome without its exact distance leaves something to search for: see [`EXACT`].
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.own_bool(EXACT.name).unwrap_or(false)
+    }
+
+    /// A weight of an evaluation: the given one or its default.
+    #[must_use]
+    pub fn weight(&self, spec: &Spec) -> i32 {
+        let given = self.own.iter().find(|(given, _)| *given == spec.name);
+        match given {
+            // Checked against its range, which 32 bits hold.
+            Some((_, Setting::Int(value))) => *value as i32,
+            _ => weights::default(spec),
+        }
+    }
+
+    /// The game's own option of that name, if it is yes or no and was given.
+    #[must_use]
+    pub fn own_bool(&self, name: &str) -> Option<bool> {
+        self.own.iter().find(|(given, _)| *given == name).and_then(|(_, value)| match value {
+            Setting::Bool(value) => Some(*value),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! A root ensemble for games of chance: deep searches of several games in which chance is drawn beforehand,
+//! averaged.
+//!
+//! Chance nodes multiply what a search has to look at, so that it sees a few plies only. In a drawn game what
+//! chance does depends on the position alone; it is searched like a game without chance, three times as deep,
+//! by a player who knows what comes. Averaged over many draws that knowledge evens out at the root (Ginsberg,
+//! "GIB: Imperfect information in a computationally challenging game", 2001). What chance does first decides
+//! most: behind each move the games take outcomes that are spread evenly over all of them (systematic
+//! sampling). It proves nothing: what is proven comes from a search of the game itself, which looks a few
+//! plies far first, and goes on where all drawn games are decided.
+
+use std::sync::atomic::AtomicU64;
+
+use crate::game::{Evaluator, Game, Root, Turn};
+use crate::options::Options;
+use crate::score::{Score, Value};
+use crate::search::chance::{average, worth};
+use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
+use crate::search::one_ply::choices;
+use crate::search::pace::Pace;
+use crate::search::thread::Stint;
+use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+
+/// A game of chance of which drawn games can be made.
+pub trait Draw: Game {
+    /// The game in which chance is drawn beforehand; its positions await no outcome.
+    type Drawn: Game<Position = Self::Position, Move = Self::Move>;
+    /// An evaluation of the game as one of its drawn games.
+    type Within<E: Evaluator<Self>>: Evaluator<Self::Drawn>;
+
+    /// Values the drawn games as the game itself.
+    fn within<E: Evaluator<Self>>(evaluator: E) -> Self::Within<E>;
+
+    /// The drawn game of that number.
+    fn drawn(&self, number: u64) -> Self::Drawn;
+
+    /// The drawn game of that number, but for one chance node, at which comes what lies at a place: all its
+    /// outcomes are laid side by side, from 0 to 2^32.
+    fn drawn_but(&self, number: u64, node: &Self::Position, place: u32) -> Self::Drawn;
+
+    /// What chance does in a drawn game, at a chance node of this one.
+    fn outcome(&self, drawn: &Self::Drawn, pos: &Self::Position) -> Self::Move;
+}
+
+/// Drawn games of one search.
+const MEMBERS: usize = 8;
+/// What the search of the game itself gets before the drawn games.
+const FIRST_NODES: u64 = 40_000;
+/// That is at most such a part of the move's time and nodes.
+const FIRST_PART: u64 = 8;
+
+/// Searches of drawn games, averaged, after a short search of the game itself.
+pub struct Ensemble<G: Draw, E: Evaluator<G>> {
+    whole: Iterate<G, E>,
+    /// All drawn games share it: their positions have different hashes.
+    drawn: Iterate<G::Drawn, G::Within<E>>,
+    range: (i64, i64),
+    depth: u32,
+    seed: u64,
+    deterministic: bool,
+}
+
+/// A move that the ensemble may choose.
+struct Candidate<G: Draw> {
+    mv: G::Move,
+    /// What the search of the game itself proved of it.
+    proven: Option<Value>,
+    members: Vec<Member<G>>,
+    average: i32,
+}
+
+/// The search of a move in a drawn game.
+struct Member<G: Draw> {
+    drawn: G::Drawn,
+    roots: Roots<G::Move>,
+    /// What the move is worth there.
+    worth: i64,
+}
+
+impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
+    /// A searcher for one game.
+    #[must_use]
+    pub fn new(game: &G, evaluator: E, options: &Options) -> Self {
+        let (low, high) = evaluator.range();
+        // Both share what is granted.
+        let half = Options { hash_mb: (options.hash_mb / 2).max(1), ..options.clone() };
+        Self {
+            whole: Iterate::new(game, evaluator.clone(), &half),
+            drawn: Iterate::new(&game.drawn(0), G::within(evaluator), &half),
+            range: (i64::from(low), i64::from(high)),
+            depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+            seed: options.seed,
+            deterministic: options.deterministic,
+        }
+    }
+
+    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None where all
+    /// games are decided.
+    fn rounds(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        candidates: &mut [Candidate<G>],
+        multipv: usize,
+        stint: &mut Stint<'_>,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> Option<End> {
+        let control = stint.control;
+        let mut random = choices(game, root, self.seed);
+        let numbers = [(); MEMBERS].map(|()| random.next());
+        let offset = random.next() >> 32;
+        let start = Root::<G::Drawn> { start: root.pos.clone(), plies: Vec::new(), pos: root.pos.clone() };
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
+            let asked = Asked { moves: vec![candidate.mv], multipv: 1 };
+            let mut node = root.pos.clone();
+            game.play(&mut node, candidate.mv);
+            let member = |(at, &number): (u64, &u64)| {
+                let place = ((at << 32) + offset) / MEMBERS as u64;
+                let drawn = game.drawn_but(number, &node, place as u32);
+                Member { roots: Roots::new(&drawn, &start, &asked), drawn, worth: 0 }
+            };
+            candidate.members = (0..).zip(&numbers).map(member).collect();
+        }
+        let mut pace = Pace::new(clock::now_ns());
+        let (mut depth, mut best) = (0, None);
+        loop {
+            let limit = self.depth.min(control.depth_limit());
+            if depth >= limit {
+                return Some(End::Limit);
+            }
+            if depth > 0 && pace.is_over(&control.deadlines(), clock::now_ns()) {
+                return Some(End::Clock);
+            }
+            depth = next_depth(depth, limit);
+            pace.begin(clock::now_ns());
+            let mut is_settled = true;
+            for number in 0..MEMBERS {
+                for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
+                    let Member { drawn, roots, worth: known } = &mut candidate.members[number];
+                    if roots.decided().next().is_some() {
+                        continue;
+                    }
+                    is_settled = false;
+                    let reached = self.drawn.deepen(drawn, &start, roots, depth, stint, &mut |_| ());
+                    if control.stopped() {
+                        return Some(End::Stopped);
+                    }
+                    if let Some(reached) = reached {
+                        return Some(reached.into());
+                    }
+                    if let Some((score, _)) = roots.found().lines[0].value {
+                        *known = worth(score.score, self.range.0, self.range.1);
+                    }
+                }
+            }
+            settle(candidates);
+            publish(&found(game, root, candidates, multipv, depth));
+            let first = &candidates[0];
+            let is_forced = candidates[1..].iter().all(|other| other.score().is_loss());
+            pace.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
+            best = Some(first.mv);
+            if is_settled {
+                // To a depth that is asked for nothing can change.
+                return (limit < MAX_DEPTH).then_some(End::Limit);
+            }
+        }
+    }
+}
+
+impl<G: Draw> Candidate<G> {
+    fn score(&self) -> Score {
+        self.proven.map_or(Score::eval(self.average), |value| value.score)
+    }
+}
+
+/// Averages what the drawn games tell, and puts the best candidates first.
+fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
+    for candidate in candidates.iter_mut().filter(|candidate| !candidate.members.is_empty()) {
+        let sum = candidate.members.iter().map(|member| member.worth).sum();
+        candidate.average = average(sum, candidate.members.len() as i64);
+    }
+    candidates.sort_by_cached_key(|candidate| -candidate.score().raw());
+}
+
+/// The best candidates as lines, which go on as in the first of their drawn games.
+fn found<G: Draw>(
+    game: &G,
+    root: &Root<G>,
+    candidates: &[Candidate<G>],
+    multipv: usize,
+    depth: u32,
+) -> Found<G::Move> {
+    let line = |candidate: &Candidate<G>| {
+        let pv = match candidate.members.first() {
+            Some(Member { drawn, roots, .. }) => with_outcomes(game, root, drawn, &roots.found().lines[0].pv),
+            None => vec![candidate.mv],
+        };
+        let value = candidate.proven.unwrap_or(Value::guess(candidate.score()));
+        Line { pv, depth, value: Some((value, Bound::Exact)) }
+    };
+    Found { lines: candidates.iter().take(multipv).map(line).collect() }
+}
+
+/// A line of a drawn game with what chance does in it.
+fn with_outcomes<G: Draw>(game: &G, root: &Root<G>, drawn: &G::Drawn, line: &[G::Move]) -> Vec<G::Move> {
+    let mut pos = root.pos.clone();
+    let mut pv = Vec::with_capacity(2 * line.len());
+    for &mv in line {
+        while game.turn(&pos) == Turn::Chance {
+            let outcome = game.outcome(drawn, &pos);
+            game.play(&mut pos, outcome);
+            pv.push(outcome);
+        }
+        game.play(&mut pos, mv);
+        pv.push(mv);
+    }
+    pv
+}
+
+impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        asked: &Asked<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<G::Move>),
+    ) -> (Found<G::Move>, End) {
+        self.whole.begin();
+        self.drawn.begin();
+        let shared = AtomicU64::new(0);
+        let mut roots = Roots::new(game, root, asked);
+        let until_nodes = FIRST_NODES.min(control.nodes_limit() / FIRST_PART);
+        let mut stint = Stint { until_nodes, threads: 1, ..Stint::whole(control, &shared) };
+        let soft_ns = control.soft_ns();
+        if soft_ns != UNLIMITED && !self.deterministic {
+            let now_ns = clock::now_ns();
+            stint.until_ns = now_ns + soft_ns.saturating_sub(now_ns) / FIRST_PART;
+        }
+        let end = self.whole.stretch(game, root, &mut roots, &mut stint, publish);
+        if let Some(end @ (End::Proven | End::Stopped)) = end {
+            return (roots.found(), end);
+        }
+        (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
+        let decided: Vec<(G::Move, Value)> = roots.decided().collect();
+        let candidate = |&mv: &G::Move| Candidate {
+            mv,
+            proven: decided.iter().find(|known| known.0 == mv).map(|known| known.1),
+            members: Vec::new(),
+            average: 0,
+        };
+        let mut candidates: Vec<Candidate<G>> = asked.moves.iter().map(candidate).collect();
+        let mut last = roots.found();
+        let mut tell = |found: &Found<G::Move>| {
+            publish(found);
+            last = found.clone();
+        };
+        let end = self.rounds(game, root, &mut candidates, asked.multipv, &mut stint, &mut tell);
+        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut stint, &mut tell));
+        (last, end.expect("a whole search ends for a reason"))
+    }
+
+    fn clear(&mut self) {
+        self.whole.clear();
+        self.drawn.clear();
+    }
+}

@@ -1,0 +1,584 @@
+//! One `go`: what was asked, the best answer so far, and when it must end.
+//!
+//! No I/O and no lock: a job is a value in the daemon's state. Whoever ends it takes it out of the state, so
+//! that whoever comes later finds nothing to end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plyd_protocol as wire;
+use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
+
+use super::budget::{Claim, Memory};
+use super::schedule::Class;
+use super::state::{ConnId, WorkerId};
+use plyd_core::effort::Interrupt;
+use plyd_core::engine::{AnyRoot, Candidates, Engine, Fault};
+use plyd_core::game::Rules;
+use plyd_core::options::Options;
+use plyd_core::search::clock::{TimePlan, margin_us};
+use plyd_core::search::{Control, End, UNLIMITED};
+
+/// The time between the watchdog's decision and the written answer: `hard_ms` is kept to the ms.
+const WATCHDOG_MARGIN_US: i64 = 500;
+
+/// Where a job is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Its position is being read.
+    Preparing,
+    /// It is valid and waits for its session or for cores.
+    Waiting,
+    /// It has its session and waits for its first turn, or for the session's thread to come back from the
+    /// last search.
+    Starting,
+    /// A thread has it.
+    Searching(WorkerId),
+    /// Its search has nothing more to find, but the client did not ask for an end.
+    Open(End),
+}
+
+/// An engine with the memory that it takes.
+pub(super) struct Seat {
+    /// What it was made from.
+    pub(super) key: EngineKey,
+    /// The player.
+    pub(super) engine: Box<dyn Engine>,
+    /// Its table's memory.
+    _claim: Claim,
+}
+
+impl Seat {
+    /// A new engine, with as much of the memory that its options ask for as there is.
+    ///
+    /// # Errors
+    /// An option that the game's players cannot have.
+    pub(super) fn new(root: &dyn AnyRoot, key: EngineKey, memory: &Memory) -> Result<Self, Fault> {
+        let claim = memory.claim((key.options.hash_mb as u64) << 20);
+        let options = Options { hash_mb: (claim.bytes() >> 20) as usize, ..key.options.clone() };
+        Ok(Self { engine: root.engine(&options)?, key, _claim: claim })
+    }
+}
+
+/// What an engine was made from; a search with the same key can use it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct EngineKey {
+    /// The player's options.
+    pub(super) options: Options,
+    /// The effective rules.
+    pub(super) rules: Rules,
+}
+
+/// A search whose request proved valid.
+pub(super) struct Prepared {
+    /// The position.
+    pub(super) root: Arc<dyn AnyRoot>,
+    /// The `start` by which the client named it.
+    pub(super) start: Option<String>,
+    /// What the texts occupy that name it.
+    pub(super) position_bytes: usize,
+    /// The moves to choose from.
+    pub(super) candidates: Candidates,
+    /// The lines to give.
+    pub(super) multipv: usize,
+    /// The position's hash.
+    pub(super) hash: u64,
+    /// A legal move, for an end that comes before the search could say anything.
+    pub(super) fallback: wire::Line,
+    /// What the engine must be made from.
+    pub(super) key: EngineKey,
+    /// A new engine, unless the session's seemed to fit; the thread decides which one searches.
+    pub(super) seat: Option<Seat>,
+    /// What the client is to know of the position before it gets an answer.
+    pub(super) warning: Option<String>,
+    /// Whether whoever asks next would read the same position: not if there was no time to read it well.
+    pub(super) is_lasting: bool,
+}
+
+/// Which news a client wants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    started: bool,
+    best: bool,
+    progress: bool,
+    interval_ns: u64,
+}
+
+impl Wants {
+    fn new(request: &wire::InfoRequest) -> Self {
+        let has = |event| request.events.contains(&event);
+        Self {
+            started: has(InfoEvent::Started),
+            best: has(InfoEvent::Best),
+            progress: has(InfoEvent::Progress),
+            interval_ns: ns(request.min_interval_ms),
+        }
+    }
+
+    /// The same where each better move is wanted at once.
+    fn anytime(self) -> Self {
+        Self { best: true, interval_ns: 0, ..self }
+    }
+
+    /// Whether the client wants news of this kind.
+    pub(super) fn has(self, event: InfoEvent) -> bool {
+        match event {
+            InfoEvent::Started => self.started,
+            InfoEvent::Best => self.best,
+            InfoEvent::Progress => self.progress,
+        }
+    }
+}
+
+/// News of one kind, held back until the client's interval is over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    /// When the next one may be queued.
+    next_ns: u64,
+    /// Whether one waits for that.
+    held: bool,
+    /// How many it replaced.
+    skipped: u64,
+}
+
+/// When a job ends at the latest, as [`plyd_core::search::clock::now_ns`] counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Deadlines {
+    /// Until when an answer saves no time.
+    clock_free: u64,
+    clock_soft: Option<u64>,
+    clock: Option<u64>,
+    limit: Option<u64>,
+    watchdog: Option<u64>,
+    /// Ten seconds after the end of input.
+    eof: Option<u64>,
+    /// When a legal move is chosen for a search that is to end and has published none.
+    first_move: Option<u64>,
+    /// When a search that is to end and whose position is not known ends without a move.
+    unprepared: Option<u64>,
+}
+
+/// One `go`.
+pub(super) struct Job {
+    /// The connection.
+    pub(super) conn: ConnId,
+    /// The request's id.
+    pub(super) name: String,
+    /// The request's line.
+    pub(super) line: u64,
+    /// The session, if it has one.
+    pub(super) session: Option<String>,
+    /// The mode; `update` can change it.
+    pub(super) mode: Mode,
+    /// Whether it may wait.
+    pub(super) queue: bool,
+    /// What ends the reading of its position.
+    pub(super) interrupt: Interrupt,
+    /// What the running search looks at.
+    pub(super) control: Arc<Control>,
+    /// Where it is.
+    pub(super) phase: Phase,
+    /// When the line arrived.
+    pub(super) received_ns: u64,
+    /// When the search began.
+    pub(super) started_ns: Option<u64>,
+    /// What the search needs, until a thread takes it.
+    pub(super) prepared: Option<Box<Prepared>>,
+    /// The hash of the position, once it is known.
+    pub(super) hash: u64,
+    /// Whether the position has a single legal move.
+    pub(super) forced: bool,
+    /// The best so far; before the first published one a legal move, and nothing while it is prepared.
+    pub(super) best: Option<Arc<Vec<wire::Line>>>,
+    /// Whether `best` was published by the search.
+    pub(super) published: bool,
+    /// Why it is to end as soon as it has a move.
+    pub(super) ending: Option<Reason>,
+    /// The place of its timer.
+    pub(super) timer_ns: Option<u64>,
+    wants: Wants,
+    best_pace: Pace,
+    progress_pace: Pace,
+    /// When `progress` is told at the latest.
+    reminder_ns: u64,
+    shown_depth: u32,
+    clock: Option<Clock>,
+    limit: Limit,
+    hard_ms: Option<u64>,
+    elapsed_ms: u64,
+    overhead_ms: u64,
+    deadlines: Deadlines,
+}
+
+impl Job {
+    /// A job at its arrival.
+    pub(super) fn new(conn: ConnId, name: String, line: u64, go: &wire::Go, received_ns: u64) -> Self {
+        let session = match &go.game {
+            wire::GameRef::Session { session } => Some(session.clone()),
+            wire::GameRef::Game { .. } => None,
+        };
+        let mut job = Self {
+            conn,
+            name,
+            line,
+            session,
+            mode: go.mode,
+            queue: go.queue,
+            interrupt: Interrupt::default(),
+            control: Arc::new(Control::default()),
+            phase: Phase::Preparing,
+            received_ns,
+            started_ns: None,
+            prepared: None,
+            hash: 0,
+            forced: false,
+            best: None,
+            published: false,
+            ending: None,
+            timer_ns: None,
+            wants: Wants::new(&go.info),
+            best_pace: Pace::default(),
+            progress_pace: Pace::default(),
+            reminder_ns: 0,
+            shown_depth: 0,
+            clock: go.clock,
+            limit: go.limit,
+            hard_ms: go.hard_ms,
+            elapsed_ms: go.elapsed_ms,
+            overhead_ms: go.overhead_ms,
+            deadlines: Deadlines::default(),
+        };
+        job.control.set_limits(job.limit.nodes, job.limit.depth);
+        job.run_clock_from(received_ns);
+        job
+    }
+
+    /// Lets all its times run from `base_ns`.
+    pub(super) fn run_clock_from(&mut self, base_ns: u64) {
+        self.plan_clock(base_ns);
+        self.plan_limit(base_ns);
+        self.plan_watchdog(base_ns);
+        self.arm_control();
+    }
+
+    /// Applies an `update`, whose times run from its arrival.
+    pub(super) fn update(&mut self, update: &wire::Update, base_ns: u64) {
+        if update.clock.is_some()
+            || update.hard_ms.is_some()
+            || !update.limit.is_empty()
+            || update.mode.is_some()
+        {
+            // What the client spent before the `go` says nothing about times that begin now.
+            self.elapsed_ms = 0;
+        }
+        if !update.limit.is_empty() {
+            self.limit = update.limit;
+            self.control.set_limits(self.limit.nodes, self.limit.depth);
+            self.plan_limit(base_ns);
+        }
+        if update.hard_ms.is_some() {
+            self.hard_ms = update.hard_ms;
+            self.plan_watchdog(base_ns);
+        }
+        let ponderhit = update.mode.is_some() && self.mode != Mode::Move;
+        if ponderhit {
+            self.mode = Mode::Move;
+        }
+        if update.clock.is_some() || ponderhit {
+            self.clock = update.clock.or(self.clock);
+            self.plan_clock(base_ns);
+        }
+        self.arm_control();
+    }
+
+    /// Whether a search for a move would have a clock or a limit after this `update`.
+    pub(super) fn would_end_after(&self, update: &wire::Update) -> bool {
+        update.clock.or(self.clock).is_some() || !update.limit.is_empty() || !self.limit.is_empty()
+    }
+
+    /// Gives the job ten seconds, or whatever it is, after the end of input.
+    pub(super) fn end_with_input(&mut self, at_ns: u64) {
+        self.deadlines.eof = Some(at_ns);
+    }
+
+    /// Gives the search until `at_ns` to publish a move.
+    pub(super) fn await_first_move(&mut self, at_ns: u64) {
+        let at_ns = self.deadlines.first_move.map_or(at_ns, |old| old.min(at_ns));
+        self.deadlines.first_move = Some(at_ns);
+    }
+
+    /// Has its position read at once, or given up at `at_ns`.
+    pub(super) fn hurry(&mut self, at_ns: u64) {
+        self.interrupt.hurry();
+        self.deadlines.unprepared.get_or_insert(at_ns);
+    }
+
+    /// Whether its position was not read in time.
+    pub(super) fn is_unprepared(&self, now_ns: u64) -> bool {
+        self.phase == Phase::Preparing && self.deadlines.unprepared.is_some_and(|at| at <= now_ns)
+    }
+
+    /// Notes why it is to end. What a client is told of, such as a stop, comes before a deadline that passed.
+    pub(super) fn end_for(&mut self, reason: Reason) {
+        if self.ending.is_none() || (self.told_ending().is_none() && is_told(reason)) {
+            self.ending = Some(reason);
+        }
+    }
+
+    /// Why it is to end, if a client was told so.
+    pub(super) fn told_ending(&self) -> Option<Reason> {
+        self.ending.filter(|reason| is_told(*reason))
+    }
+
+    /// Whether nothing but the client or a proof ends it.
+    pub(super) fn is_open_ended(&self) -> bool {
+        let timed = [self.deadlines.clock, self.deadlines.limit, self.deadlines.watchdog];
+        self.ending.is_none() && timed.iter().all(Option::is_none) && self.limit.is_empty()
+    }
+
+    /// Whether the one legal move can be answered without a search. A limit is an order to search.
+    pub(super) fn is_only_move(&self) -> bool {
+        self.forced && self.mode == Mode::Move && !self.is_limited()
+    }
+
+    /// Whether the request set a limit of nodes, depth or time.
+    pub(super) fn is_limited(&self) -> bool {
+        !self.limit.is_empty()
+    }
+
+    /// When it answers at the latest, by its clock, its limit or `hard_ms`.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        let Deadlines { clock, limit, watchdog, .. } = self.deadlines;
+        [clock, limit, watchdog].into_iter().flatten().min()
+    }
+
+    /// How it takes its turns.
+    pub(super) fn class(&self) -> Class {
+        let ends_by_itself = self.deadline().is_some() || self.is_limited();
+        if self.mode == Mode::Move && ends_by_itself { Class::Move } else { Class::Endless }
+    }
+
+    /// Whether the clock was at its end when it began to run.
+    pub(super) fn has_flagged(&self, now_ns: u64) -> bool {
+        self.deadlines.clock.is_some_and(|at| at <= now_ns)
+    }
+
+    /// Why the job must end by now, if it must: the earliest deadline's reason.
+    pub(super) fn due(&self, now_ns: u64) -> Option<Reason> {
+        self.ends().filter(|(at, _)| *at <= now_ns).min_by_key(|(at, _)| *at).map(|(_, reason)| reason)
+    }
+
+    /// The deadlines that count now. The timer is set by them and what is due is found by them, so that no
+    /// timer fires for nothing.
+    fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
+        let Deadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
+        let ending = self.ending.unwrap_or(Reason::Stopped);
+        let (timed, watched, last) = match self.phase {
+            // It ends as soon as a legal move is known, or its position is given up.
+            Phase::Preparing if self.ending.is_some() => (false, false, false),
+            // Its clocks have not begun to run.
+            Phase::Waiting => (false, false, true),
+            _ => (self.ending.is_none(), true, true),
+        };
+        [
+            (clock.filter(|_| timed), Reason::Clock),
+            (limit.filter(|_| timed), Reason::Limit),
+            (watchdog.filter(|_| watched), Reason::Deadline),
+            (eof.filter(|_| last), ending),
+            (first_move.filter(|_| last), ending),
+            (unprepared.filter(|_| self.phase == Phase::Preparing), ending),
+        ]
+        .into_iter()
+        .filter_map(|(at, reason)| Some((at?, reason)))
+    }
+
+    /// Waits for its session or for cores, with clocks that stand: what ran out before says nothing.
+    pub(super) fn enqueue(&mut self) {
+        self.phase = Phase::Waiting;
+        self.ending = self.told_ending();
+    }
+
+    /// Whether `hard_ms` is over.
+    pub(super) fn watchdog_is_due(&self, now_ns: u64) -> bool {
+        self.deadlines.watchdog.is_some_and(|at| at <= now_ns)
+    }
+
+    /// When the watchdog must look at the job next.
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        let held = |pace: Pace| pace.held.then_some(pace.next_ns);
+        let reminder = self.reminds().then_some(self.reminder_ns);
+        let news = [held(self.best_pace), held(self.progress_pace), reminder];
+        self.ends().map(|(at, _)| at).chain(news.into_iter().flatten()).min()
+    }
+
+    /// Why a search that ended by itself ends the job, or nothing if the job stays open.
+    pub(super) fn reason_of(&self, end: End) -> Option<Reason> {
+        match end {
+            End::Proven => Some(Reason::Proven),
+            End::Limit if self.mode != Mode::Move && !self.is_limited() => None,
+            End::Limit => Some(Reason::Limit),
+            End::Clock | End::Stopped => Some(self.ending.unwrap_or_else(|| self.nearest_end())),
+        }
+    }
+
+    /// Which news the next published lines make, given how far the search has come. `lines` differ from the
+    /// last best.
+    pub(super) fn news(&mut self, lines_changed: bool, depth: u32) -> Vec<InfoEvent> {
+        let mut news = Vec::new();
+        if lines_changed && self.wants.best {
+            news.push(InfoEvent::Best);
+        }
+        if depth > self.shown_depth {
+            self.shown_depth = depth;
+            if self.wants.progress {
+                news.push(InfoEvent::Progress);
+            }
+        }
+        news
+    }
+
+    /// The search begins; `reminder` is the time after which `progress` is told for the first time.
+    pub(super) fn began(&mut self, now_ns: u64, reminder: Duration) {
+        self.started_ns = Some(now_ns);
+        let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
+        self.reminder_ns = now_ns.saturating_add(pause);
+    }
+
+    /// Whether news of this kind may go out now, and how many they replaced; otherwise they are held, and
+    /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told
+    /// even if no depth was completed.
+    pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
+        let pace = match event {
+            InfoEvent::Started => return Some(0),
+            InfoEvent::Best => &mut self.best_pace,
+            InfoEvent::Progress => &mut self.progress_pace,
+        };
+        if now_ns < pace.next_ns {
+            pace.skipped += u64::from(pace.held);
+            pace.held = true;
+            return None;
+        }
+        pace.next_ns = now_ns.saturating_add(self.wants.interval_ns);
+        pace.held = false;
+        let skipped = std::mem::take(&mut pace.skipped);
+        if event == InfoEvent::Progress {
+            let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
+            self.reminder_ns = now_ns.saturating_add(pause);
+        }
+        Some(skipped)
+    }
+
+    /// The kinds of news that have waited long enough.
+    pub(super) fn overdue_news(&self, now_ns: u64) -> Vec<InfoEvent> {
+        let held = |pace: Pace| pace.held && pace.next_ns <= now_ns;
+        let mut news = Vec::new();
+        if held(self.best_pace) {
+            news.push(InfoEvent::Best);
+        }
+        if held(self.progress_pace) || (self.reminds() && self.reminder_ns <= now_ns) {
+            news.push(InfoEvent::Progress);
+        }
+        news
+    }
+
+    fn reminds(&self) -> bool {
+        self.wants.progress && self.published && matches!(self.phase, Phase::Searching(_))
+    }
+
+    /// Whether the client wants news of this kind.
+    pub(super) fn wants(&self, event: InfoEvent) -> bool {
+        self.wants.has(event)
+    }
+
+    /// How far the search has come, as the wire tells it.
+    pub(super) fn stats(&self, now_ns: u64) -> wire::Stats {
+        let stats = self.control.stats();
+        let spent_ns = self.started_ns.map_or(0, |started| now_ns.saturating_sub(started));
+        let nps = u128::from(stats.nodes) * 1_000_000_000 / u128::from(spent_ns.max(1));
+        wire::Stats {
+            nodes: stats.nodes,
+            nps: if spent_ns == 0 { 0 } else { nps.min(wire::MAX_INT as u128) as u64 },
+            time_ms: spent_ns / 1_000_000,
+            depth: stats.depth,
+            seldepth: stats.seldepth,
+            hash_ppm: stats.hash_ppm,
+        }
+    }
+
+    /// The job's times on the clock of `t_us`.
+    pub(super) fn timing(&self, decided_ns: u64) -> wire::Timing {
+        wire::Timing {
+            received_us: self.received_ns / 1000,
+            started_us: self.started_ns.unwrap_or(decided_ns) / 1000,
+            decided_us: decided_ns / 1000,
+        }
+    }
+
+    fn plan_clock(&mut self, base_ns: u64) {
+        if matches!(self.clock, Some(Clock::Anytime { .. })) {
+            self.wants = self.wants.anytime();
+        }
+        let spent = self.elapsed_ms.saturating_add(self.overhead_ms);
+        let plan = match self.clock {
+            // A clock that comes with an analysis or a ponder is kept until `update` starts it.
+            _ if self.mode != Mode::Move => TimePlan::unlimited(),
+            None | Some(Clock::None | Clock::Anytime { .. }) => TimePlan::unlimited(),
+            Some(Clock::PerMove { ms }) => TimePlan::per_move(ms, spent),
+            Some(Clock::Increment { me_ms, inc_ms, moves_to_go, .. }) => {
+                TimePlan::increment(me_ms, inc_ms, moves_to_go, spent)
+            }
+            Some(Clock::Delay { me_ms, delay_ms, .. }) => TimePlan::delay(me_ms, delay_ms, spent),
+            Some(Clock::Bank { turn_ms, bank_ms }) => TimePlan::bank(turn_ms, bank_ms, spent),
+        };
+        let at =
+            |offset: Option<Duration>| offset.map(|offset| base_ns.saturating_add(offset.as_nanos() as u64));
+        self.deadlines.clock_free = base_ns.saturating_add(plan.free.as_nanos() as u64);
+        self.deadlines.clock_soft = at(plan.soft);
+        self.deadlines.clock = at(plan.hard);
+    }
+
+    fn plan_limit(&mut self, base_ns: u64) {
+        self.deadlines.limit = self.limit.time_ms.map(|ms| self.offset(base_ns, ms, margin_us));
+    }
+
+    fn plan_watchdog(&mut self, base_ns: u64) {
+        let margin = |total_us: i64| WATCHDOG_MARGIN_US.min(total_us / 4);
+        self.deadlines.watchdog = self.hard_ms.map(|ms| self.offset(base_ns, ms, margin));
+    }
+
+    /// `ms` after `base_ns`, less what is spent and the margin for writing.
+    fn offset(&self, base_ns: u64, ms: u64, margin: impl Fn(i64) -> i64) -> u64 {
+        let spent = self.elapsed_ms.saturating_add(self.overhead_ms);
+        let left_us = i64::try_from(ms.saturating_sub(spent)).unwrap_or(i64::MAX).saturating_mul(1000);
+        let left_us = (left_us - margin(left_us)).max(0) as u64;
+        base_ns.saturating_add(left_us.saturating_mul(1000))
+    }
+
+    /// Tells the running search its deadlines. `hard_ms` is the watchdog's alone.
+    fn arm_control(&self) {
+        let Deadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
+        let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
+        self.control.set_free(clock_free);
+        self.control.set_deadlines(clock_soft.unwrap_or(UNLIMITED).min(hard), hard);
+    }
+
+    /// The reason of the deadline that comes first: why a search that saw one ended.
+    fn nearest_end(&self) -> Reason {
+        let Deadlines { clock, limit, .. } = self.deadlines;
+        match (clock, limit) {
+            (Some(clock), Some(limit)) if limit < clock => Reason::Limit,
+            (None, Some(_)) => Reason::Limit,
+            (Some(_), _) => Reason::Clock,
+            (None, None) => Reason::Limit,
+        }
+    }
+}
+
+/// Whether an end for this reason is one that clients hear of when it is decided.
+fn is_told(reason: Reason) -> bool {
+    matches!(reason, Reason::Stopped | Reason::Closed | Reason::Shutdown)
+}
+
+fn ns(ms: u64) -> u64 {
+    ms.saturating_mul(1_000_000)
+}

@@ -1,0 +1,239 @@
+//! Who may be connected: strangers and greeted clients have places of their own, so that peers that never say
+//! `hello` keep nobody out who does; and peers that guess tokens wait for their answers.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+
+use plyd_protocol as wire;
+use plyd_protocol::ErrorCode;
+
+use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
+
+/// When a client that found no place may try again.
+const PLACE_RETRY_MS: u64 = 1000;
+/// How long the answer to the first wrong token of a network waits; twice as long each time.
+const FIRST_DELAY_MS: u64 = 100;
+const LONGEST_DELAY_MS: u64 = 5000;
+/// After so long without a wrong token a network begins anew.
+const FORGET_NS: u64 = 60_000_000_000;
+/// The networks that are told apart at most.
+const NETWORKS: usize = 1024;
+/// At most one line of log about wrong tokens in this time.
+const LOG_NS: u64 = 10_000_000_000;
+
+/// What counts as one address: an IPv4 address, or the 64 bits of an IPv6 network, whose hosts pick the rest.
+pub(super) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+        v4 => v4,
+    }
+}
+
+/// Wrong tokens so far.
+#[derive(Default)]
+pub(super) struct Guesses {
+    by_network: HashMap<Option<IpAddr>, Guess>,
+    unlogged: u64,
+    logged_ns: Option<u64>,
+}
+
+struct Guess {
+    count: u32,
+    last_ns: u64,
+}
+
+impl Guesses {
+    /// Notes a wrong token; how long its answer waits.
+    fn note(&mut self, network: Option<IpAddr>, now_ns: u64) -> u64 {
+        if self.by_network.len() >= NETWORKS {
+            self.by_network.retain(|_, guess| guess.last_ns + FORGET_NS > now_ns);
+        }
+        let is_known = self.by_network.len() + 1 < NETWORKS || self.by_network.contains_key(&network);
+        // Those for whom there is no place share one; it is no address that a peer can have.
+        let guess =
+            self.by_network.entry(if is_known { network } else { Some(Ipv6Addr::UNSPECIFIED.into()) });
+        let guess = guess.or_insert(Guess { count: 0, last_ns: now_ns });
+        if guess.last_ns + FORGET_NS <= now_ns {
+            guess.count = 0;
+        }
+        guess.last_ns = now_ns;
+        let delay_ms = FIRST_DELAY_MS.checked_shl(guess.count.min(16)).unwrap_or(LONGEST_DELAY_MS);
+        guess.count += 1;
+        self.unlogged += 1;
+        if self.logged_ns.is_none_or(|logged| logged + LOG_NS <= now_ns) {
+            self.logged_ns = Some(now_ns);
+            let count = std::mem::take(&mut self.unlogged);
+            let last_from = network.map_or_else(|| "unix".to_owned(), |network| network.to_string());
+            tracing::warn!(count, last_from, "wrong tokens");
+        }
+        delay_ms.min(LONGEST_DELAY_MS) * 1_000_000
+    }
+}
+
+impl Conn {
+    pub(super) fn is_stranger(&self) -> bool {
+        self.remote && self.needs_hello && self.stage != Stage::Flushing
+    }
+
+    fn is_greeted(&self) -> bool {
+        self.remote && self.greeted && self.stage != Stage::Flushing
+    }
+}
+
+impl State {
+    /// Lets strangers leave for one that came, the oldest first: of its own address if that has too many
+    /// connections, else of all.
+    pub(super) fn make_place(&mut self, newcomer: ConnId, now_ns: u64) {
+        let most = self.limits.connections_per_address;
+        let network = self.conns.get(&newcomer).and_then(|conn| conn.network);
+        let of_network = |conn: &Conn| conn.network == network;
+        if most > 0 && network.is_some() {
+            let count = self.conns.values().filter(|conn| of_network(conn) && conn.stage != Stage::Flushing);
+            if count.count() > most {
+                self.oldest_leaves(newcomer, "connections_per_address", of_network, now_ns);
+            }
+        }
+        if self.conns.values().filter(|conn| conn.is_stranger()).count() > self.limits.strangers {
+            self.oldest_leaves(newcomer, "strangers", |_| true, now_ns);
+        }
+    }
+
+    fn oldest_leaves(
+        &mut self,
+        newcomer: ConnId,
+        limit: &str,
+        is_meant: impl Fn(&Conn) -> bool,
+        now_ns: u64,
+    ) {
+        let mut strangers = self.conns.iter().filter(|(_, conn)| conn.is_stranger() && is_meant(conn));
+        let oldest = strangers.find(|(id, _)| **id != newcomer).map(|(id, _)| *id);
+        if let Some(oldest) = oldest {
+            self.leave(oldest, limit, "another connection came before this one said hello", now_ns);
+        }
+    }
+
+    /// Ends a connection because of a limit, which a notice names.
+    pub(super) fn leave(&mut self, id: ConnId, limit: &str, message: &str, now_ns: u64) {
+        tracing::debug!(conn = id, limit, "connection ended by a limit");
+        self.counters.connections_dropped += 1;
+        let notice = wire::Notice {
+            limit: Some(limit.to_owned()),
+            ..wire::Notice::new(wire::NoticeKind::Warning, message)
+        };
+        self.send_message(id, &wire::Message::Notice(notice), now_ns);
+        self.end_conn(id, now_ns);
+    }
+
+    /// Whether a stranger whose `hello` is good may stay.
+    ///
+    /// # Errors
+    /// All places are taken, or all of its address.
+    pub(super) fn find_place(&self, id: ConnId) -> Result<(), Refusal> {
+        let Some(conn) = self.conns.get(&id).filter(|conn| conn.remote) else { return Ok(()) };
+        let (network, most) = (conn.network, self.limits.connections_per_address);
+        let greeted = || self.conns.values().filter(|conn| conn.is_greeted());
+        let here = || greeted().filter(|conn| conn.network == network).count();
+        let message = if greeted().count() >= self.limits.connections {
+            format!("at most {} connections are open", self.limits.connections)
+        } else if most > 0 && network.is_some() && here() >= most {
+            format!("at most {most} connections are open from one address")
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS))
+    }
+
+    /// Keeps back the answer to a wrong token, and whatever else comes from that peer.
+    pub(super) fn answer_late(&mut self, id: ConnId, body: String, now_ns: u64) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.stage = Stage::Late(body);
+        let delay = self.guesses.note(conn.network, now_ns);
+        self.set_timer(now_ns + delay, Timer::Late(id));
+    }
+
+    /// Whether the answer to a connection's wrong token is kept back.
+    pub(super) fn is_late(&self, id: ConnId) -> bool {
+        self.conns.get(&id).is_some_and(|conn| matches!(conn.stage, Stage::Late(_)))
+    }
+
+    /// Gives the answer that was kept back.
+    pub(super) fn late_answer_is_due(&mut self, id: ConnId, now_ns: u64) {
+        // It may have left by a limit meanwhile.
+        if let Some(conn) = self.conns.get_mut(&id)
+            && let Stage::Late(body) = &mut conn.stage
+        {
+            let body = std::mem::take(body);
+            self.drain(id, Some(body), wire::OnEof::Stop, now_ns);
+        }
+    }
+
+    /// Begins to look whether a client that was greeted is idle.
+    pub(super) fn watch_idle(&mut self, id: ConnId, now_ns: u64) {
+        let most = self.limits.idle.as_nanos() as u64;
+        if most > 0 && self.conns.get(&id).is_some_and(|conn| conn.remote) {
+            self.set_timer(now_ns.saturating_add(most), Timer::Idle(id));
+        }
+    }
+
+    /// Ends a connection that was idle for too long: no line came, nothing was sent, nothing is in flight.
+    pub(super) fn idle_is_due(&mut self, id: ConnId, now_ns: u64) {
+        let most = self.limits.idle.as_nanos() as u64;
+        let Some(conn) = self.conns.get(&id).filter(|conn| conn.stage == Stage::Open) else { return };
+        let is_busy = !conn.inflight.is_empty() || self.is_taking(id);
+        let since = if is_busy { now_ns } else { conn.active_ns };
+        if since + most <= now_ns {
+            self.leave(id, "idle_ms", "nothing came for too long", now_ns);
+        } else {
+            self.set_timer(since + most, Timer::Idle(id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::budget::Memory;
+    use crate::conn::Origin;
+    use crate::limits::Limits;
+    use crate::transport::Signal;
+
+    #[test]
+    fn an_address_is_one_however_it_is_written() {
+        let of = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(of("192.0.2.1"), "192.0.2.1");
+        assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    }
+
+    #[test]
+    fn a_wrong_token_opens_nothing_when_its_answer_comes_after_the_end() {
+        let nobody = || Signal::Task(Arc::default());
+        let token = Some("secret".to_owned());
+        let mut state = State::new(Limits::default(), &[], token, Memory::new(0), 0);
+        let id = state.open_conn(Origin::Socket(None), [nobody(), nobody(), nobody()], 0);
+        state.answer_late(id, "{}".to_owned(), 0);
+        state.leave(id, "hello_ms", "hello did not come in time", 1);
+        state.late_answer_is_due(id, 2);
+        let conn = &state.conns[&id];
+        assert_eq!((&conn.stage, conn.greeted), (&Stage::Flushing, false));
+        assert!(conn.outbox.has_waiting(), "the peer has not read");
+    }
+
+    #[test]
+    fn answers_to_guesses_come_later_and_later_and_networks_are_bounded() {
+        let mut guesses = Guesses::default();
+        let delays: Vec<u64> = (0..8).map(|_| guesses.note(None, 0) / 1_000_000).collect();
+        assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+        for n in 0..3000_u32 {
+            guesses.note(Some(IpAddr::V4(n.into())), 1);
+        }
+        assert!(guesses.by_network.len() <= NETWORKS);
+        // An honest client that mistyped is not punished for ever.
+        assert_eq!(guesses.note(None, FORGET_NS * 2), 100_000_000);
+    }
+}

@@ -1,0 +1,404 @@
+//! The threads that work on requests, and whose turn it is.
+//!
+//! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait
+//! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and
+//! what breaks off is worked on again, from its beginning, by the slow threads, or by those for urgent
+//! requests where a clock runs: no question keeps a move waiting. A slow request whose answer is wanted at
+//! once goes back to the quick ones: what they cannot decide in that time a search begins without, and a
+//! question ends without an answer.
+
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use plyd_protocol::ErrorCode;
+
+use super::Shared;
+use super::prepare::{Context, Output, Task, TaskId, Work};
+use super::state::{ConnId, Refusal};
+use plyd_core::effort::Effort;
+use plyd_core::search::clock::now_ns;
+
+/// The most threads that work on quick requests.
+const QUICK_THREADS: usize = 4;
+/// By how much the nice value of what no clock waits for exceeds that of searches: beside a search it gets a
+/// tenth of a core, less than the schedule leaves to such work when it promises minimums.
+pub(super) const SLOW_NICE: u8 = 10;
+
+/// The most threads that work on urgent requests, and on slow ones: half of the cores, since no schedule
+/// shares them out, but so many that no connection holds all.
+fn slow_threads(cores: usize) -> usize {
+    (cores / 2).clamp(2, QUICK_THREADS)
+}
+
+/// Which threads work on a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// What the work of some milliseconds answers.
+    Quick,
+    /// Longer ones that a clock waits for, or whoever stopped them.
+    Urgent,
+    /// Longer ones that none waits for.
+    Slow,
+}
+
+/// The requests that wait for a thread.
+pub(super) struct Pool {
+    queues: Mutex<Queues>,
+    ready: [Condvar; 3],
+}
+
+struct Queues {
+    of: [Queue; 3],
+    closed: bool,
+}
+
+/// The requests that wait for threads of a kind.
+struct Queue {
+    turns: Turns<Task>,
+    max_threads: usize,
+    threads: usize,
+    idle: usize,
+}
+
+impl Queue {
+    fn new(max_threads: usize) -> Self {
+        Self { turns: Turns::new(max_threads / 2), max_threads, threads: 0, idle: 0 }
+    }
+}
+
+/// What waits, by connections, which take turns.
+struct Turns<T> {
+    /// How much of one connection is worked on at most.
+    max_of_one: usize,
+    /// The connections with something that waits, whose turn is next first.
+    waiting: VecDeque<(ConnId, VecDeque<T>)>,
+    /// How much of each connection is worked on.
+    working: HashMap<ConnId, usize>,
+}
+
+impl<T> Turns<T> {
+    fn new(max_of_one: usize) -> Self {
+        Self { max_of_one, waiting: VecDeque::new(), working: HashMap::new() }
+    }
+
+    fn push(&mut self, conn: ConnId, item: T) {
+        match self.waiting.iter_mut().find(|(of, _)| *of == conn) {
+            Some((_, items)) => items.push_back(item),
+            None => self.waiting.push_back((conn, VecDeque::from([item]))),
+        }
+    }
+
+    /// Takes what is next, and gives the connection's next turn to the others.
+    fn next(&mut self) -> Option<T> {
+        let is_free =
+            |(conn, _): &(ConnId, _)| self.working.get(conn).is_none_or(|&some| some < self.max_of_one);
+        let at = self.waiting.iter().position(is_free)?;
+        let (conn, mut items) = self.waiting.remove(at)?;
+        let item = items.pop_front();
+        if !items.is_empty() {
+            self.waiting.push_back((conn, items));
+        }
+        *self.working.entry(conn).or_default() += 1;
+        item
+    }
+
+    /// Notes that something of a connection is done.
+    fn done(&mut self, conn: ConnId) {
+        if let Some(working) = self.working.get_mut(&conn) {
+            *working -= 1;
+            if *working == 0 {
+                self.working.remove(&conn);
+            }
+        }
+    }
+
+    /// Takes out what waits and is meant.
+    fn remove(&mut self, conn: ConnId, is_meant: impl Fn(&T) -> bool) -> Option<T> {
+        let at = self.waiting.iter().position(|(of, _)| *of == conn)?;
+        let items = &mut self.waiting[at].1;
+        let item = items.iter().position(is_meant).and_then(|index| items.remove(index));
+        if items.is_empty() {
+            self.waiting.remove(at);
+        }
+        item
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.iter().map(|(_, items)| items.len()).sum()
+    }
+}
+
+impl Pool {
+    /// No thread yet, on so many cores.
+    pub(super) fn new(cores: usize) -> Self {
+        let of = [QUICK_THREADS, slow_threads(cores), slow_threads(cores)].map(Queue::new);
+        Self { queues: Mutex::new(Queues { of, closed: false }), ready: Default::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the first thread, so that the first request need not.
+    pub(super) fn warm(&self, shared: &Arc<Shared>) {
+        self.lock().of[Kind::Quick as usize].threads += 1;
+        self.hire(shared, Kind::Quick);
+    }
+
+    /// Has a task worked on.
+    pub(super) fn submit(&self, shared: &Arc<Shared>, task: Task) {
+        self.give(shared, Kind::Quick, task);
+    }
+
+    /// Has a task answered sooner, if it waits for an urgent or a slow thread: at once where it is hurried,
+    /// else as soon as what it asks deserves by now.
+    pub(super) fn hurry(&self, shared: &Arc<Shared>, conn: ConnId, id: TaskId) {
+        let mut queues = self.lock();
+        let found = [Kind::Urgent, Kind::Slow]
+            .into_iter()
+            .find_map(|kind| queues.of[kind as usize].turns.remove(conn, |task| task.id == id));
+        drop(queues);
+        if let Some(task) = found {
+            self.repeat(shared, task);
+        }
+    }
+
+    /// Has a task worked on again from its beginning, by a thread for long work unless it is to be answered
+    /// at once by now.
+    fn repeat(&self, shared: &Arc<Shared>, task: Task) {
+        let kind = longer(shared, &task);
+        let mut queues = self.lock();
+        if !task.interrupt.is_hurried() {
+            queues.of[kind as usize].turns.push(task.conn, task);
+            return self.have(shared, kind, queues);
+        }
+        drop(queues);
+        self.give(shared, Kind::Quick, task);
+    }
+
+    fn give(&self, shared: &Arc<Shared>, kind: Kind, task: Task) {
+        let mut queues = self.lock();
+        queues.of[kind as usize].turns.push(task.conn, task);
+        self.have(shared, kind, queues);
+    }
+
+    /// Has a thread for what was just put in line.
+    fn have(&self, shared: &Arc<Shared>, kind: Kind, mut queues: MutexGuard<'_, Queues>) {
+        let queue = &mut queues.of[kind as usize];
+        let short = queue.turns.len() > queue.idle && queue.threads < queue.max_threads;
+        queue.threads += usize::from(short);
+        drop(queues);
+        if short {
+            self.hire(shared, kind);
+        } else {
+            self.ready[kind as usize].notify_one();
+        }
+    }
+
+    /// Ends the threads once they are idle.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.ready.iter().for_each(Condvar::notify_all);
+    }
+
+    fn hire(&self, shared: &Arc<Shared>, kind: Kind) {
+        let worker = Arc::clone(shared);
+        let name = match kind {
+            Kind::Quick => "request",
+            Kind::Urgent => "urgent-request",
+            Kind::Slow => "slow-request",
+        };
+        let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            worker.priority.apply();
+            while let Some(task) = worker.pool.next(kind) {
+                run(&worker, kind, task);
+            }
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "cannot start a thread for requests");
+            let mut queues = self.lock();
+            let queue = &mut queues.of[kind as usize];
+            queue.threads -= 1;
+            let stranded = if queue.threads == 0 { queue.turns.next() } else { None };
+            drop(queues);
+            // Without any thread the caller does the work: late is better than never.
+            if let Some(task) = stranded {
+                run(shared, kind, task);
+            }
+        }
+    }
+
+    fn next(&self, kind: Kind) -> Option<Task> {
+        let mut queues = self.lock();
+        loop {
+            if let Some(task) = queues.of[kind as usize].turns.next() {
+                return Some(task);
+            }
+            if queues.closed {
+                return None;
+            }
+            queues.of[kind as usize].idle += 1;
+            queues = self.ready[kind as usize].wait(queues).unwrap_or_else(PoisonError::into_inner);
+            queues.of[kind as usize].idle -= 1;
+        }
+    }
+
+    fn done(&self, kind: Kind, conn: ConnId) {
+        self.lock().of[kind as usize].turns.done(conn);
+    }
+}
+
+/// Works on a task. Whatever waits for it in its lane gets in line then. A panic costs its request alone:
+/// neither the thread nor the lane.
+fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
+    let conn = task.conn;
+    let answered = catch_unwind(AssertUnwindSafe(|| answer(shared, kind, &task)));
+    shared.pool.done(kind, conn);
+    match answered {
+        Ok(Answered::Fully) => {}
+        Ok(Answered::Partly) => return shared.pool.repeat(shared, task),
+        Ok(Answered::NotYet) => return shared.pool.give(shared, longer(shared, &task), task),
+        Err(panic) => {
+            let refusal = broken(shared, panic);
+            shared.with(|state| {
+                let open =
+                    state.conns.get(&task.conn).is_some_and(|conn| conn.inflight.contains_key(&task.name));
+                if open {
+                    state.commit(&task, Output::Refused(refusal), now_ns());
+                }
+            });
+        }
+    }
+    let next = shared.with(|state| state.next_in_lane(&task));
+    if let Some(next) = next {
+        shared.pool.submit(shared, next);
+    }
+}
+
+/// Which threads work on what the quick ones cannot answer.
+fn longer(shared: &Arc<Shared>, task: &Task) -> Kind {
+    if shared.with(|state| state.is_urgent(task)) { Kind::Urgent } else { Kind::Slow }
+}
+
+/// What came of the work on a task.
+enum Answered {
+    Fully,
+    /// More than the quick threads may spend would decide it; in a hurry what they found is good enough.
+    Partly,
+    /// It takes more than they may spend to answer at all.
+    NotYet,
+}
+
+fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
+    let output = match shared.with(|state| state.context(task)) {
+        _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
+        Err(refusal) => Output::Refused(refusal),
+        Ok(context) => {
+            let is_go = matches!(task.work, Work::Go(..));
+            let effort = match kind {
+                Kind::Quick => Effort::brief(task.interrupt.clone()),
+                Kind::Urgent | Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
+                Kind::Urgent | Kind::Slow => Effort::of_question(task.interrupt.clone()),
+            };
+            let output = if kind == Kind::Slow {
+                work_apart(shared, task, context, &effort)
+            } else {
+                catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
+            };
+            let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
+            // In a hurry a search begins with what is known; a question has no use for that.
+            let is_hurried = task.interrupt.is_hurried();
+            let is_short = effort.was_broken_off() || (effort.was_cut() && !(is_hurried && is_go));
+            let is_over = task.interrupt.is_ended() || (is_hurried && !is_go);
+            match kind {
+                _ if !is_short => output,
+                Kind::Quick if !is_over => {
+                    drop_output(output);
+                    return if effort.was_broken_off() && is_go {
+                        Answered::NotYet
+                    } else {
+                        Answered::Partly
+                    };
+                }
+                _ => {
+                    drop_output(output);
+                    Output::Refused(Refusal::unprepared())
+                }
+            }
+        }
+    };
+    shared.with(|state| state.commit(task, output, now_ns()));
+    Answered::Fully
+}
+
+/// Works on what no clock waits for, below the priority of searches. On a thread of its own, because a thread
+/// cannot raise its priority again, and what it starts inherits it: the caller commits, which may start a
+/// search.
+fn work_apart(
+    shared: &Shared,
+    task: &Task,
+    context: Context,
+    effort: &Arc<Effort>,
+) -> std::thread::Result<Output> {
+    let mut context = Some(context);
+    let mut work = || Some(shared.bench.work(task, context.take()?, effort));
+    let done = std::thread::scope(|scope| {
+        let apart = || {
+            shared.slow_priority.apply();
+            work()
+        };
+        let started = std::thread::Builder::new().name("slow-reading".to_owned()).spawn_scoped(scope, apart);
+        started.map(std::thread::ScopedJoinHandle::join)
+    });
+    let output = match done {
+        Ok(joined) => joined?,
+        Err(error) => {
+            tracing::error!(%error, "cannot start a thread for a slow request");
+            catch_unwind(AssertUnwindSafe(work))?
+        }
+    };
+    Ok(output.unwrap_or_else(|| Output::Refused(Refusal::unprepared())))
+}
+
+/// Drops what came of work that is done again: its destructors are the games' code.
+fn drop_output(output: Output) {
+    if catch_unwind(AssertUnwindSafe(|| drop(output))).is_err() {
+        tracing::error!("dropping what a game made panicked");
+    }
+}
+
+/// The answer to a request that panicked.
+fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> Refusal {
+    let incident = shared.incident("a request panicked", panic.as_ref());
+    if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        // What a game panics with may have a destructor that panics in its turn; the second is not tried.
+        std::mem::forget(worse);
+    }
+    Refusal::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_take_turns_and_none_holds_all_threads() {
+        let mut turns = Turns::new(2);
+        for item in 0..5 {
+            turns.push(1, (1, item));
+        }
+        turns.push(2, (2, 0));
+        turns.push(3, (3, 0));
+        assert_eq!([turns.next(), turns.next(), turns.next()], [Some((1, 0)), Some((2, 0)), Some((3, 0))]);
+        assert_eq!(turns.next(), Some((1, 1)));
+        assert_eq!((turns.next(), turns.len()), (None, 3), "one connection has its share");
+        turns.push(2, (2, 1));
+        assert_eq!(turns.next(), Some((2, 1)), "others go before");
+        turns.done(1);
+        assert_eq!(turns.next(), Some((1, 2)));
+        assert_eq!(turns.remove(1, |item| item.1 == 4), Some((1, 4)));
+        assert_eq!((turns.remove(1, |item| item.1 == 4), turns.len()), (None, 1));
+    }
+}

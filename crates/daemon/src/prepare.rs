@@ -1,0 +1,355 @@
+//! The slow part of requests: parsing positions and moves, asking the rules, opening engines.
+//!
+//! It runs on the pool's threads, without the lock, on a copy of what it needs to know of the state
+//! ([`Context`]); what comes of it ([`Output`]) is taken over under the lock.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
+
+use super::budget::Memory;
+use super::describe;
+use super::holdings::Named;
+use super::job::{EngineKey, Prepared, Seat};
+use super::outbox::JobId;
+use super::state::{ConnId, Refusal, Session};
+use plyd_bridge::{self as bridge, given};
+use plyd_core::effort::{Effort, Interrupt};
+use plyd_core::engine::settings::{self, Caps, Settings};
+use plyd_core::engine::{AnyRoot, Doubt, Entry, Fault};
+use plyd_core::game::Rules;
+use plyd_core::options::Options;
+
+/// The seed of requests that name neither a session nor a seed.
+const DEFAULT_SEED: u64 = 0;
+
+/// A task; those that arrived later have larger ones.
+pub(super) type TaskId = u64;
+
+/// A request that takes time.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// Which it is.
+    pub(super) id: TaskId,
+    /// Ends the work on it.
+    pub(super) interrupt: Interrupt,
+    /// The connection.
+    pub(super) conn: ConnId,
+    /// The request's id.
+    pub(super) name: String,
+    /// The request's line.
+    pub(super) line: u64,
+    /// The session.
+    pub(super) session: Option<String>,
+    /// Requests of one lane are worked on one after the other.
+    pub(super) lane: Lane,
+    /// The connection's default options when the request arrived.
+    pub(super) defaults: wire::Settings,
+    /// What is asked.
+    pub(super) work: Work,
+}
+
+/// Which requests of a connection keep their order.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Lane {
+    /// Those of a session.
+    Session(String),
+    /// Searches without a session.
+    Searches,
+    /// Questions without a session.
+    Questions,
+}
+
+/// What a task asks.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// `go`.
+    Go(JobId, Box<wire::Go>),
+    /// `newgame`.
+    NewGame(wire::NewGame),
+    /// `setoption` of a session.
+    SetOption(wire::SetOption),
+    /// `close`.
+    Close(wire::Close),
+    /// `inspect`.
+    Inspect(wire::Inspect),
+    /// `describe`.
+    Describe(wire::Describe),
+}
+
+/// A copy of what a task needs to know of the state.
+pub(super) enum Context {
+    /// The task names no session, or opens it.
+    Free,
+    /// The task's session.
+    Session(Box<SessionView>),
+}
+
+/// A session as the work on its requests sees it; a game without a session looks the same.
+#[derive(Clone)]
+pub(super) struct SessionView {
+    /// The game.
+    pub(super) entry: &'static Entry,
+    /// The rules that were given, and its seed where they take one.
+    pub(super) rules: Rules,
+    /// The options that were given.
+    pub(super) options: wire::Settings,
+    /// The seed of its players' own choices, unless an option gives one.
+    pub(super) seed: u64,
+    /// The initial position.
+    pub(super) base: Arc<dyn AnyRoot>,
+    /// The last position that was searched or looked at, with the `start` by which it was named.
+    pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
+    /// What the engine was made from that it got last: a hint for preparation.
+    pub(super) engine: Option<EngineKey>,
+}
+
+/// What came of a task.
+pub(super) enum Output {
+    /// A `result`, serialised.
+    Body(String),
+    /// A session to open, and its `result`.
+    Opened(Box<Session>, String),
+    /// A session's new options, and the `result`.
+    Options(wire::Settings, String),
+    /// The `result` of closing the session.
+    Close(String),
+    /// The `result` of looking at a position, which the session remembers.
+    Looked(String, Named),
+    /// A search that can begin.
+    Valid(Box<Prepared>),
+    /// The request is refused.
+    Refused(Refusal),
+}
+
+/// What all tasks share.
+#[derive(Clone)]
+pub(super) struct Bench {
+    /// The registry.
+    pub(super) games: &'static [&'static Entry],
+    /// The table memory.
+    pub(super) memory: Memory,
+    /// What options are capped at.
+    pub(super) caps: Caps,
+}
+
+impl Bench {
+    /// Works on a task.
+    pub(super) fn work(&self, task: &Task, context: Context, effort: &Arc<Effort>) -> Output {
+        let output = match (&task.work, context) {
+            (Work::Go(_, go), context) => self.view(&go.game, &task.defaults, context).and_then(|view| {
+                self.go(go, &view, effort).map(|prepared| Output::Valid(Box::new(prepared)))
+            }),
+            (Work::Inspect(inspect), context) => self
+                .view(&inspect.game, &task.defaults, context)
+                .and_then(|view| self.inspect(task, inspect, &view, effort)),
+            (Work::NewGame(newgame), _) => self.newgame(task, newgame),
+            (Work::SetOption(set), Context::Session(view)) => self.setoption(task, set, &view),
+            (Work::Close(close), _) => {
+                let session = close.session.clone();
+                Ok(Output::Close(body(task, ResultBody::Close(wire::CloseResult { session }))))
+            }
+            (Work::Describe(describe), _) => describe::body(self.games, describe)
+                .map(|described| body(task, ResultBody::Describe(wire::DescribeResult { body: described })))
+                .map(Output::Body),
+            (Work::SetOption(_), Context::Free) => {
+                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+            }
+        };
+        output.unwrap_or_else(Output::Refused)
+    }
+
+    /// The session of a request, or a passing one made from the game and the rules that it names.
+    fn view(
+        &self,
+        game: &GameRef,
+        defaults: &wire::Settings,
+        context: Context,
+    ) -> Result<Box<SessionView>, Refusal> {
+        match (game, context) {
+            (_, Context::Session(view)) => Ok(view),
+            (GameRef::Game { game, rules }, Context::Free) => {
+                let entry = describe::entry(self.games, game)?;
+                let rules = settings::rules(entry, &given(rules), DEFAULT_SEED)?;
+                let base = settings::open(entry, &rules, None)?;
+                let options = bridge::settings(&settings::applicable(entry, &given(defaults)));
+                Ok(Box::new(SessionView {
+                    entry,
+                    rules,
+                    options,
+                    seed: DEFAULT_SEED,
+                    base,
+                    prefix: None,
+                    engine: None,
+                }))
+            }
+            (GameRef::Session { .. }, Context::Free) => {
+                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+            }
+        }
+    }
+
+    fn newgame(&self, task: &Task, newgame: &wire::NewGame) -> Result<Output, Refusal> {
+        let entry = describe::entry(self.games, &newgame.game)?;
+        let seed = newgame.seed.map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.0);
+        let rules = settings::rules(entry, &given(&newgame.rules), seed)?;
+        let asked = given(&newgame.options);
+        settings::check_options(entry, &asked)?;
+        let asked = settings::layered(&settings::applicable(entry, &given(&task.defaults)), &asked);
+        let options = settings::options(entry, &asked, seed, self.caps)?;
+        let base = settings::open(entry, &rules, None)?;
+        let result = wire::NewGameResult {
+            session: newgame.session.clone(),
+            game: entry.name.to_owned(),
+            rules: bridge::rules(&base.rules()),
+            options: bridge::settings(&settings::effective(entry, &options)),
+            seed: wire::Seed(seed),
+            to_move: bridge::to_move(base.to_move()),
+        };
+        let options = bridge::settings(&asked);
+        let view = SessionView { entry, rules, options, seed, base, prefix: None, engine: None };
+        let session = Session { view, current: None, worker: None, forget: false, bytes: 0, prefix_bytes: 0 };
+        Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
+    }
+
+    fn setoption(&self, task: &Task, set: &wire::SetOption, view: &SessionView) -> Result<Output, Refusal> {
+        let (asked, options) = self.options(view, &set.options)?;
+        let effective = bridge::settings(&settings::effective(view.entry, &options));
+        let result = wire::SetOptionResult { session: set.session.clone(), options: effective };
+        Ok(Output::Options(bridge::settings(&asked), body(task, ResultBody::SetOption(result))))
+    }
+
+    /// A session's options with those of a request laid over them: as they were given, and as they are.
+    fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<(Settings, Options), Fault> {
+        let over = given(over);
+        settings::check_options(view.entry, &over)?;
+        let asked = settings::layered(&given(&view.options), &over);
+        let options = settings::options(view.entry, &asked, view.seed, self.caps)?;
+        Ok((asked, options))
+    }
+
+    fn inspect(
+        &self,
+        task: &Task,
+        inspect: &wire::Inspect,
+        view: &SessionView,
+        effort: &Arc<Effort>,
+    ) -> Result<Output, Refusal> {
+        let root = position(view, &inspect.position, effort)?;
+        if let Some(doubt) = root.doubt() {
+            return Err(Fault::from(doubt).into());
+        }
+        let (_, options) = self.options(view, &wire::Settings::new())?;
+        let wanted = |want| inspect.want.contains(&want);
+        let eval = wanted(Want::Eval).then_some(options.eval.as_str());
+        let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
+            let moves = root.moves_within(eval, effort);
+            moves.map_err(|fault| Refusal::from(fault).at(&format!("/want/{at}")))
+        });
+        let result = wire::InspectResult {
+            to_move: wanted(Want::ToMove).then(|| bridge::to_move(root.to_move())),
+            outcome: wanted(Want::Outcome).then(|| root.outcome().map(bridge::outcome)),
+            legal: wanted(Want::Legal).then(|| root.legal()),
+            moves: moves.transpose()?.map(|moves| moves.into_iter().map(bridge::successor).collect()),
+            chance: wanted(Want::Chance).then(|| root.chance().into_iter().map(bridge::chance).collect()),
+            board: wanted(Want::Board).then(|| bridge::board(root.board_within(effort))),
+            text: wanted(Want::Text).then(|| root.text()),
+            hash: wanted(Want::Hash).then(|| wire::Hash(root.hash())),
+            eval: if wanted(Want::Eval) { root.eval(&options.eval) } else { None },
+            record: wanted(Want::Record).then(|| wire::Record {
+                record: wire::Record::VERSION,
+                game: view.entry.name.to_owned(),
+                rules: bridge::rules(&root.rules()),
+                start: root.start_text(),
+                moves: root.played().to_vec(),
+                result: root.outcome().map(bridge::outcome),
+            }),
+            state: if wanted(Want::State) { root.state_text() } else { None },
+        };
+        let body = body(task, ResultBody::Inspect(Box::new(result)));
+        let (start, bytes) = (inspect.position.start.clone(), inspect.position.heap_bytes());
+        Ok(Output::Looked(body, Named { start, root, bytes }))
+    }
+
+    fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, Refusal> {
+        let root = position(view, &go.position, effort)?;
+        let doubt = root.doubt();
+        // What is wrong with a position that may be another one is not known.
+        let candidates = root
+            .candidates_within(&go.searchmoves, &go.excludemoves, effort)
+            .map_err(|fault| doubt.map_or(fault, Fault::from))?;
+        let (_, options) = self.options(view, &go.options)?;
+        let key = EngineKey { options, rules: root.rules() };
+        // A guess: a search that waits before this one may give the session another engine.
+        let seat = if view.engine.as_ref() == Some(&key) {
+            None
+        } else {
+            Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
+        };
+        let first = candidates.first_text.clone();
+        let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
+        Ok(Prepared {
+            hash: root.hash(),
+            start: go.position.start.clone(),
+            position_bytes: go.position.heap_bytes(),
+            multipv: (go.multipv as usize).min(candidates.indexes.len()),
+            root,
+            candidates,
+            fallback,
+            key,
+            seat,
+            warning: doubt.map(|doubt| warning(doubt, effort)),
+            is_lasting: !effort.was_cut(),
+        })
+    }
+}
+
+/// What a client is told whose search begins on a position that the rules are not sure of.
+fn warning(doubt: Doubt, effort: &Effort) -> String {
+    let spent = if effort.was_cut() { "time" } else { "their budget" };
+    match doubt {
+        Doubt::Start => {
+            format!("the rules ran out of {spent} at `start`: it counts as valid, and no score is proven")
+        }
+        Doubt::Ply(index) => format!(
+            "the rules ran out of {spent} at `moves[{index}]`: this move and all later ones count as placed, and no \
+             score is proven"
+        ),
+    }
+}
+
+/// The position that a request names, from the nearest one that the session knows.
+fn position(
+    view: &SessionView,
+    named: &wire::Position,
+    effort: &Arc<Effort>,
+) -> Result<Arc<dyn AnyRoot>, Refusal> {
+    if let Some((start, root)) = &view.prefix
+        && *start == named.start
+        && named.moves.starts_with(root.played())
+    {
+        return extend(root, &named.moves[root.played().len()..], effort);
+    }
+    match &named.start {
+        None => extend(&view.base, &named.moves, effort),
+        Some(start) => {
+            let base = settings::open_within(view.entry, &view.rules, Some(start), effort)?;
+            extend(&base, &named.moves, effort)
+        }
+    }
+}
+
+fn extend(
+    root: &Arc<dyn AnyRoot>,
+    moves: &[String],
+    effort: &Arc<Effort>,
+) -> Result<Arc<dyn AnyRoot>, Refusal> {
+    if moves.is_empty() { Ok(Arc::clone(root)) } else { Ok(root.extend_within(moves, effort)?) }
+}
+
+fn body(task: &Task, body: ResultBody) -> String {
+    wire::Message::Result(Box::new(wire::ResultMessage { id: task.name.clone(), body })).to_body()
+}

@@ -1,0 +1,634 @@
+//! The life of searches: who may start, whose turn it is, and how each ends in exactly one final message.
+//!
+//! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
+//! newer search, the end of the connection) takes the job out of the state and queues the final message in
+//! one step. Whoever comes second finds no job.
+
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
+
+use super::holdings::Named;
+use super::job::{Job, Phase, Prepared};
+use super::outbox::{Item, JobId};
+use super::prepare::TaskId;
+use super::schedule::{Admission, Changes, Claim, Class, Plan};
+use super::state::{ConnId, Refusal, State, Timer};
+use super::waiting::Kind;
+use plyd_core::search::End;
+
+/// When a client whose analysis found no core may try again.
+const OVERLOADED_RETRY_MS: u64 = 1000;
+
+impl State {
+    /// Takes a job whose request proved valid: it starts, waits, or is refused.
+    pub(super) fn admit(&mut self, id: JobId, prepared: Box<Prepared>, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else {
+            return self.effects.leftovers.push(prepared);
+        };
+        let threads = prepared.key.options.threads;
+        job.hash = prepared.hash;
+        job.forced = prepared.candidates.forced;
+        job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
+        let (conn, queue) = (job.conn, job.queue);
+        let (session, name) = (job.session.clone(), job.name.clone());
+        self.holds_search(conn, &name);
+        if let Some(warning) = &prepared.warning {
+            self.send_notice(conn, wire::NoticeKind::Warning, Some(name.clone()), warning, now_ns);
+        }
+        if prepared.is_lasting {
+            let (start, root) = (prepared.start.clone(), Arc::clone(&prepared.root));
+            let named = Named { start, root, bytes: prepared.position_bytes };
+            self.remember(conn, session.as_deref(), named);
+        }
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.prepared = Some(prepared);
+            self.admitted.push(id);
+        }
+        match self.obstacle(id, threads).or_else(|| self.shortage(id, threads, now_ns)) {
+            None => self.start(id, threads, now_ns),
+            Some(_) if queue => {
+                self.enqueue(id);
+                match self.jobs.get(&id).and_then(|job| job.ending) {
+                    Some(reason) => self.finish(id, reason, now_ns),
+                    None => self.rearm_job(id),
+                }
+            }
+            Some(refusal) => self.fail(id, refusal, now_ns),
+        }
+    }
+
+    /// Why a prepared job cannot start now.
+    fn obstacle(&self, id: JobId, threads: usize) -> Option<Refusal> {
+        let job = self.jobs.get(&id)?;
+        if self.is_session_busy(job) {
+            return Some(Refusal::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"));
+        }
+        let freed = self.current_id(job).map_or(0, |current| self.schedule.threads_of(current));
+        if job.mode != Mode::Move && !self.schedule.fits(threads, freed) {
+            return Some(Refusal::new(ErrorCode::Overloaded, "no core is free").retry(OVERLOADED_RETRY_MS));
+        }
+        None
+    }
+
+    fn current_id(&self, job: &Job) -> Option<JobId> {
+        self.conns.get(&job.conn)?.sessions.get(job.session.as_ref()?)?.current
+    }
+
+    fn is_session_busy(&self, job: &Job) -> bool {
+        let current = self.current_id(job).and_then(|current| self.jobs.get(&current));
+        current.is_some_and(|current| current.mode == Mode::Move)
+    }
+
+    /// Why the daemon cannot carry a search beside those that are taken in. Searches of connections that have
+    /// more leave for it: for a minimum those that have not begun, for a slot if need be one that has.
+    fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
+        let mut displaced = Vec::new();
+        match self.admission(id, threads, now_ns) {
+            Admission::Fits => {}
+            Admission::Displaces(others) => displaced = others,
+            Admission::Refused => return Some(self.overloaded(now_ns)),
+        }
+        match self.places(id) {
+            Admission::Fits => {}
+            // Whoever leaves for the cores makes room as well.
+            Admission::Displaces(others) if displaced.is_empty() => displaced = others,
+            Admission::Displaces(_) => {}
+            Admission::Refused if displaced.is_empty() => {
+                let message = "all slots for searches are taken";
+                return Some(Refusal::new(ErrorCode::Overloaded, message).retry(OVERLOADED_RETRY_MS));
+            }
+            Admission::Refused => {}
+        }
+        if !displaced.is_empty() {
+            let refusal = self.overloaded(now_ns);
+            for id in displaced {
+                self.displace(id, &refusal, now_ns);
+            }
+        }
+        None
+    }
+
+    /// Whether there is a place for the engine of a search.
+    fn places(&self, id: JobId) -> Admission {
+        match self.jobs.get(&id) {
+            Some(job) if self.needs_place(job) => self.schedule.room(job.conn, self.limits.engines),
+            _ => Admission::Fits,
+        }
+    }
+
+    fn needs_place(&self, job: &Job) -> bool {
+        let supersedes = self.current_id(job).is_some_and(|current| self.schedule.holds(current));
+        !supersedes && !job.is_only_move() && job.ending.is_none()
+    }
+
+    fn admission(&self, id: JobId, threads: usize, now_ns: u64) -> Admission {
+        match self.jobs.get(&id) {
+            Some(job) if needs_minimum(job) => self.schedule.admission(&claim(job, threads), now_ns),
+            _ => Admission::Fits,
+        }
+    }
+
+    /// Has a search wait, or wait for something else than before.
+    pub(super) fn enqueue(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.enqueue();
+        let kind = match job.mode {
+            Mode::Move if needs_minimum(job) => Kind::Minimum,
+            Mode::Move => Kind::Session,
+            Mode::Analyse | Mode::Ponder => Kind::Core,
+        };
+        self.waiting.enter(id, job.conn, kind);
+    }
+
+    /// A session searches nothing: those that wait for it are looked at.
+    fn free_session(&mut self, conn: ConnId, name: &str) {
+        if let Some(session) = self.session_mut(conn, name) {
+            session.current = None;
+        }
+        self.waiting.session_is_free(conn, name);
+        self.freed = true;
+    }
+
+    /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
+    fn displace(&mut self, id: JobId, refusal: &Refusal, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
+            return self.finish(id, Reason::Superseded, now_ns);
+        }
+        if !job.queue {
+            return self.fail(id, refusal.clone(), now_ns);
+        }
+        let (conn, session) = (job.conn, job.session.clone());
+        self.enqueue(id);
+        self.schedule.leave(id, now_ns);
+        if let Some(session) = session {
+            self.free_session(conn, &session);
+        }
+        self.freed = true;
+        self.rearm_job(id);
+    }
+
+    fn overloaded(&self, now_ns: u64) -> Refusal {
+        let retry_ms = self.schedule.backlog_ns(now_ns).div_ceil(1_000_000).max(1);
+        let message = "the cores are taken by searches for moves that must answer soon";
+        Refusal::new(ErrorCode::Overloaded, message).retry(retry_ms)
+    }
+
+    /// Starts a job: ends what it supersedes, and lines it up for its first turn.
+    fn start(&mut self, id: JobId, threads: usize, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.phase == Phase::Waiting {
+            // The clock of a job that waited begins now.
+            job.run_clock_from(now_ns);
+            self.waiting.leave(id);
+        }
+        job.phase = Phase::Starting;
+        let (conn, mode, name, session) = (job.conn, job.mode, job.name.clone(), job.session.clone());
+        let superseded = session.as_deref().and_then(|session| self.session_mut(conn, session)?.current);
+        if let Some(superseded) = superseded {
+            self.supersede(superseded, conn, &name, now_ns);
+        }
+        let Some(job) = self.jobs.get(&id) else { return };
+        if job.is_only_move() {
+            return self.finish(id, Reason::OnlyMove, now_ns);
+        }
+        if job.watchdog_is_due(now_ns) || job.ending == Some(Reason::Deadline) {
+            return self.finish(id, Reason::Deadline, now_ns);
+        }
+        if mode == Mode::Move {
+            self.make_room(threads, conn, &name, now_ns);
+        }
+        let first_move = self.limits.first_move.as_nanos() as u64;
+        let worker = session.as_deref().and_then(|name| self.session_mut(conn, name)?.worker);
+        let is_busy = worker.and_then(|id| self.workers.get(&id)).is_some_and(|worker| worker.busy.is_some());
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if job.ending.is_some() || job.has_flagged(now_ns) {
+            // There is no time to search in, but on a core that nobody else wants.
+            let reason = *job.ending.get_or_insert(Reason::Clock);
+            if is_busy || !self.schedule.has_idle(threads) {
+                return self.finish(id, reason, now_ns);
+            }
+            job.control.stop();
+            job.await_first_move(now_ns + first_move);
+        }
+        let is_endless = job.class() == Class::Endless;
+        self.schedule.enter(id, claim(job, threads), now_ns);
+        if let Some(session) = session.as_deref().and_then(|name| self.session_mut(conn, name)) {
+            session.current = Some(id);
+        }
+        if !is_busy {
+            self.schedule.ready(id);
+            if is_endless {
+                self.take_turns(now_ns);
+                self.announce(id, now_ns);
+            }
+        }
+        self.rearm_job(id);
+    }
+
+    /// Reports a search that must wait for its first turn as started, with a legal move.
+    fn announce(&mut self, id: JobId, now_ns: u64) {
+        if self.jobs.get(&id).is_some_and(|job| job.phase == Phase::Starting && job.started_ns.is_none())
+            && self.search_began(id, now_ns)
+            && let Some(best) = self.jobs.get(&id).and_then(|job| job.best.clone())
+        {
+            self.publish(id, best, now_ns);
+        }
+    }
+
+    /// Lets those search whose turn it is, and the others pause.
+    pub(super) fn take_turns(&mut self, now_ns: u64) {
+        while self.schedule.is_due(now_ns) {
+            let Changes { begun, resumed, paused } = self.schedule.decide(now_ns);
+            for job in paused.iter().filter_map(|id| self.jobs.get(id)) {
+                job.control.gate().close();
+            }
+            for job in resumed.iter().filter_map(|id| self.jobs.get(id)) {
+                job.control.gate().open();
+                self.effects.wakes.push(Arc::clone(&job.control));
+            }
+            for id in begun {
+                self.launch(id, now_ns);
+            }
+            // Who waits for cores may find them now.
+            self.freed = true;
+        }
+        let next = self.schedule.next_ns();
+        let old = std::mem::replace(&mut self.turn_ns, next);
+        if old != next {
+            if let Some(at) = old {
+                self.clear_timer(at, Timer::Turn);
+            }
+            if let Some(at) = next {
+                self.set_timer(at, Timer::Turn);
+            }
+        }
+    }
+
+    /// Gives a search its first turn: a thread takes it.
+    fn launch(&mut self, id: JobId, now_ns: u64) {
+        let Some(job) = self.jobs.get(&id) else { return };
+        let (conn, session) = (job.conn, job.session.clone());
+        let worker = match session {
+            None => self.hire(None),
+            Some(name) => {
+                let kept = self.session_mut(conn, &name).and_then(|session| session.worker);
+                let kept = kept.filter(|worker| self.workers.contains_key(worker));
+                let worker = kept.unwrap_or_else(|| self.hire(Some((conn, name.clone()))));
+                if let Some(session) = self.session_mut(conn, &name) {
+                    session.worker = Some(worker);
+                }
+                worker
+            }
+        };
+        self.give(worker, id, now_ns);
+    }
+
+    /// Ends analyses and ponders until `threads` cores are free, as far as there are any to end.
+    fn make_room(&mut self, threads: usize, conn: ConnId, name: &str, now_ns: u64) {
+        while !self.schedule.fits(threads, 0) {
+            // The own connection's yield first, then the ones that began last.
+            let yielding =
+                self.jobs.iter().filter(|(id, job)| job.mode != Mode::Move && self.schedule.holds(**id));
+            let Some((_, id)) = yielding.map(|(id, job)| (job.conn == conn, *id)).max() else { return };
+            self.supersede(id, conn, name, now_ns);
+        }
+    }
+
+    fn supersede(&mut self, id: JobId, conn: ConnId, by: &str, now_ns: u64) {
+        let own = self.jobs.get(&id).is_some_and(|job| job.conn == conn);
+        self.end(id, Reason::Superseded, own.then(|| by.to_owned()), None, now_ns);
+    }
+
+    /// A thread begins to search; false if there is nothing to search any more.
+    pub(super) fn search_began(&mut self, id: JobId, now_ns: u64) -> bool {
+        let reminder = self.limits.progress;
+        let Some(job) = self.jobs.get_mut(&id) else {
+            return false;
+        };
+        if job.started_ns.is_some() {
+            return true;
+        }
+        job.began(now_ns, reminder);
+        if job.wants(InfoEvent::Started) {
+            self.tell(id, InfoEvent::Started, now_ns);
+        }
+        true
+    }
+
+    /// A search found something better, or the same at a greater depth; gives whether its client is told.
+    pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
+        if lines.is_empty() {
+            return false;
+        }
+        let changed = !job.published || job.best.as_ref().is_none_or(|best| *best != lines);
+        let depth = lines[0].depth.max(job.control.stats().depth);
+        let first = !job.published;
+        job.best = Some(lines);
+        job.published = true;
+        let news = job.news(changed, depth);
+        for &event in &news {
+            self.tell(id, event, now_ns);
+        }
+        let Some(job) = self.jobs.get(&id) else { return true };
+        if let Some(reason) = job.ending {
+            self.finish(id, reason, now_ns);
+            return true;
+        }
+        if first {
+            self.rearm_job(id);
+        }
+        !news.is_empty()
+    }
+
+    /// Queues news of a job, unless the client wants them later.
+    fn tell(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
+        let reminder = self.limits.progress;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let Some(skipped) = job.pass(event, now_ns, reminder) else {
+            return self.rearm_job(id);
+        };
+        let lines = match event {
+            InfoEvent::Started => Arc::default(),
+            InfoEvent::Best | InfoEvent::Progress => job.best.clone().unwrap_or_default(),
+        };
+        let info = wire::Info {
+            id: job.name.clone(),
+            event,
+            mv: lines.first().map(|line| line.mv.clone()),
+            lines: Vec::new(),
+            stats: job.stats(now_ns),
+            skipped,
+        };
+        let conn = job.conn;
+        if let Some(found) = self.conns.get_mut(&conn) {
+            let replaced = found.outbox.push_info(id, info, lines, now_ns);
+            self.counters.info_skipped += replaced + skipped;
+            self.watch_writer(conn, now_ns);
+        }
+        if event == InfoEvent::Progress {
+            self.rearm_job(id);
+        }
+    }
+
+    /// A search that is not over ended by itself.
+    pub(super) fn search_ended(&mut self, id: JobId, lines: Vec<wire::Line>, end: End, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let changed = !lines.is_empty() && job.best.as_ref().is_none_or(|best| **best != lines);
+        if changed {
+            job.best = Some(Arc::new(lines));
+        }
+        if let Some(reason) = job.reason_of(end) {
+            // The final message tells the last lines; news of them would say nothing more.
+            return self.finish(id, reason, now_ns);
+        }
+        job.phase = Phase::Open(end);
+        self.schedule.leave(id, now_ns);
+        self.freed = true;
+        if changed && self.jobs.get(&id).is_some_and(|job| job.wants(InfoEvent::Best)) {
+            self.tell(id, InfoEvent::Best, now_ns);
+        }
+        self.rearm_job(id);
+    }
+
+    /// Ends a job with the best move so far.
+    pub(super) fn finish(&mut self, id: JobId, reason: Reason, now_ns: u64) {
+        self.end(id, reason, None, None, now_ns);
+    }
+
+    /// Ends a job with the best move so far and what there is to say about its end.
+    pub(super) fn end(
+        &mut self,
+        id: JobId,
+        reason: Reason,
+        superseded_by: Option<String>,
+        incident: Option<String>,
+        now_ns: u64,
+    ) {
+        if self.jobs.get(&id).is_some_and(|job| job.best.is_none()) {
+            tracing::error!(job = id, ?reason, "a search ended before its position was read");
+            return self.fail(
+                id,
+                Refusal::new(ErrorCode::Internal, "the search ended without a move"),
+                now_ns,
+            );
+        }
+        let Some(mut job) = self.take_job(id, now_ns) else {
+            return;
+        };
+        // What a client was told of holds, whatever came first while a move was awaited.
+        let (reason, superseded_by) = match job.told_ending() {
+            Some(told) if reason != Reason::Failed => (told, None),
+            _ => (reason, superseded_by),
+        };
+        let lines = job.best.take().unwrap_or_default();
+        self.counters.failed += u64::from(reason == Reason::Failed);
+        let first = lines.first();
+        let ponder = first.and_then(|line| line.pv.get(1)).filter(|ply| !ply.starts_with('~')).cloned();
+        let bestmove = wire::BestMove {
+            id: job.name.clone(),
+            reason,
+            mv: first.map(|line| line.mv.clone()).unwrap_or_default(),
+            ponder,
+            hash: wire::Hash(job.hash),
+            lines: Vec::new(),
+            stats: job.stats(now_ns),
+            timing: job.timing(now_ns),
+            superseded_by,
+            incident,
+        };
+        tracing::debug!(conn = job.conn, id = job.name, ?reason, nodes = bestmove.stats.nodes, "search");
+        self.answer(job.conn, &job.name, Item::BestMove(Box::new(bestmove), lines), now_ns);
+        self.effects.leftovers.push(Box::new(job));
+    }
+
+    /// Ends a job with an error.
+    pub(super) fn fail(&mut self, id: JobId, refusal: Refusal, now_ns: u64) {
+        let Some(job) = self.take_job(id, now_ns) else {
+            return;
+        };
+        self.release(job.conn, &job.name);
+        self.send_error(job.conn, Some(&job.name), job.line, refusal, now_ns);
+        self.close_if_done(job.conn, now_ns);
+        self.effects.leftovers.push(Box::new(job));
+    }
+
+    /// Ends a job with `cancelled`, as its client asked.
+    pub(super) fn cancel(&mut self, id: JobId, now_ns: u64) {
+        if self.jobs.contains_key(&id) {
+            self.counters.cancelled += 1;
+            self.fail(id, Refusal::new(ErrorCode::Cancelled, "the search was cancelled"), now_ns);
+        }
+    }
+
+    /// Ends a job without a word: nobody is there to hear it.
+    pub(super) fn discard(&mut self, id: JobId, now_ns: u64) {
+        if let Some(job) = self.take_job(id, now_ns) {
+            self.counters.cancelled += 1;
+            self.release(job.conn, &job.name);
+            self.effects.leftovers.push(Box::new(job));
+        }
+    }
+
+    /// Takes a job out of the state: from here on it is over. Its thread is told to come back.
+    fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
+        let job = self.jobs.remove(&id)?;
+        job.control.stop();
+        job.interrupt.end();
+        if let Some(at) = job.timer_ns {
+            self.clear_timer(at, Timer::Job(id));
+        }
+        self.schedule.leave(id, now_ns);
+        self.waiting.leave(id);
+        self.counters.nodes += job.control.stats().nodes;
+        self.freed = true;
+        if let Some(name) = &job.session
+            && self.session_mut(job.conn, name).is_some_and(|session| session.current == Some(id))
+        {
+            self.free_session(job.conn, name);
+        }
+        if let Phase::Searching(worker_id) = job.phase
+            && let Some(worker) = self.workers.get_mut(&worker_id)
+            && worker.busy == Some(id)
+        {
+            let at = now_ns + self.limits.abandon.as_nanos() as u64;
+            worker.abandon_ns = Some(at);
+            self.set_timer(at, Timer::Worker(worker_id));
+        }
+        if let Some(conn) = self.conns.get_mut(&job.conn) {
+            conn.finished.push_back(job.name.clone());
+            if conn.finished.len() > wire::FINISHED_IDS {
+                conn.finished.pop_front();
+            }
+        }
+        Some(job)
+    }
+
+    /// Ends a job as soon as it has a move: at once if it has one that its search published, or if no search
+    /// of it runs; otherwise with the first one that is published.
+    pub(super) fn stop_job(&mut self, id: JobId, reason: Reason, now_ns: u64) {
+        let first_move = self.limits.first_move.as_nanos() as u64;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        match job.phase {
+            Phase::Preparing => {
+                job.end_for(reason);
+                self.hurry_job(id, now_ns);
+            }
+            Phase::Searching(_) if !job.published => {
+                job.end_for(reason);
+                job.control.stop();
+                job.await_first_move(now_ns + first_move);
+                self.rearm_job(id);
+            }
+            Phase::Searching(_) | Phase::Waiting | Phase::Starting | Phase::Open(_) => {
+                self.finish(id, reason, now_ns);
+            }
+        }
+    }
+
+    /// Has the position of a job read at once: it is to end.
+    fn hurry_job(&mut self, id: JobId, now_ns: u64) {
+        let grace = self.limits.preparation.as_nanos() as u64;
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.hurry(now_ns + grace);
+        self.effects.hurried.extend(self.task_of(id));
+        self.rearm_job(id);
+    }
+
+    /// The task that prepares a job.
+    pub(super) fn task_of(&self, id: JobId) -> Option<(ConnId, TaskId)> {
+        let job = self.jobs.get(&id)?;
+        let mut tasks = self.conns.get(&job.conn)?.tasks.iter().rev();
+        let (task, _) = tasks.find(|(_, pending)| pending.name == job.name)?;
+        Some((job.conn, *task))
+    }
+
+    /// Does what a job's timer was set for.
+    pub(super) fn job_is_due(&mut self, id: JobId, now_ns: u64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.timer_ns = None;
+        for event in job.overdue_news(now_ns) {
+            self.tell(id, event, now_ns);
+        }
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        match job.due(now_ns) {
+            None => self.rearm_job(id),
+            Some(_) if job.is_unprepared(now_ns) => self.fail(id, Refusal::unprepared(), now_ns),
+            Some(reason) if job.best.is_none() => {
+                // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with
+                // clocks that have not begun to run.
+                job.end_for(reason);
+                if job.queue {
+                    self.rearm_job(id);
+                } else {
+                    self.hurry_job(id, now_ns);
+                }
+            }
+            Some(reason) => self.finish(id, reason, now_ns),
+        }
+    }
+
+    /// Starts what waits for a session, for cores or for a place, as far as it can start now. Those of a
+    /// connection that wait for the same start in the order of their arrival.
+    pub(super) fn start_waiting(&mut self, now_ns: u64) {
+        while std::mem::take(&mut self.freed) {
+            let mut is_short = false;
+            // What is owed is the same until one more is taken in.
+            let mut plan = None;
+            let mut heads = self.waiting.heads();
+            while let Some((id, kind, conn)) = heads.pop_first() {
+                if self.leaves_line(id, &mut plan, now_ns) {
+                    heads.extend(self.waiting.head(kind, conn).map(|next| (next, kind, conn)));
+                } else {
+                    is_short |= kind == Kind::Minimum;
+                }
+            }
+            self.schedule.await_minimums(is_short);
+        }
+    }
+
+    /// Starts a search that waits, or sets it aside for its session; false if it stays, and with it those
+    /// behind it.
+    fn leaves_line(&mut self, id: JobId, plan: &mut Option<Plan>, now_ns: u64) -> bool {
+        let Some(job) = self.jobs.get_mut(&id) else { return false };
+        let Some(threads) = job.prepared.as_ref().map(|prepared| prepared.key.options.threads) else {
+            return false;
+        };
+        // Its clock would begin now.
+        job.run_clock_from(now_ns);
+        let Some(job) = self.jobs.get(&id) else { return false };
+        if let Some(session) = &job.session
+            && self.is_session_busy(job)
+        {
+            self.waiting.set_aside(id, session);
+            return true;
+        }
+        let has_place = !self.needs_place(job) || self.schedule.has_place(self.limits.engines);
+        if !has_place || self.obstacle(id, threads).is_some() {
+            return false;
+        }
+        if needs_minimum(job) {
+            let plan = plan.get_or_insert_with(|| self.schedule.plan(now_ns));
+            if !plan.fits(&claim(job, threads)) {
+                return false;
+            }
+        }
+        *plan = None;
+        self.start(id, threads, now_ns);
+        true
+    }
+}
+
+/// Whether a search is taken in only if it can have its minimum.
+fn needs_minimum(job: &Job) -> bool {
+    let has_deadline = job.class() == Class::Move && job.deadline().is_some();
+    has_deadline && !job.is_only_move() && job.ending.is_none()
+}
+
+/// What a search asks of the cores.
+fn claim(job: &Job, threads: usize) -> Claim {
+    Claim { conn: job.conn, threads, class: job.class(), deadline_ns: job.deadline() }
+}

@@ -1,0 +1,574 @@
+//! The protocol's state machine: what each request does, and in which order it is answered.
+//!
+//! Requests that take no time are answered as they arrive; the others become [`Task`]s, which keep their
+//! order within a session. No I/O, no threads, no clock.
+
+use plyd_protocol as wire;
+use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTarget};
+
+use super::job::{Job, Phase};
+use super::outbox::{Item, JobId};
+use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
+use super::schedule::Class;
+use super::state::{Asks, Conn, ConnId, Pending, Refusal, Session, Stage, State, Timer};
+use plyd_bridge as bridge;
+use plyd_core::effort::Interrupt;
+use plyd_core::engine::settings;
+
+/// What the server can do beyond the protocol's core.
+pub(super) const FEATURES: [&str; 12] = [
+    "analyse",
+    "anytime",
+    "byte_limits",
+    "deterministic",
+    "fair_share",
+    "hard_ms",
+    "log_lost",
+    "multipv",
+    "ponder",
+    "preparation",
+    "queue",
+    "websocket",
+];
+
+/// When a client whose request found no room may ask again.
+const ROOM_RETRY_MS: u64 = 200;
+
+/// A request with where and when it came in.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    /// The connection.
+    pub(super) conn: ConnId,
+    /// The line, counted from 1.
+    pub(super) line: u64,
+    /// When its last byte arrived.
+    pub(super) received_ns: u64,
+    /// The bytes that its request occupies.
+    pub(super) bytes: usize,
+}
+
+impl State {
+    /// Takes a line that is no request.
+    pub(super) fn bad_line(&mut self, at: &Arrival, fault: wire::Fault, now_ns: u64) {
+        self.hear(at.conn, now_ns);
+        let Some(conn) = self.listening(at.conn) else {
+            return;
+        };
+        let needs_hello = conn.needs_hello;
+        let duplicate = fault.id.as_ref().filter(|id| conn.inflight.contains_key(*id)).cloned();
+        match duplicate {
+            Some(name) => self.send_duplicate(at.conn, name, at.line, now_ns),
+            None => {
+                let refusal = Refusal { pointer: fault.pointer, ..Refusal::new(fault.code, fault.message) };
+                self.send_error(at.conn, fault.id.as_deref(), at.line, refusal, now_ns);
+            }
+        }
+        if needs_hello {
+            self.bad_line_before_hello(at.conn, now_ns);
+        }
+    }
+
+    /// Takes a line that was too long to be kept.
+    pub(super) fn long_line(&mut self, at: &Arrival, limit: usize, now_ns: u64) {
+        let message = format!("a line has at most {limit} bytes");
+        let fault = wire::Fault { id: None, code: ErrorCode::LineTooLong, pointer: None, message };
+        self.bad_line(at, fault, now_ns);
+    }
+
+    /// Takes the first bytes of a peer that speaks another protocol.
+    pub(super) fn foreign(&mut self, at: &Arrival, message: &str, now_ns: u64) {
+        self.counters.lines += 1;
+        self.counters.connections_dropped += 1;
+        if self.listening(at.conn).is_some() {
+            self.send_fatal(at.conn, at.line, Refusal::new(ErrorCode::BadJson, message), now_ns);
+        }
+    }
+
+    /// Whether a request must wait until others of its connection, or of all, are done.
+    pub(super) fn must_wait(&mut self, at: &Arrival, request: &wire::Request) -> bool {
+        let (max_requests, shutting_down) = (self.limits.requests, self.shutting_down);
+        let Some(conn) = self.listening(at.conn) else { return false };
+        let is_answered_at_once = match &request.command {
+            Command::SetOption(set) => set.session.is_none(),
+            command => command.is_immediate(),
+        };
+        let is_refused = conn.needs_hello
+            || conn.inflight.contains_key(&request.id)
+            || conn.inflight.len() >= max_requests
+            || shutting_down;
+        let bytes = at.bytes + conn.defaults_bytes;
+        !is_answered_at_once && !is_refused && self.awaits_room(at.conn, bytes)
+    }
+
+    /// Takes a request.
+    pub(super) fn request(&mut self, at: &Arrival, request: wire::Request, now_ns: u64) {
+        self.hear(at.conn, now_ns);
+        let max_requests = self.limits.requests;
+        let Some(conn) = self.listening(at.conn) else {
+            return;
+        };
+        let wire::Request { id, command } = request;
+        if conn.inflight.contains_key(&id) {
+            return self.send_duplicate(at.conn, id, at.line, now_ns);
+        }
+        let full = conn.inflight.len() >= max_requests;
+        if conn.needs_hello && !matches!(command, Command::Hello(_)) {
+            let refusal = Refusal::new(ErrorCode::HandshakeRequired, "hello must come first");
+            return self.send_error(at.conn, Some(&id), at.line, refusal, now_ns);
+        }
+        let immediate = match command {
+            Command::Hello(hello) => self.hello(at.conn, &hello, now_ns),
+            Command::Ping(ping) => Ok(ResultBody::Ping(wire::PingResult { echo: ping.echo })),
+            Command::Describe(wire::Describe { what: wire::DescribeWhat::Limits, .. }) => self.limits_body(),
+            Command::Status(_) => Ok(ResultBody::Status(self.status(now_ns))),
+            Command::SetOption(request) if request.session.is_none() => {
+                self.set_defaults(at.conn, &request.options)
+            }
+            Command::Stop(stop) => return self.stop(at.conn, &id, &stop, now_ns),
+            Command::Update(update) => return self.update(at, &id, &update, now_ns),
+            Command::Quit(quit) => return self.quit(at.conn, id, quit.mode, now_ns),
+            _ if self.shutting_down => {
+                Err(Refusal::new(ErrorCode::ShuttingDown, "the server takes no new work"))
+            }
+            _ if full => Err(Refusal::new(
+                ErrorCode::TooManyRequests,
+                format!("at most {max_requests} requests are in flight on a connection"),
+            )),
+            command => return self.begin(at, id, command, now_ns),
+        };
+        match immediate {
+            Ok(body) => self.send_result(at.conn, &id, body, now_ns),
+            Err(refusal) => self.send_error(at.conn, Some(&id), at.line, refusal, now_ns),
+        }
+    }
+
+    /// Notes that a line came.
+    fn hear(&mut self, id: ConnId, now_ns: u64) {
+        self.counters.lines += 1;
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.active_ns = now_ns;
+        }
+    }
+
+    /// The connection, if it still takes requests.
+    fn listening(&mut self, id: ConnId) -> Option<&mut Conn> {
+        self.conns.get_mut(&id).filter(|conn| conn.stage == Stage::Open)
+    }
+
+    fn bad_line_before_hello(&mut self, id: ConnId, now_ns: u64) {
+        let max = self.limits.bad_lines;
+        let Some(conn) = self.listening(id) else { return };
+        conn.bad_lines += 1;
+        if conn.bad_lines >= max {
+            self.counters.connections_dropped += 1;
+            let message = "too many bad lines before hello";
+            let notice = wire::Notice::new(wire::NoticeKind::ProtocolAbuse, message);
+            let notice = wire::Notice { limit: Some("bad_lines".to_owned()), ..notice };
+            self.send_message(id, &wire::Message::Notice(notice), now_ns);
+            self.end_conn(id, now_ns);
+        }
+    }
+
+    fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, Refusal> {
+        let limits = self.limits.told();
+        let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
+        let token = self.token.clone();
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+        };
+        if conn.greeted {
+            return Err(Refusal::new(ErrorCode::HandshakeRepeated, "hello came before"));
+        }
+        if !(hello.protocol.min..=hello.protocol.max).contains(&wire::VERSION) {
+            let message = format!("this server speaks version {}", wire::VERSION);
+            return Err(Refusal::new(ErrorCode::VersionUnsupported, message).at("/protocol"));
+        }
+        if conn.wants_token
+            && let Some(token) = &token
+        {
+            match &hello.token {
+                None => return Err(Refusal::new(ErrorCode::AuthRequired, "a token is required").at("/token")),
+                Some(given) if !same_secret(given.as_bytes(), token.as_bytes()) => {
+                    return Err(Refusal::new(ErrorCode::AuthFailed, "the token is wrong").at("/token"));
+                }
+                Some(_) => {}
+            }
+        }
+        let lacking = hello.require.iter().position(|wanted| !FEATURES.contains(&wanted.as_str()));
+        if let Some(index) = lacking {
+            let refusal = Refusal::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
+            return Err(refusal.at(&format!("/require/{index}")));
+        }
+        self.find_place(id)?;
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+        };
+        conn.greeted = true;
+        conn.needs_hello = false;
+        conn.on_eof = hello.on_eof;
+        self.watch_idle(id, now_ns);
+        Ok(ResultBody::Hello(wire::HelloResult {
+            protocol: wire::VERSION,
+            server: wire::Server {
+                name: env!("CARGO_PKG_NAME").to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            features: FEATURES.map(str::to_owned).to_vec(),
+            games,
+            limits,
+        }))
+    }
+
+    fn limits_body(&self) -> Result<ResultBody, Refusal> {
+        let body = serde_json::to_value(self.limits.told())
+            .map_err(|error| Refusal::new(ErrorCode::Internal, error.to_string()))?;
+        Ok(ResultBody::Describe(wire::DescribeResult { body }))
+    }
+
+    fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, Refusal> {
+        let options = bridge::given(options);
+        settings::check_any_options(self.games, &options)?;
+        let Some(conn) = self.conns.get_mut(&id) else {
+            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+        };
+        conn.defaults = bridge::settings(&settings::layered(&bridge::given(&conn.defaults), &options));
+        conn.defaults_bytes = conn.defaults.heap_bytes();
+        let options = conn.defaults.clone();
+        Ok(ResultBody::SetOption(wire::SetOptionResult { session: None, options }))
+    }
+
+    fn stop(&mut self, id: ConnId, name: &str, stop: &wire::Stop, now_ns: u64) {
+        let Some(conn) = self.conns.get(&id) else { return };
+        let (jobs, questions, finished) = match &stop.target {
+            StopTarget::Go(target) => {
+                let job = conn.inflight.get(target).copied().flatten();
+                let mut questions = conn.questions();
+                questions.retain(|(_, name)| name == target);
+                (job.into_iter().collect(), questions, conn.finished.contains(target))
+            }
+            StopTarget::Session(session) => {
+                let mut jobs = self.jobs_of(id);
+                jobs.retain(|job| self.jobs[job].session.as_ref() == Some(session));
+                (jobs, Vec::new(), conn.sessions.contains_key(session))
+            }
+            StopTarget::All => (self.jobs_of(id), conn.questions(), true),
+        };
+        let effect = match (jobs.is_empty() && questions.is_empty(), finished) {
+            (false, _) => Effect::Stopping,
+            (true, true) => Effect::AlreadyFinished,
+            (true, false) => Effect::Unknown,
+        };
+        // Jobs and tasks are numbered together, in the order of their arrival.
+        let mut targets: Vec<(u64, String)> =
+            jobs.iter().map(|job| (*job, self.jobs[job].name.clone())).collect();
+        targets.extend(questions.iter().cloned());
+        targets.sort_unstable();
+        let targets = targets.into_iter().map(|(_, name)| name).collect();
+        self.send_result(id, name, ResultBody::Stop(wire::StopResult { effect, targets }), now_ns);
+        for job in jobs {
+            // Where a search is to end already, the first decision stands.
+            if stop.discard && self.jobs.get(&job).is_some_and(|job| job.told_ending().is_none()) {
+                self.cancel(job, now_ns);
+            } else {
+                self.stop_job(job, Reason::Stopped, now_ns);
+            }
+        }
+        let Some(conn) = self.conns.get(&id) else { return };
+        for pending in questions.iter().filter_map(|(task, _)| conn.tasks.get(task)) {
+            pending.interrupt.hurry();
+        }
+        self.effects.hurried.extend(questions.iter().map(|(task, _)| (id, *task)));
+    }
+
+    fn update(&mut self, at: &Arrival, name: &str, update: &wire::Update, now_ns: u64) {
+        let Some(conn) = self.conns.get(&at.conn) else {
+            return;
+        };
+        let target = conn.inflight.get(&update.target).copied().flatten();
+        let effect = match target {
+            Some(_) => Effect::Updated,
+            None if conn.finished.contains(&update.target) => Effect::AlreadyFinished,
+            None => Effect::Unknown,
+        };
+        if let Some(job) = target.and_then(|job| self.jobs.get(&job))
+            && update.mode.is_some()
+            && !job.would_end_after(update)
+        {
+            let refusal =
+                Refusal::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
+            return self.send_error(at.conn, Some(name), at.line, refusal.at("/clock"), now_ns);
+        }
+        self.send_result(at.conn, name, ResultBody::Update(wire::UpdateResult { effect }), now_ns);
+        let Some((id, job)) = target.and_then(|id| Some((id, self.jobs.get_mut(&id)?))) else {
+            return;
+        };
+        job.update(update, at.received_ns);
+        let over = match job.phase {
+            Phase::Open(end) => job.reason_of(end),
+            Phase::Preparing => None,
+            _ => job.is_only_move().then_some(Reason::OnlyMove),
+        };
+        let (class, deadline_ns) = (job.class(), job.deadline());
+        match over {
+            Some(reason) => self.finish(id, reason, now_ns),
+            None => {
+                match job.phase {
+                    Phase::Waiting => self.enqueue(id),
+                    // A clock may wait for it now.
+                    Phase::Preparing => self.effects.hurried.extend(self.task_of(id)),
+                    _ => {}
+                }
+                self.schedule.change(id, class, deadline_ns, now_ns);
+                self.rearm_job(id);
+            }
+        }
+    }
+
+    /// Begins a request that takes time.
+    fn begin(&mut self, at: &Arrival, name: String, command: Command, now_ns: u64) {
+        let session_of = |game: &wire::GameRef| match game {
+            wire::GameRef::Session { session } => Some(session.clone()),
+            wire::GameRef::Game { .. } => None,
+        };
+        let Some(conn) = self.conns.get(&at.conn) else { return };
+        let bytes = at.bytes + conn.defaults_bytes;
+        let task = self.fresh_id();
+        if !self.hold(at.conn, &name, task, bytes) {
+            let message = "running searches use up the memory for requests; stop one, or try again later";
+            let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
+            return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
+        }
+        let mut job = None;
+        let mut interrupt = Interrupt::default();
+        let (session, work) = match command {
+            Command::Go(go) => {
+                if go.mode == Mode::Move && go.clock.is_none() && go.limit.is_empty() {
+                    let refusal =
+                        Refusal::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
+                    self.release(at.conn, &name);
+                    return self.send_error(at.conn, Some(&name), at.line, refusal.at("/clock"), now_ns);
+                }
+                let id = self.fresh_id();
+                let new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns);
+                interrupt = new.interrupt.clone();
+                self.jobs.insert(id, new);
+                self.rearm_job(id);
+                job = Some(id);
+                (session_of(&go.game), Work::Go(id, go))
+            }
+            Command::NewGame(newgame) => (Some(newgame.session.clone()), Work::NewGame(newgame)),
+            Command::SetOption(set) => (set.session.clone(), Work::SetOption(set)),
+            Command::Close(close) => (Some(close.session.clone()), Work::Close(close)),
+            Command::Inspect(inspect) => (session_of(&inspect.game), Work::Inspect(inspect)),
+            Command::Describe(describe) => (None, Work::Describe(describe)),
+            Command::Hello(_)
+            | Command::Ping(_)
+            | Command::Update(_)
+            | Command::Stop(_)
+            | Command::Status(_)
+            | Command::Quit(_) => return,
+        };
+        let id = task;
+        if let (Some(session), Work::Close(_) | Work::NewGame(_)) = (&session, &work) {
+            self.end_preparations(at.conn, session, id, now_ns);
+        }
+        let Some(conn) = self.conns.get_mut(&at.conn) else {
+            return;
+        };
+        conn.inflight.insert(name.clone(), job);
+        let defaults = conn.defaults.clone();
+        let lane = match (&session, &work) {
+            (Some(session), _) => Lane::Session(session.clone()),
+            (None, Work::Go(..)) => Lane::Searches,
+            (None, _) => Lane::Questions,
+        };
+        let pending = Pending {
+            name: name.clone(),
+            lane: lane.clone(),
+            asks: match &work {
+                Work::Go(..) => Asks::Search,
+                Work::Close(_) => Asks::Close,
+                Work::NewGame(_) | Work::SetOption(_) => Asks::Change,
+                Work::Inspect(_) | Work::Describe(_) => Asks::Question,
+            },
+            interrupt: interrupt.clone(),
+        };
+        conn.tasks.insert(id, pending);
+        let (conn_id, line) = (at.conn, at.line);
+        let task =
+            Task { id, interrupt, conn: conn_id, name, line, session, lane: lane.clone(), defaults, work };
+        match conn.lanes.get_mut(&lane) {
+            Some(waiting) => waiting.push_back(task),
+            None => {
+                conn.lanes.insert(lane, std::collections::VecDeque::new());
+                self.effects.tasks.push(task);
+            }
+        }
+    }
+
+    /// Hurries what came in a session before the task that ends it: searches at once, questions after a
+    /// grace.
+    fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
+        let is_meant = |job: &Job| {
+            job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)
+        };
+        let jobs: Vec<JobId> =
+            self.jobs.iter().filter(|(_, job)| is_meant(job)).map(|(job, _)| *job).collect();
+        for job in jobs {
+            self.stop_job(job, Reason::Closed, now_ns);
+        }
+        if self
+            .conns
+            .get(&conn)
+            .is_some_and(|conn| conn.lanes.contains_key(&Lane::Session(session.to_owned())))
+        {
+            let grace = self.limits.preparation.as_nanos() as u64;
+            self.set_timer(now_ns + grace, Timer::Lane(conn, task));
+        }
+    }
+
+    /// Forgets a task that is done, and gives the next request of its lane.
+    pub(super) fn next_in_lane(&mut self, done: &Task) -> Option<Task> {
+        let conn = self.conns.get_mut(&done.conn)?;
+        conn.tasks.remove(&done.id);
+        let next = conn.lanes.get_mut(&done.lane).and_then(|waiting| waiting.pop_front());
+        if next.is_none() {
+            conn.lanes.remove(&done.lane);
+        }
+        self.release_task(done.conn, done.id);
+        next
+    }
+
+    /// What the work on a request needs to know of the state.
+    pub(super) fn context(&self, task: &Task) -> Result<Context, Refusal> {
+        let gone = || Refusal::new(ErrorCode::Internal, "the connection is gone");
+        let conn = self.conns.get(&task.conn).ok_or_else(gone)?;
+        let (Some(name), false) = (&task.session, matches!(task.work, Work::NewGame(_))) else {
+            return Ok(Context::Free);
+        };
+        let unknown =
+            || Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session");
+        let session = conn.sessions.get(name).ok_or_else(unknown)?;
+        Ok(Context::Session(Box::new(session.view.clone())))
+    }
+
+    /// Whether a clock waits for the work on a request, or whoever stopped it. Without either nothing ends
+    /// that work, which would keep others waiting.
+    pub(super) fn is_urgent(&self, task: &Task) -> bool {
+        let Work::Go(id, _) = &task.work else { return false };
+        let is_timed = |job: &Job| job.class() == Class::Move && job.deadline().is_some();
+        self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
+    }
+
+    /// Takes what came of the work on a request.
+    pub(super) fn commit(&mut self, task: &Task, output: Output, now_ns: u64) {
+        if !self.conns.contains_key(&task.conn) {
+            return self.effects.leftovers.push(Box::new(output));
+        }
+        match (output, &task.work) {
+            (Output::Refused(refusal), Work::Go(job, _)) => self.fail(*job, refusal, now_ns),
+            (Output::Refused(refusal), _) => {
+                self.release(task.conn, &task.name);
+                self.send_error(task.conn, Some(&task.name), task.line, refusal, now_ns);
+                self.close_if_done(task.conn, now_ns);
+            }
+            (Output::Valid(prepared), Work::Go(job, _)) => self.admit(*job, prepared, now_ns),
+            (Output::Opened(opened, body), _) => self.open_session(task, opened, body, now_ns),
+            (Output::Looked(body, named), _) => {
+                self.remember(task.conn, task.session.as_deref(), named);
+                if let Some(refusal) = self.no_room_for_answer(task.conn, body.len(), now_ns) {
+                    return self.commit(task, Output::Refused(refusal), now_ns);
+                }
+                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+            }
+            (Output::Options(options, body), _) => {
+                if let Some(name) = &task.session
+                    && let Some(session) = self.session_mut(task.conn, name)
+                {
+                    session.view.options = options;
+                }
+                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+            }
+            (Output::Close(body), _) => {
+                if let Some(name) = &task.session {
+                    self.close_session(task.conn, name, now_ns);
+                }
+                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+            }
+            (Output::Body(body), _) => self.answer(task.conn, &task.name, Item::Body(body), now_ns),
+            (Output::Valid(_), _) => debug_assert!(false, "only a go is prepared"),
+        }
+    }
+
+    fn open_session(&mut self, task: &Task, mut opened: Box<Session>, body: String, now_ns: u64) {
+        let Some(name) = &task.session else { return };
+        let max = self.limits.sessions;
+        let Some(conn) = self.conns.get(&task.conn) else {
+            return;
+        };
+        if !conn.sessions.contains_key(name) && conn.sessions.len() >= max {
+            let message = format!("at most {max} sessions are open on a connection");
+            let refusal = Refusal::new(ErrorCode::TooManySessions, message);
+            self.effects.leftovers.push(opened);
+            return self.commit(task, Output::Refused(refusal), now_ns);
+        }
+        let Some(bytes) = self.room_for_session(task.conn, name, self.held_bytes(task.conn, &task.name))
+        else {
+            let message = "the sessions that are open hold as much memory as they may";
+            self.effects.leftovers.push(opened);
+            let refusal = Refusal::new(ErrorCode::TooManySessions, message);
+            return self.commit(task, Output::Refused(refusal), now_ns);
+        };
+        opened.bytes = bytes;
+        self.close_jobs(task.conn, name, now_ns);
+        let held = self.held_by_sessions(task.conn);
+        let Some(conn) = self.conns.get_mut(&task.conn) else {
+            return self.effects.leftovers.push(opened);
+        };
+        let mut old = conn.sessions.remove(name);
+        if let Some(old) = &mut old {
+            // The thread and its engine stay, if the engine can be used again; what it learned does not.
+            opened.worker = old.worker;
+            opened.view.engine = old.view.engine.take();
+            opened.forget = opened.view.engine.is_some();
+        }
+        conn.sessions.insert(name.clone(), *opened);
+        self.count_sessions(task.conn, held);
+        self.effects.leftovers.push(Box::new(old));
+        self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+    }
+
+    fn close_session(&mut self, id: ConnId, name: &str, now_ns: u64) {
+        self.close_jobs(id, name, now_ns);
+        let held = self.held_by_sessions(id);
+        let closed = self.conns.get_mut(&id).and_then(|conn| conn.sessions.remove(name));
+        self.count_sessions(id, held);
+        if let Some(worker) = closed.as_ref().and_then(|session| session.worker) {
+            self.dismiss(worker);
+        }
+        self.effects.leftovers.push(Box::new(closed));
+    }
+
+    /// Ends the searches of a session. Those that are being prepared came later and are not meant.
+    fn close_jobs(&mut self, id: ConnId, name: &str, now_ns: u64) {
+        let jobs: Vec<JobId> = self
+            .jobs
+            .iter()
+            .filter(|(_, job)| job.conn == id && job.session.as_deref() == Some(name))
+            .filter(|(_, job)| job.phase != Phase::Preparing)
+            .map(|(id, _)| *id)
+            .collect();
+        for job in jobs {
+            self.finish(job, Reason::Closed, now_ns);
+        }
+    }
+}
+
+/// Compares secrets in a time that depends on the length of what was given alone.
+fn same_secret(given: &[u8], secret: &[u8]) -> bool {
+    let mut difference = given.len() ^ secret.len();
+    for (index, byte) in given.iter().enumerate() {
+        difference |= usize::from(byte ^ secret.get(index % secret.len().max(1)).copied().unwrap_or(0));
+    }
+    difference == 0
+}

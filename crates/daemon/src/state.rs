@@ -1,0 +1,548 @@
+//! Everything that the daemon's one lock guards: connections, sessions, searches and whose turn it is,
+//! timers.
+//!
+//! No I/O, no threads, no clock: time comes in as a number, and what is to happen outside goes out as
+//! [`Effects`], which the caller carries out after it gave the lock back. Every method takes microseconds.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use plyd_protocol as wire;
+use plyd_protocol::ErrorCode;
+
+use super::budget::Memory;
+use super::intake::{Held, Intake};
+use super::job::Job;
+use super::limits::Limits;
+use super::outbox::{Item, JobId, Outbox};
+use super::places::Guesses;
+use super::prepare::{Lane, SessionView, Task, TaskId};
+use super::schedule::Schedule;
+use super::shares::Shares;
+use super::transport::Signal;
+use super::waiting::Waiting;
+use super::worker::Order;
+use crate::log;
+use plyd_bridge as bridge;
+use plyd_core::effort::Interrupt;
+use plyd_core::engine::{Entry, Fault};
+use plyd_core::search::Control;
+
+/// A connection.
+pub(super) type ConnId = u64;
+/// A search thread.
+pub(super) type WorkerId = u64;
+
+/// What is to be done once the lock is given back.
+#[derive(Default)]
+pub(super) struct Effects {
+    /// Writers and readers to wake.
+    pub(super) signals: Vec<Signal>,
+    /// Requests to work on.
+    pub(super) tasks: Vec<Task>,
+    /// Searches whose turn came, to be woken.
+    pub(super) wakes: Vec<Arc<Control>>,
+    /// Requests whose answer is wanted sooner than before: at once, or by a clock.
+    pub(super) hurried: Vec<(ConnId, TaskId)>,
+    /// Search threads to start.
+    pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
+    /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
+    /// the games' code.
+    pub(super) leftovers: Vec<Box<dyn Any + Send>>,
+    /// The same of what takes so long that whoever serves others must not do it.
+    pub(super) large_leftovers: Vec<Box<dyn Any + Send>>,
+    /// Whether the watchdog's next instant moved forward.
+    pub(super) rearm: bool,
+    /// Whether a shutdown has nothing more to wait for.
+    pub(super) quiet: bool,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Timer {
+    /// A job's next deadline.
+    Job(JobId),
+    /// A thread whose search is over must have come back.
+    Worker(WorkerId),
+    /// A writer must have got on.
+    Writer(ConnId),
+    /// `hello` must have come.
+    Handshake(ConnId),
+    /// A turn on the cores ends.
+    Turn,
+    /// A wrong token is answered.
+    Late(ConnId),
+    /// A greeted connection must not have been idle for long.
+    Idle(ConnId),
+    /// The questions of a connection that came before a task and in its lane must be answered.
+    Lane(ConnId, TaskId),
+    /// All questions of a connection must be answered.
+    Questions(ConnId),
+}
+
+/// What kind of request is worked on, or waits for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asks {
+    /// `go`, which has timers of its own.
+    Search,
+    /// `close`, which takes microseconds and ends what came before it.
+    Close,
+    /// `newgame` or `setoption`, which take microseconds: a `stop` names them, and nothing ends them.
+    Change,
+    /// `inspect` or `describe`: an answer, whose rules may have long to work, and nothing that goes on.
+    Question,
+}
+
+/// A request that is worked on, or waits for that.
+pub(super) struct Pending {
+    /// The request's id.
+    pub(super) name: String,
+    /// The requests that it keeps its order with.
+    pub(super) lane: Lane,
+    /// What kind of request it is.
+    pub(super) asks: Asks,
+    /// Ends the work on it.
+    pub(super) interrupt: Interrupt,
+}
+
+/// A search thread.
+pub(super) struct Worker {
+    /// Where its orders go; dropping it ends the thread.
+    pub(super) orders: Sender<Order>,
+    /// The job that it has, over or not.
+    pub(super) busy: Option<JobId>,
+    /// The session whose engine it keeps.
+    pub(super) owner: Option<(ConnId, String)>,
+    /// When it is abandoned, if its job is over and it has not come back.
+    pub(super) abandon_ns: Option<u64>,
+    /// When its last search came back.
+    pub(super) rested_ns: u64,
+}
+
+/// A session of a connection.
+pub(super) struct Session {
+    /// What the work on its requests needs to know.
+    pub(super) view: SessionView,
+    /// The job that has the session.
+    pub(super) current: Option<JobId>,
+    /// Its thread, which keeps its engine.
+    pub(super) worker: Option<WorkerId>,
+    /// Whether the engine must forget before the next search.
+    pub(super) forget: bool,
+    /// The bytes of its rules, options and initial position.
+    pub(super) bytes: usize,
+    /// The bytes of the position that it remembers.
+    pub(super) prefix_bytes: usize,
+}
+
+/// How a connection ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// It takes requests.
+    Open,
+    /// It takes none; it closes when those in flight are done, behind this message: the answer to `quit`, or
+    /// the fatal error that ends it.
+    Draining(Option<String>),
+    /// It takes none, and waits for this answer to its wrong token.
+    Late(String),
+    /// It closes when its outbox is empty.
+    Flushing,
+}
+
+/// A connection.
+pub(super) struct Conn {
+    /// Its messages.
+    pub(super) outbox: Outbox,
+    /// Wakes its writer.
+    pub(super) writer: Signal,
+    /// Tells its reader to end.
+    pub(super) reader: Signal,
+    /// Lets its reader go on that waits for room.
+    pub(super) resume: Signal,
+    /// What its requests in flight occupy.
+    pub(super) held: Held,
+    /// Its peer's address, as limits count it.
+    pub(super) network: Option<IpAddr>,
+    /// When a line last came or a message was last queued.
+    pub(super) active_ns: u64,
+    /// Whether `hello` must still come first.
+    pub(super) needs_hello: bool,
+    /// Whether `hello` came.
+    pub(super) greeted: bool,
+    /// Whether a token is wanted.
+    pub(super) wants_token: bool,
+    /// Whether it came over a network socket, where a stranger may be at the other end.
+    pub(super) remote: bool,
+    /// Bad lines before `hello`.
+    pub(super) bad_lines: u32,
+    /// What becomes of searches at the end of input.
+    pub(super) on_eof: wire::OnEof,
+    /// Options of later sessions.
+    pub(super) defaults: wire::Settings,
+    /// The bytes of those.
+    pub(super) defaults_bytes: usize,
+    /// Open sessions by name.
+    pub(super) sessions: HashMap<String, Session>,
+    /// Requests in flight, with their job if they have one.
+    pub(super) inflight: HashMap<String, Option<JobId>>,
+    /// The last finished searches' ids, oldest first.
+    pub(super) finished: VecDeque<String>,
+    /// Requests that wait for an earlier one of their lane; an entry means that one is worked on.
+    pub(super) lanes: HashMap<Lane, VecDeque<Task>>,
+    /// All that are worked on or wait for that, in the order of their arrival.
+    pub(super) tasks: BTreeMap<TaskId, Pending>,
+    /// How far it is from its end.
+    pub(super) stage: Stage,
+    /// Whether a timer watches its writer.
+    pub(super) watched: bool,
+    /// Whether the reader writes the answers to the lines that it just read.
+    pub(super) reader_writes: bool,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    /// The protocol's code.
+    pub(super) code: ErrorCode,
+    /// A JSON pointer into the request.
+    pub(super) pointer: Option<String>,
+    /// What is wrong, in a sentence.
+    pub(super) message: String,
+    /// The outcome, where the game is over.
+    pub(super) outcome: Option<Box<wire::Outcome>>,
+    /// When to try again.
+    pub(super) retry_ms: Option<u64>,
+}
+
+impl Refusal {
+    /// A refusal without a place in the request.
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
+    }
+
+    /// A request that ended before its position was read.
+    pub(super) fn unprepared() -> Self {
+        Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
+    }
+
+    /// The same with the place that is to blame.
+    pub(super) fn at(self, pointer: &str) -> Self {
+        Self { pointer: Some(pointer.to_owned()), ..self }
+    }
+
+    /// The same with a time after which it may go better.
+    pub(super) fn retry(self, ms: u64) -> Self {
+        Self { retry_ms: Some(ms), ..self }
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Self {
+            code: bridge::error_code(fault.code),
+            pointer: bridge::pointer(&fault.place),
+            message: fault.message,
+            outcome: fault.outcome.map(|outcome| Box::new(bridge::outcome(outcome))),
+            retry_ms: None,
+        }
+    }
+}
+
+/// What the lock guards.
+pub(super) struct State {
+    /// The numbers.
+    pub(super) limits: Limits,
+    /// The registry.
+    pub(super) games: &'static [&'static Entry],
+    /// The token that remote connections must show.
+    pub(super) token: Option<String>,
+    /// Open connections.
+    pub(super) conns: BTreeMap<ConnId, Conn>,
+    /// Jobs that are not over, in the order of their arrival.
+    pub(super) jobs: BTreeMap<JobId, Job>,
+    /// Search threads.
+    pub(super) workers: HashMap<WorkerId, Worker>,
+    /// Threads without a session and without work.
+    pub(super) idle: Vec<WorkerId>,
+    /// Who of them runs.
+    pub(super) schedule: Schedule,
+    /// Who waits to be taken in.
+    pub(super) waiting: Waiting,
+    /// What the sessions of all connections hold.
+    pub(super) session_bytes: Shares,
+    /// Room for requests.
+    pub(super) intake: Intake,
+    /// Table memory.
+    pub(super) memory: Memory,
+    /// Wrong tokens.
+    pub(super) guesses: Guesses,
+    /// What happened so far.
+    pub(super) counters: wire::Counters,
+    /// When the daemon began.
+    pub(super) began_ns: u64,
+    /// Whether no new work is taken.
+    pub(super) shutting_down: bool,
+    /// Whether a session or cores became free, so that a waiting job may start.
+    pub(super) freed: bool,
+    /// Searches that were taken in since the last time that turns were given out.
+    pub(super) admitted: Vec<JobId>,
+    /// What is to be done outside.
+    pub(super) effects: Effects,
+    /// When the timer of turns is set to.
+    pub(super) turn_ns: Option<u64>,
+    timers: BTreeSet<(u64, Timer)>,
+    last_id: u64,
+}
+
+impl State {
+    /// A daemon with no connection.
+    pub(super) fn new(
+        limits: Limits,
+        games: &'static [&'static Entry],
+        token: Option<String>,
+        memory: Memory,
+        now_ns: u64,
+    ) -> Self {
+        Self {
+            schedule: Schedule::new(limits.cores),
+            waiting: Waiting::default(),
+            session_bytes: Shares::new(limits.session_bytes_in_all, limits.session_bytes, limits.connections),
+            intake: Intake::new(&limits),
+            memory,
+            limits,
+            games,
+            token,
+            conns: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            workers: HashMap::new(),
+            idle: Vec::new(),
+            guesses: Guesses::default(),
+            counters: wire::Counters::default(),
+            began_ns: now_ns,
+            shutting_down: false,
+            freed: false,
+            effects: Effects::default(),
+            turn_ns: None,
+            timers: BTreeSet::new(),
+            admitted: Vec::new(),
+            last_id: 0,
+        }
+    }
+
+    /// A number that was not used before.
+    pub(super) fn fresh_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Sets a timer.
+    pub(super) fn set_timer(&mut self, at_ns: u64, timer: Timer) {
+        self.effects.rearm |= self.timers.first().is_none_or(|(first, _)| at_ns < *first);
+        self.timers.insert((at_ns, timer));
+    }
+
+    /// Takes a timer back.
+    pub(super) fn clear_timer(&mut self, at_ns: u64, timer: Timer) {
+        self.timers.remove(&(at_ns, timer));
+    }
+
+    /// When the next timer is due.
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Does what is due. A timer that is set meanwhile waits for the next tick, however early it is.
+    pub(super) fn tick(&mut self, now_ns: u64) {
+        let due: Vec<_> = self.timers.iter().copied().take_while(|(at, _)| *at <= now_ns).collect();
+        for (at, timer) in due {
+            if !self.timers.remove(&(at, timer)) {
+                // What was done before took it back.
+                continue;
+            }
+            match timer {
+                Timer::Job(job) => self.job_is_due(job, now_ns),
+                Timer::Worker(worker) => self.abandon(worker),
+                Timer::Writer(conn) => self.writer_is_due(conn, now_ns),
+                Timer::Lane(conn, task) => self.end_questions(conn, Some(task)),
+                Timer::Questions(conn) => self.end_questions(conn, None),
+                Timer::Handshake(conn) => {
+                    if self.conns.get(&conn).is_some_and(Conn::is_stranger) {
+                        self.leave(conn, "hello_ms", "hello did not come in time", now_ns);
+                    }
+                }
+                // The decision itself is [`State::settle`]'s.
+                Timer::Turn => self.turn_ns = None,
+                Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
+                Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
+            }
+        }
+    }
+
+    /// Lets start what can start, and gives out what is to be done outside.
+    pub(super) fn settle(&mut self, now_ns: u64) -> Effects {
+        while self.freed || self.schedule.is_due(now_ns) {
+            self.start_waiting(now_ns);
+            self.take_turns(now_ns);
+        }
+        // Who has no core yet gets an engine with its first turn: a search that waits holds no table.
+        for id in std::mem::take(&mut self.admitted) {
+            let prepared = self.jobs.get_mut(&id).and_then(|job| job.prepared.as_mut());
+            if let Some(seat) = prepared.and_then(|prepared| prepared.seat.take()) {
+                self.effects.leftovers.push(Box::new(seat));
+            }
+        }
+        self.effects.quiet = self.shutting_down && self.is_quiet();
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Moves a job's timer to its next deadline.
+    pub(super) fn rearm_job(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let next = job.next_timer();
+        let old = std::mem::replace(&mut job.timer_ns, next);
+        if old != next {
+            if let Some(at) = old {
+                self.clear_timer(at, Timer::Job(id));
+            }
+            if let Some(at) = next {
+                self.set_timer(at, Timer::Job(id));
+            }
+        }
+    }
+
+    /// Queues a message.
+    pub(super) fn send(&mut self, conn: ConnId, item: Item, now_ns: u64) {
+        if let Some(found) = self.conns.get_mut(&conn) {
+            found.active_ns = now_ns;
+            found.outbox.push(item, now_ns);
+            self.watch_writer(conn, now_ns);
+        }
+    }
+
+    /// Queues a message that is small enough to be serialised under the lock.
+    pub(super) fn send_message(&mut self, conn: ConnId, message: &wire::Message, now_ns: u64) {
+        self.send(conn, Item::Body(message.to_body()), now_ns);
+    }
+
+    /// Queues a `result`.
+    pub(super) fn send_result(&mut self, conn: ConnId, id: &str, body: wire::ResultBody, now_ns: u64) {
+        let message = wire::Message::Result(Box::new(wire::ResultMessage { id: id.to_owned(), body }));
+        self.send_message(conn, &message, now_ns);
+    }
+
+    /// Queues an `error`.
+    pub(super) fn send_error(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: Refusal,
+        now_ns: u64,
+    ) {
+        let fatal = refusal.code.fatal();
+        self.send_error_message(conn, id, line, refusal, None, fatal, now_ns);
+    }
+
+    /// Queues a `duplicate_id`.
+    pub(super) fn send_duplicate(&mut self, conn: ConnId, name: String, line: u64, now_ns: u64) {
+        let refusal = Refusal::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
+        self.send_error_message(conn, None, line, refusal, Some(name), false, now_ns);
+    }
+
+    /// Queues an `error` after which the connection closes, whatever its code.
+    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: Refusal, now_ns: u64) {
+        self.send_error_message(conn, None, line, refusal, None, true, now_ns);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of the message, private to its three forms")]
+    fn send_error_message(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: Refusal,
+        reference: Option<String>,
+        fatal: bool,
+        now_ns: u64,
+    ) {
+        self.counters.errors += 1;
+        let refusal_code = refusal.code;
+        let message = wire::ErrorMessage {
+            id: id.map(str::to_owned),
+            line,
+            code: refusal.code,
+            message: refusal.message,
+            pointer: refusal.pointer,
+            reference,
+            retry_ms: refusal.retry_ms,
+            outcome: refusal.outcome.map(|outcome| *outcome),
+            fatal,
+        };
+        let message = wire::Message::Error(Box::new(message));
+        if fatal {
+            if refusal_code == ErrorCode::AuthFailed {
+                return self.answer_late(conn, message.to_body(), now_ns);
+            }
+            // What is in flight is answered first.
+            self.drain(conn, Some(message.to_body()), wire::OnEof::Stop, now_ns);
+        } else {
+            self.send_message(conn, &message, now_ns);
+        }
+    }
+
+    /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still
+    /// waits.
+    fn end_questions(&mut self, conn: ConnId, before: Option<TaskId>) {
+        let Some(conn) = self.conns.get(&conn) else { return };
+        let (before, lane) = match before {
+            None => (TaskId::MAX, None),
+            Some(task) => match conn.tasks.get(&task) {
+                Some(pending) => (task, Some(&pending.lane)),
+                None => return,
+            },
+        };
+        for (_, pending) in conn.tasks.range(..before) {
+            if pending.asks == Asks::Question && lane.is_none_or(|lane| *lane == pending.lane) {
+                pending.interrupt.end();
+            }
+        }
+    }
+
+    /// Queues a `notice`, about the request of an id if there is one.
+    pub(super) fn send_notice(
+        &mut self,
+        conn: ConnId,
+        kind: wire::NoticeKind,
+        id: Option<String>,
+        message: &str,
+        now_ns: u64,
+    ) {
+        let notice = wire::Notice { id, ..wire::Notice::new(kind, message) };
+        self.send_message(conn, &wire::Message::Notice(notice), now_ns);
+    }
+
+    /// The session of a connection.
+    pub(super) fn session_mut(&mut self, conn: ConnId, name: &str) -> Option<&mut Session> {
+        self.conns.get_mut(&conn)?.sessions.get_mut(name)
+    }
+
+    /// The load and the counters.
+    pub(super) fn status(&self, now_ns: u64) -> wire::StatusResult {
+        let running: u64 = self.jobs.values().map(|job| job.control.stats().nodes).sum();
+        wire::StatusResult {
+            searches: self.jobs.len() as u64,
+            sessions: self.conns.values().map(|conn| conn.sessions.len() as u64).sum(),
+            threads: self.schedule.running() as u64,
+            hash_bytes: self.memory.used(),
+            uptime_ms: now_ns.saturating_sub(self.began_ns) / 1_000_000,
+            counters: wire::Counters {
+                nodes: self.counters.nodes + running,
+                log_lost: log::lost(),
+                ..self.counters
+            },
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Tasks that accept connections: one that dies is started again, and what it accepts has the options that
+//! were asked for.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::net::sockopt;
+use tokio::net::TcpListener;
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::fake::GAMES;
+use super::network::PATIENCE;
+use crate::transport::net;
+use crate::{Config, Daemon, Limits, keep_accepting};
+
+/// A log that a test reads.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+#[test]
+fn a_task_that_dies_is_started_again_and_the_log_says_so() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let (runtime, daemon) = (runtime(), Daemon::start(&Config::default(), GAMES).unwrap());
+    let answer = runtime.block_on(async {
+        let listener = Arc::new(TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let (address, shared) = (listener.local_addr().unwrap(), Arc::clone(&daemon.shared));
+        let starts = Arc::new(AtomicUsize::new(0));
+        keep_accepting(address.to_string(), move || {
+            let (shared, listener, starts) =
+                (Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&starts));
+            async move {
+                assert!(starts.fetch_add(1, Relaxed) >= 2, "as the test wants");
+                net::accept_tcp(shared, listener).await;
+            }
+        });
+        let asking = tokio::task::spawn_blocking(move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream
+                .write_all(b"{\"id\":\"h\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n")
+                .unwrap();
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).unwrap();
+            line
+        });
+        asking.await.unwrap()
+    });
+    assert!(answer.contains(r#""of":"hello""#), "{answer}");
+    let text = log.text();
+    let told = text.lines().filter(|line| line.contains("is started again"));
+    assert_eq!(told.filter(|line| line.contains("ERROR") && line.contains("127.0.0.1")).count(), 2, "{text}");
+}
+
+#[test]
+fn the_system_asks_silent_peers_whether_they_are_there_where_that_is_wanted() {
+    for keepalive in [Duration::ZERO, Duration::from_secs(17)] {
+        let limits = Limits { keepalive, ..Limits::default() };
+        let daemon = Daemon::start(&Config { limits, ..Config::default() }, GAMES).unwrap();
+        runtime().block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let _peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            net::prepare(&daemon.shared, &stream);
+            assert!(stream.nodelay().unwrap());
+            assert_eq!(sockopt::socket_keepalive(&stream), Ok(!keepalive.is_zero()));
+            if !keepalive.is_zero() {
+                assert_eq!(sockopt::tcp_keepidle(&stream), Ok(keepalive));
+            }
+        });
+    }
+}

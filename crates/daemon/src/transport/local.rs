@@ -1,0 +1,74 @@
+//! A connection within the process, for a translator in front of the daemon: lines are handed over, and no
+//! stream or thread stands between.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use plyd_protocol as wire;
+
+use super::{Form, Latch, Next, Received, Signal, next_messages};
+use crate::Shared;
+use crate::conn::Origin;
+use crate::state::ConnId;
+use plyd_core::search::clock::now_ns;
+use plyd_protocol::framing::Event;
+
+/// A connection to a daemon of this process; as on the standard streams, `hello` is optional. It may be
+/// shared: one thread sends, one receives.
+pub struct Connection {
+    shared: Arc<Shared>,
+    conn: ConnId,
+    /// Wakes the thread that receives.
+    latch: Arc<Latch>,
+    /// Counts the lines sent.
+    lines: AtomicU64,
+}
+
+impl Connection {
+    pub(crate) fn open(shared: &Arc<Shared>) -> Self {
+        let latch = Arc::new(Latch::default());
+        // Nobody reads here who would have to be woken; lines are taken whether there is room or not.
+        let nobody = || Signal::Thread(Arc::default());
+        let signals = [Signal::Thread(Arc::clone(&latch)), nobody(), nobody()];
+        let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
+        tracing::info!(conn, "connection within the process");
+        Self { shared: Arc::clone(shared), conn, latch, lines: AtomicU64::new(0) }
+    }
+
+    /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count
+    /// from there.
+    pub fn send(&self, line: &[u8], arrived_ns: u64) {
+        let number = self.lines.fetch_add(1, Relaxed) + 1;
+        let event = if line.len() > wire::MAX_LINE {
+            Event::TooLong { number, limit: wire::MAX_LINE }
+        } else {
+            Event::Line { number, bytes: Cow::Borrowed(line) }
+        };
+        let received = Received::decode(&self.shared, self.conn, event, arrived_ns);
+        self.shared.with(|state| received.apply(state));
+    }
+
+    /// Ends the input: what is under way is answered as `on_eof` says, and then the connection is over.
+    pub fn finish_input(&self) {
+        self.shared.with(|state| state.input_ended(self.conn, now_ns()));
+    }
+
+    /// Waits for lines, each with its end; none when the connection is over.
+    #[must_use]
+    pub fn receive(&self) -> Option<Vec<u8>> {
+        loop {
+            match next_messages(&self.shared, self.conn, Form::Lines) {
+                Next::Write(lines) => return Some(lines),
+                Next::Wait => self.latch.wait(),
+                Next::Close | Next::Gone => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.with(|state| state.drop_conn(self.conn, now_ns(), false));
+    }
+}

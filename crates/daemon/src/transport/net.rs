@@ -1,0 +1,338 @@
+//! TCP and Unix sockets: two tasks for each connection, all on one thread.
+//!
+//! That thread decodes short lines only; long ones are decoded on a thread beside it, so that nobody waits
+//! for them but the connection that sent them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plyd_protocol as wire;
+use rustix::net::sockopt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::sync::Notify;
+
+use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
+use crate::Shared;
+use crate::conn::Origin;
+use crate::intake::Reserved;
+use crate::session::Arrival;
+use crate::state::ConnId;
+use plyd_core::search::clock::now_ns;
+use plyd_protocol::framing::{Event, Framing};
+
+/// Small enough that a peer that floods the daemon leaves the others their turn.
+pub(super) const READ_BYTES: usize = 16 << 10;
+/// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
+/// connection, and the peer might never see the last message.
+pub(super) const LINGER: Duration = Duration::from_secs(1);
+/// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short
+/// line takes.
+const TURN: Duration = Duration::from_micros(200);
+/// The pause between two questions whether a silent peer is there, and how many of them may stay without an
+/// answer.
+const KEEPALIVE_PAUSE: Duration = Duration::from_secs(10);
+const KEEPALIVE_QUESTIONS: u32 = 6;
+/// Connections that linger at once: past them they are closed at once, so that a flood of them takes no
+/// descriptors.
+const LINGERING: usize = 64;
+/// The pause after a failure to accept, such as too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Accepts TCP connections for ever.
+pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                prepare(&shared, &stream);
+                let (input, output) = stream.into_split();
+                connect(&shared, input, output, Some(peer));
+            }
+            Err(error) => pause(&error).await,
+        }
+    }
+}
+
+/// Accepts connections to a Unix socket for ever.
+pub(crate) async fn accept_unix(shared: Arc<Shared>, listener: Arc<UnixListener>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (input, output) = stream.into_split();
+                connect(&shared, input, output, None);
+            }
+            Err(error) => pause(&error).await,
+        }
+    }
+}
+
+/// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is
+/// silent.
+pub(crate) fn prepare(shared: &Shared, stream: &TcpStream) {
+    let ask = || -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let silence = shared.lock().limits.keepalive;
+        if !silence.is_zero() {
+            sockopt::set_socket_keepalive(stream, true)?;
+            sockopt::set_tcp_keepidle(stream, silence)?;
+            sockopt::set_tcp_keepintvl(stream, KEEPALIVE_PAUSE)?;
+            sockopt::set_tcp_keepcnt(stream, KEEPALIVE_QUESTIONS)?;
+        }
+        Ok(())
+    };
+    if let Err(error) = ask() {
+        tracing::debug!(%error, "an option of a connection cannot be set");
+    }
+}
+
+pub(super) async fn pause(error: &io::Error) {
+    tracing::warn!(%error, "cannot accept a connection");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, peer: Option<SocketAddr>)
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let (wake, hang_up) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let resume = Arc::new(Notify::new());
+    let address = peer.map(|peer| peer.ip());
+    let signals = [&wake, &hang_up, &resume].map(|notify| Signal::Task(Arc::clone(notify)));
+    let conn = shared.with(|state| state.open_conn(Origin::Socket(address), signals, now_ns()));
+    match peer {
+        Some(peer) => tracing::info!(conn, %peer, "connection"),
+        None => tracing::info!(conn, peer = "unix", "connection"),
+    }
+    let link = Link { shared: Arc::clone(shared), conn, resume };
+    tokio::spawn(read(link, input, hang_up));
+    tokio::spawn(write(Arc::clone(shared), conn, output, wake));
+}
+
+/// What the reader of a connection knows.
+pub(super) struct Link {
+    pub(super) shared: Arc<Shared>,
+    pub(super) conn: ConnId,
+    /// Tells that there may be room for the line that waits.
+    pub(super) resume: Arc<Notify>,
+}
+
+async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
+    let Link { shared, conn, .. } = &link;
+    let conn = *conn;
+    let mut framing = Framing::new(wire::MAX_FIRST_LINE);
+    let mut buffer = vec![0; READ_BYTES];
+    let mut greeted = false;
+    loop {
+        let count = tokio::select! {
+            count = input.read(&mut buffer) => count,
+            () = hang_up.notified() => break,
+        };
+        let time = now_ns();
+        match count {
+            Err(error) => {
+                tracing::info!(conn, %error, "connection broke");
+                return shared.with(|state| state.drop_conn(conn, now_ns(), false));
+            }
+            Ok(0) => {
+                if let Some(event) = framing.finish() {
+                    receive(&link, event, time, &mut Turn::begin()).await;
+                }
+                return shared.with(|state| state.input_ended(conn, now_ns()));
+            }
+            Ok(count) if greeted => {
+                let (mut rest, mut turn) = (&buffer[..count], Turn::begin());
+                while let Some(event) = framing.next(&mut rest) {
+                    receive(&link, event, time, &mut turn).await;
+                }
+            }
+            Ok(count) => greeted = feed_stranger(&link, &mut framing, &buffer[..count], time).await,
+        }
+        // A socket that always has more must not keep the others waiting.
+        tokio::task::yield_now().await;
+    }
+    drain(shared, input).await;
+}
+
+/// Reads on for a while what nobody wants any more, before the connection closes.
+pub(super) async fn drain(shared: &Shared, mut input: impl AsyncRead + Unpin) {
+    let place = Arc::clone(&shared.lingering);
+    if Arc::strong_count(&place) > LINGERING {
+        return;
+    }
+    let mut buffer = [0; 4 << 10];
+    let discard = async { while input.read(&mut buffer).await.is_ok_and(|count| count > 0) {} };
+    // Either the peer closes, or it had its time.
+    let _closed_or_not = tokio::time::timeout(LINGER, discard).await;
+}
+
+/// The time that a connection may use up before others have their turn.
+pub(super) struct Turn {
+    began_ns: u64,
+}
+
+impl Turn {
+    pub(super) fn begin() -> Self {
+        Self { began_ns: now_ns() }
+    }
+
+    /// Lets others have their turn if this one is over.
+    async fn pass_on(&mut self) {
+        if now_ns() - self.began_ns > TURN.as_nanos() as u64 {
+            tokio::task::yield_now().await;
+            *self = Self::begin();
+        }
+    }
+}
+
+/// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
+/// Waits where there is no room for it: nothing more is read of the connection meanwhile.
+pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
+    let Link { shared, conn, resume } = link;
+    let conn = *conn;
+    let event = match event {
+        Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
+            let room = wire::decoded_bound(&bytes);
+            loop {
+                match shared.with(|state| state.reserve(conn, room)) {
+                    Reserved::Now => break,
+                    Reserved::Later => resume.notified().await,
+                    Reserved::Unwanted => return,
+                }
+            }
+            Event::Line { number, bytes: bytes.into_owned().into() }
+        }
+        event => {
+            apply(link, Received::decode(shared, conn, event, time)).await;
+            return turn.pass_on().await;
+        }
+    };
+    let decoder = Arc::clone(shared);
+    let decoded = tokio::task::spawn_blocking(move || Received::decode(&decoder, conn, event, time)).await;
+    match decoded {
+        Ok(received) => apply(link, received).await,
+        Err(error) => {
+            tracing::error!(conn, %error, "a line was not decoded");
+            shared.with(|state| state.drop_conn(conn, now_ns(), false));
+        }
+    }
+}
+
+/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; gives
+/// whether it is a stranger still.
+pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
+    receive(link, event, time, turn).await;
+    while link.shared.with(|state| state.is_late(link.conn)) {
+        link.resume.notified().await;
+    }
+    link.shared.with(|state| state.conns.get(&link.conn).is_some_and(|conn| conn.needs_hello))
+}
+
+/// Gives a line to the state as soon as there is room for it.
+async fn apply(link: &Link, received: Received) {
+    let mut waits = Some(received);
+    while let Some(received) = waits {
+        waits = link.shared.with(|state| received.apply_if_room(state));
+        if waits.is_some() {
+            link.resume.notified().await;
+        }
+    }
+}
+
+/// Takes bytes of a peer that has not said hello; true once it has.
+async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
+    let (shared, conn, mut turn) = (&link.shared, link.conn, Turn::begin());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (line, next) = match rest.iter().position(|byte| *byte == b'\n') {
+            Some(end) => rest.split_at(end + 1),
+            None => (rest, &rest[rest.len()..]),
+        };
+        if !framing.is_too_long() {
+            let mut head = [framing.partial(), line].concat();
+            head.truncate(MAX_REQUEST_LINE);
+            if let Some(protocol) = foreign::protocol(&head) {
+                let at = Arrival { conn, line: framing.number(), received_ns: time, bytes: 0 };
+                let message = format!("this is {protocol}, but the port speaks JSON lines");
+                shared.with(|state| state.foreign(&at, &message, now_ns()));
+                return true;
+            }
+        }
+        let (mut line, mut is_stranger) = (line, true);
+        while let Some(event) = framing.next(&mut line) {
+            is_stranger = receive_of_stranger(link, event, time, &mut turn).await;
+        }
+        rest = next;
+        if !is_stranger {
+            framing.set_limit(wire::MAX_LINE);
+            while let Some(event) = framing.next(&mut rest) {
+                receive(link, event, time, &mut turn).await;
+            }
+            return true;
+        }
+    }
+    false
+}
+
+/// The bytes of a line that are looked at for HTTP: a peer may send one at a time, and each is looked at
+/// again.
+const MAX_REQUEST_LINE: usize = 2048;
+
+async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
+    loop {
+        let lines = match next_messages(&shared, conn, Form::Lines) {
+            Next::Write(lines) => lines,
+            Next::Wait => {
+                wake.notified().await;
+                continue;
+            }
+            Next::Close => {
+                // The peer may have closed first.
+                let _closed = output.shutdown().await;
+                return;
+            }
+            Next::Gone => return,
+        };
+        if write_all(&shared, conn, &mut output, &lines, &wake).await.is_break() {
+            return;
+        }
+    }
+}
+
+/// Writes bytes, telling the state of each step; breaks where the connection broke or was cut off.
+pub(super) async fn write_all(
+    shared: &Arc<Shared>,
+    conn: ConnId,
+    output: &mut (impl AsyncWrite + Unpin),
+    bytes: &[u8],
+    wake: &Notify,
+) -> ControlFlow<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        // A connection that is cut off wakes its writer, which may hang here.
+        let written = tokio::select! {
+            written = output.write(rest) => written,
+            () = wake.notified() => {
+                if shared.with(|state| !state.conns.contains_key(&conn)) {
+                    return ControlFlow::Break(());
+                }
+                continue;
+            }
+        };
+        match written {
+            Ok(count) if count > 0 => {
+                rest = &rest[count..];
+                shared.with(|state| state.writer_progress(conn, now_ns()));
+            }
+            Ok(_) | Err(_) => {
+                tracing::info!(conn, "connection broke");
+                shared.with(|state| state.drop_conn(conn, now_ns(), false));
+                return ControlFlow::Break(());
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}

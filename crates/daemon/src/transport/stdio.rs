@@ -1,0 +1,259 @@
+//! The standard streams, each with a thread of its own: reading standard input cannot be cancelled.
+//!
+//! Answers that a line gets at once (`pong`, `stopping` and its `bestmove`) are written by the thread that
+//! read the line, as long as that cannot block: handing them to the other thread costs a wake-up, which on a
+//! machine whose cores all search may wait for a time slice of milliseconds.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+use plyd_protocol as wire;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use tokio::sync::Notify;
+
+use super::{Form, Latch, Next, Received, SHORT_LINE, Signal, next_messages};
+use crate::Shared;
+use crate::conn::Origin;
+use crate::intake::Reserved;
+use crate::state::ConnId;
+use plyd_core::search::clock::now_ns;
+use plyd_protocol::framing::{Event, Framing};
+
+const READ_BYTES: usize = 64 << 10;
+
+/// What a pipe that is ready for writing takes without blocking (`PIPE_BUF`).
+const PIPE_BYTES: usize = 4096;
+
+/// What both threads know.
+struct Link<O> {
+    shared: Arc<Shared>,
+    conn: ConnId,
+    output: O,
+    /// Whether the output is a pipe, of which is known when it would block.
+    is_pipe: bool,
+    /// Lines that were taken and not written yet; whoever writes holds the lock.
+    pending: Mutex<Vec<u8>>,
+    /// Wakes the thread that may block.
+    latch: Arc<Latch>,
+    /// Wakes the thread that reads where it waits for room.
+    room: Arc<Latch>,
+}
+
+/// Opens a connection over two streams, such as the standard ones; the future ends with the connection: all
+/// is written, or the peer is gone or does not read. It does not wait for the threads, which may hang in the
+/// system.
+///
+/// # Errors
+/// A thread cannot be started.
+pub(crate) fn serve<I, O>(
+    shared: &Arc<Shared>,
+    input: I,
+    output: O,
+) -> io::Result<impl Future<Output = ()> + use<I, O>>
+where
+    I: AsFd + Send + 'static,
+    O: AsFd + Send + Sync + 'static,
+{
+    let (latch, over) = (Arc::new(Latch::default()), Arc::new(Notify::new()));
+    let room = Arc::new(Latch::default());
+    let signals = [
+        Signal::Thread(Arc::clone(&latch)),
+        Signal::Task(Arc::clone(&over)),
+        Signal::Thread(Arc::clone(&room)),
+    ];
+    let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
+    tracing::info!(conn, "connection on standard streams");
+    let is_pipe =
+        rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
+    let shared = Arc::clone(shared);
+    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), latch, room });
+    let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
+    std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+        let _end = OutputEnd(&writer);
+        writer.write();
+    })?;
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        let _end = InputEnd(&reader);
+        reader.read(&input);
+    })?;
+    let shared = Arc::clone(&link.shared);
+    Ok(async move {
+        while shared.lock().conns.contains_key(&conn) {
+            over.notified().await;
+        }
+    })
+}
+
+/// Ends the input when dropped, also by a panic.
+struct InputEnd<'a, O>(&'a Link<O>);
+
+impl<O> Drop for InputEnd<'_, O> {
+    fn drop(&mut self) {
+        let conn = self.0.conn;
+        self.0.shared.with(|state| {
+            state.release_writer(conn);
+            state.input_ended(conn, now_ns());
+        });
+    }
+}
+
+/// Ends the connection when dropped, also by a panic: nobody would write.
+struct OutputEnd<'a, O>(&'a Link<O>);
+
+impl<O> Drop for OutputEnd<'_, O> {
+    fn drop(&mut self) {
+        self.0.shared.with(|state| state.drop_conn(self.0.conn, now_ns(), false));
+    }
+}
+
+impl<O: AsFd> Link<O> {
+    /// Reads until the input ends.
+    fn read(&self, input: &impl AsFd) {
+        let mut framing = Framing::new(wire::MAX_LINE);
+        let mut buffer = vec![0; READ_BYTES];
+        loop {
+            match retried(input, PollFlags::IN, || rustix::io::read(input, &mut buffer[..])) {
+                Err(error) => {
+                    tracing::info!(conn = self.conn, %error, "standard input broke");
+                    self.shared.with(|state| state.drop_conn(self.conn, now_ns(), false));
+                    return;
+                }
+                Ok(0) => {
+                    let time = now_ns();
+                    return framing.finish().into_iter().for_each(|event| self.receive(event, time));
+                }
+                Ok(count) => {
+                    let (time, mut rest) = (now_ns(), &buffer[..count]);
+                    while let Some(event) = framing.next(&mut rest) {
+                        self.receive(event, time);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a line, and writes what answers it at once.
+    fn receive(&self, event: Event<'_>, time: u64) {
+        let long = match &event {
+            Event::Line { bytes, .. } if bytes.len() > SHORT_LINE => Some(wire::decoded_bound(bytes)),
+            Event::Line { .. } | Event::TooLong { .. } => None,
+        };
+        while let Some(room) = long {
+            match self.shared.with(|state| state.reserve(self.conn, room)) {
+                Reserved::Now => break,
+                Reserved::Later => self.room.wait(),
+                Reserved::Unwanted => return,
+            }
+        }
+        // While this decodes, the other thread writes what searches tell.
+        let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
+        while let Some(received) = waits {
+            waits = self.shared.with(|state| {
+                state.hold_writer(self.conn);
+                let waits = received.apply_if_room(state);
+                if waits.is_some() {
+                    state.release_writer(self.conn);
+                }
+                waits
+            });
+            if waits.is_some() {
+                self.room.wait();
+            }
+        }
+        if self.write_without_blocking().is_break() {
+            self.latch.open();
+        }
+        self.shared.with(|state| state.release_writer(self.conn));
+    }
+
+    /// Writes what waits, as far as that cannot block; breaks if the other thread must go on. What comes
+    /// meanwhile is left to it, so that searches with much to tell do not keep this thread from reading.
+    fn write_without_blocking(&self) -> ControlFlow<()> {
+        if !self.is_pipe {
+            return ControlFlow::Break(());
+        }
+        let mut pending = match self.pending.try_lock() {
+            Ok(pending) => pending,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // The other thread writes, and looks for more before it waits.
+            Err(TryLockError::WouldBlock) => return ControlFlow::Break(()),
+        };
+        let mut ready = [PollFd::new(&self.output, PollFlags::OUT)];
+        let is_ready = rustix::event::poll(&mut ready, Some(&Timespec::default())) == Ok(1)
+            && ready[0].revents() == PollFlags::OUT;
+        if !pending.is_empty() || !is_ready {
+            return ControlFlow::Break(());
+        }
+        match next_messages(&self.shared, self.conn, Form::Lines) {
+            Next::Write(lines) => *pending = lines,
+            Next::Wait => return ControlFlow::Continue(()),
+            Next::Close | Next::Gone => return ControlFlow::Break(()),
+        }
+        if pending.len() <= PIPE_BYTES
+            && let Ok(count) = rustix::io::write(&self.output, &pending)
+        {
+            pending.drain(..count);
+        }
+        if !pending.is_empty() {
+            return ControlFlow::Break(());
+        }
+        self.shared.with(|state| state.all_written(self.conn, now_ns()));
+        ControlFlow::Continue(())
+    }
+
+    /// Writes until the connection is over.
+    fn write(&self) {
+        loop {
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            if pending.is_empty() {
+                match next_messages(&self.shared, self.conn, Form::Lines) {
+                    Next::Write(lines) => *pending = lines,
+                    Next::Wait => {
+                        drop(pending);
+                        self.latch.wait();
+                        continue;
+                    }
+                    Next::Close | Next::Gone => return,
+                }
+            }
+            let mut written = 0;
+            while written < pending.len() {
+                let rest = &pending[written..];
+                match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, rest)) {
+                    Err(error) => {
+                        tracing::info!(conn = self.conn, %error, "standard output broke");
+                        return;
+                    }
+                    Ok(count) => {
+                        written += count;
+                        self.shared.with(|state| state.writer_progress(self.conn, now_ns()));
+                    }
+                }
+            }
+            pending.clear();
+        }
+    }
+}
+
+/// Reads or writes, again after a signal, and when the stream is ready if another process made it
+/// non-blocking.
+fn retried<T>(
+    stream: &impl AsFd,
+    ready: PollFlags,
+    mut io: impl FnMut() -> Result<T, Errno>,
+) -> Result<T, Errno> {
+    loop {
+        match io() {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => match rustix::event::poll(&mut [PollFd::new(stream, ready)], None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            },
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A port that browsers reach: the door to WebSocket connections, and the files of a page beside it.
+//!
+//! A visitor who has not become a connection holds one of few places, and the one who came first leaves for
+//! the one who comes last: peers that send nothing, or a byte now and then, keep nobody out.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::AbortHandle;
+use tungstenite::handshake::server::create_response;
+use tungstenite::http::header::{HOST, ORIGIN, UPGRADE};
+use tungstenite::http::{Method, Request, StatusCode};
+
+use super::http::{self, Answer};
+use super::net::{drain, pause, prepare};
+use super::origin::Guard;
+use super::websocket;
+use crate::Shared;
+use crate::page::Page;
+
+/// Visitors at once: some ten browsers that fetch a page, with six connections each.
+const VISITORS: usize = 64;
+
+/// What a port serves, and to whom.
+pub(crate) struct Site {
+    guard: Guard,
+    page: Option<&'static Page>,
+}
+
+/// What becomes of a request.
+enum Turn {
+    /// It is answered.
+    Answer(Answer),
+    /// It becomes a WebSocket, behind this answer.
+    Upgrade(Vec<u8>),
+}
+
+impl Site {
+    /// A site of a socket bound to `address`, with a page or without, that lets pages of these origins in,
+    /// too.
+    pub(crate) fn new(address: SocketAddr, origins: &[String], page: Option<&'static Page>) -> Self {
+        Self { guard: Guard::new(address.ip(), origins), page }
+    }
+
+    fn turn(&self, request: &Request<()>) -> Turn {
+        if asks_for_websocket(request) {
+            return self.upgrade(request).map_or_else(Turn::Answer, Turn::Upgrade);
+        }
+        Turn::Answer(match self.page {
+            _ if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+                Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD")
+                    .with("Allow", "GET, HEAD")
+            }
+            Some(page) => self.file(request, page),
+            None => {
+                let message = "this port serves WebSocket alone; `plyd gui` serves a page";
+                Answer::refusal(StatusCode::UPGRADE_REQUIRED, message).with("Upgrade", "websocket")
+            }
+        })
+    }
+
+    /// The answer that makes a request a WebSocket.
+    ///
+    /// # Errors
+    /// The refusal.
+    fn upgrade(&self, request: &Request<()>) -> Result<Vec<u8>, Answer> {
+        if !matches!(request.uri().path(), "/" | "/ws") {
+            return Err(Answer::refusal(StatusCode::NOT_FOUND, "the WebSocket is at /ws"));
+        }
+        let accepted = create_response(request).map_err(|error| {
+            Answer::refusal(StatusCode::BAD_REQUEST, &error.to_string()).with("Sec-WebSocket-Version", "13")
+        })?;
+        let host = http::header(request, HOST.as_str()).unwrap_or_default();
+        // Programs that are no browsers send no origin: nobody but their user sent them here.
+        if request.headers().contains_key(ORIGIN) {
+            let origin = http::header(request, ORIGIN.as_str()).unwrap_or_default();
+            if !self.guard.lets_in(origin, host) {
+                tracing::info!(origin, host, "refused a page");
+                let message = if self.page.is_some() {
+                    "pages of this origin may not connect; the page of this port may"
+                } else {
+                    "pages of this origin may not connect; `plyd serve --ws-origin` allows one"
+                };
+                return Err(Answer::refusal(StatusCode::FORBIDDEN, message));
+            }
+        }
+        let mut bytes = Vec::new();
+        tungstenite::handshake::server::write_response(&mut bytes, &accepted).map_err(|error| {
+            tracing::error!(%error, "cannot write a handshake");
+            Answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server failed")
+        })?;
+        Ok(bytes)
+    }
+
+    fn file(&self, request: &Request<()>, page: &Page) -> Answer {
+        let Some(host) = http::header(request, HOST.as_str()) else {
+            return Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host");
+        };
+        if !self.guard.knows_host(host) {
+            let message = "the page is at an address or at localhost, under no other name";
+            return Answer::refusal(StatusCode::FORBIDDEN, message);
+        }
+        let Some(file) = page.file(request.uri().path()) else {
+            return Answer::refusal(StatusCode::NOT_FOUND, "there is no such file");
+        };
+        // Some browsers do not take a WebSocket of the same host for 'self'. The host is known to be
+        // harmless.
+        let policy = format!(
+            "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'none'; \
+             form-action 'none'; frame-ancestors 'none'"
+        );
+        let mut answer = Answer::found(file.mime, file.bytes)
+            .with("Content-Security-Policy", policy)
+            .with("Cross-Origin-Opener-Policy", "same-origin")
+            .with("Cross-Origin-Resource-Policy", "same-origin")
+            .with("Referrer-Policy", "no-referrer");
+        answer.is_last = http::wants_close(request);
+        answer
+    }
+}
+
+/// Whether a request is to become a WebSocket; what else it might become may be ignored.
+fn asks_for_websocket(request: &Request<()>) -> bool {
+    let protocols = request.headers().get_all(UPGRADE).iter().filter_map(|value| value.to_str().ok());
+    protocols.flat_map(|list| list.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
+}
+
+/// Accepts visitors for ever.
+pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site: Arc<Site>) {
+    let mut visitors: VecDeque<AbortHandle> = VecDeque::new();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                prepare(&shared, &stream);
+                visitors.retain(|visitor| !visitor.is_finished());
+                if visitors.len() >= VISITORS
+                    && let Some(first) = visitors.pop_front()
+                {
+                    tracing::debug!("a visitor left for another");
+                    first.abort();
+                }
+                let visit = visit(Arc::clone(&shared), Arc::clone(&site), stream, peer);
+                visitors.push_back(tokio::spawn(visit).abort_handle());
+            }
+            Err(error) => pause(&error).await,
+        }
+    }
+}
+
+/// Answers a peer until it leaves, is turned away, or becomes a WebSocket.
+async fn visit(shared: Arc<Shared>, site: Arc<Site>, mut stream: TcpStream, peer: SocketAddr) {
+    let mut ahead = Vec::new();
+    loop {
+        let (answer, is_head_only) = match http::next_request(&mut stream, &mut ahead).await {
+            Ok(None) => return,
+            Err(refusal) => (refusal, false),
+            Ok(Some(request)) => match site.turn(&request) {
+                Turn::Answer(answer) => (answer, request.method() == Method::HEAD),
+                Turn::Upgrade(accepted) => {
+                    if stream.write_all(&accepted).await.is_ok() {
+                        let (input, output) = stream.into_split();
+                        websocket::connect(&shared, input, output, ahead, peer);
+                    }
+                    return;
+                }
+            },
+        };
+        if http::write(&mut stream, &answer, is_head_only).await.is_err() {
+            return;
+        }
+        if answer.is_last {
+            break;
+        }
+    }
+    if stream.shutdown().await.is_ok() {
+        drain(&shared, stream).await;
+    }
+}

@@ -1,0 +1,125 @@
+//! The thread that owns an engine and searches with it, one search at a time.
+//!
+//! It knows nothing of connections: orders come in over a channel, and what the search finds goes to the
+//! daemon's state. A search that panics costs its engine, never the thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use plyd_protocol as wire;
+
+use super::Shared;
+use super::job::{EngineKey, Seat};
+use super::outbox::JobId;
+use super::state::WorkerId;
+use super::threads::Return;
+use plyd_bridge as bridge;
+use plyd_core::engine::{AnyRoot, Candidates};
+use plyd_core::search::clock::now_ns;
+use plyd_core::search::{Control, End};
+
+/// What a search thread is told.
+pub(super) enum Order {
+    /// Search.
+    Search(Box<Run>),
+    /// Drop the engine.
+    Forget,
+}
+
+/// A search as its thread gets it.
+pub(super) struct Run {
+    /// The job.
+    pub(super) job: JobId,
+    /// The position.
+    pub(super) root: Arc<dyn AnyRoot>,
+    /// The moves to choose from.
+    pub(super) candidates: Candidates,
+    /// The lines to give.
+    pub(super) multipv: usize,
+    /// What reaches the search while it runs.
+    pub(super) control: Arc<Control>,
+    /// What the engine that searches is made from.
+    pub(super) key: EngineKey,
+    /// A new engine, for the case that the thread's was made from something else.
+    pub(super) seat: Option<Seat>,
+    /// Whether the engine must forget what it learned.
+    pub(super) forget: bool,
+}
+
+/// Searches until there are no more orders.
+pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>) {
+    shared.priority.apply();
+    let mut seat: Option<Seat> = None;
+    while let Ok(order) = orders.recv() {
+        match order {
+            Order::Forget => drop_seat(seat.take()),
+            Order::Search(mut run) => {
+                let fresh = run.seat.take();
+                if seat.as_ref().is_some_and(|kept| kept.key == run.key) {
+                    drop_seat(fresh);
+                } else {
+                    // What came before may have left an engine that this search did not ask for.
+                    drop_seat(std::mem::replace(&mut seat, fresh));
+                }
+                let job = run.job;
+                let searched = catch_unwind(AssertUnwindSafe(|| search(shared, &mut seat, &run)));
+                // The position goes before the answer: whoever reads the answer finds nothing left of it.
+                let dropped = catch_unwind(AssertUnwindSafe(|| drop(run)));
+                let returned = match (searched, dropped) {
+                    (Ok(Some((lines, end))), Ok(())) => Return::Ended(lines, end),
+                    (Ok(None), Ok(())) => Return::Ended(Vec::new(), End::Stopped),
+                    (Err(panic), _) | (Ok(_), Err(panic)) => {
+                        drop_seat(seat.take());
+                        Return::Failed { incident: shared.incident("a search panicked", panic.as_ref()) }
+                    }
+                };
+                let time = now_ns();
+                shared.with(|state| state.came_back(id, job, returned, time));
+            }
+        }
+    }
+    drop_seat(seat);
+}
+
+fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(Vec<wire::Line>, End)> {
+    let job = run.job;
+    if !shared.with(|state| state.search_began(job, now_ns())) {
+        return None;
+    }
+    let seat = match seat {
+        Some(seat) if seat.engine.fits(run.root.as_ref()) => {
+            if run.forget {
+                seat.engine.clear();
+            }
+            seat
+        }
+        other => {
+            // The thread is a replacement, or searched with other options since the request was prepared:
+            // these were checked then, so that this fails only if the engine is broken.
+            let fresh = Seat::new(run.root.as_ref(), run.key.clone(), &shared.memory);
+            other.insert(fresh.unwrap_or_else(|fault| panic!("no engine: {}", fault.message)))
+        }
+    };
+    let mut first = true;
+    let mut publish = |lines| {
+        let lines = Arc::new(bridge::lines(lines));
+        let told = shared.with(|state| state.publish(job, lines, now_ns()));
+        // The writer that was just woken may have been given this core: let it go first, once a search, or
+        // the first move waits for a time slice. Where nothing is to be written, whoever else wants the core
+        // would get it.
+        if std::mem::take(&mut first) && told {
+            std::thread::yield_now();
+        }
+    };
+    let (lines, end) =
+        seat.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish);
+    Some((bridge::lines(lines), end))
+}
+
+/// Drops an engine, whose destructor is the game's code.
+fn drop_seat(seat: Option<Seat>) {
+    if catch_unwind(AssertUnwindSafe(|| drop(seat))).is_err() {
+        tracing::error!("dropping an engine panicked");
+    }
+}

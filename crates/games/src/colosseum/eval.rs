@@ -1,0 +1,215 @@
+//! The plain evaluations: the race for cells, and the ground that a side holds.
+
+use super::rules::{Colosseum, Position, Walk};
+use crate::bits::Bits;
+use crate::flood::Step;
+use plyd_core::game::{Context, Evaluator, Margins, Reductions, Spec};
+use plyd_core::options::weights::{self, Tunable};
+use plyd_core::score::Score;
+
+/// Thousandths in a cell.
+pub(super) const UNIT: i32 = 1000;
+/// The reductions with which the evaluations win games.
+const REDUCTIONS: Reductions = Reductions { first: 6, from: 3, plies: 1 };
+/// A lead with which most games are won.
+const DECISIVE: i32 = 10 * UNIT;
+
+const FILE: &str = include_str!("weights.txt");
+const FIRST: Spec = weights::spec(
+    FILE,
+    "first",
+    0,
+    2000,
+    "Of `ground`: what a cell is worth that one side reaches first, in thousandths.",
+);
+const FAR: Spec = weights::spec(
+    FILE,
+    "far",
+    0,
+    2000,
+    "Of `ground`: what a cell with three open sides or more is worth beside that, two steps ahead.",
+);
+const TEMPO: Spec =
+    weights::spec(FILE, "tempo", 0, 20_000, "Of `ground`: what it is worth to be the side to move.");
+/// The weights.
+pub const TUNABLE: Tunable = Tunable { evaluator: "ground", weights: &[FIRST, FAR, TEMPO], file: FILE };
+
+/// The mover's lead in cells: see [`Colosseum::lead`].
+#[derive(Clone, Copy, Debug)]
+pub struct Race {
+    cells: i32,
+}
+
+impl Race {
+    /// The evaluation for a game.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Colosseum<B>) -> Self {
+        Self { cells: game.board().cells() as i32 }
+    }
+}
+
+impl<B: Bits> Evaluator<Colosseum<B>> for Race {
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const DECISIVE: i32 = DECISIVE;
+
+    #[inline]
+    fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.player(side));
+        Score::eval(game.lead(pos.open(), own, opp) * UNIT)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-self.cells * UNIT, self.cells * UNIT)
+    }
+}
+
+/// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or
+/// more before the other, each with a worth; and what it is worth to be the mover.
+///
+/// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step
+/// may be behind by the wall of the next move. `plyd tune colosseum` looks for better worths.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground {
+    cells: i32,
+    // In thousandths.
+    first: i32,
+    far: i32,
+    tempo: i32,
+}
+
+impl Ground {
+    /// The evaluation for a game, with the default weights.
+    #[must_use]
+    pub fn new<B: Bits>(game: &Colosseum<B>) -> Self {
+        Self::weighted(game, weights::default)
+    }
+
+    /// The evaluation for a game with other weights.
+    #[must_use]
+    pub fn weighted<B: Bits>(game: &Colosseum<B>, weight: impl Fn(&Spec) -> i32) -> Self {
+        Self {
+            cells: game.board().cells() as i32,
+            first: weight(&FIRST),
+            far: weight(&FAR),
+            tempo: weight(&TEMPO),
+        }
+    }
+}
+
+impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
+    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const MARGINS: Option<Margins> = Some(Margins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] });
+    const DECISIVE: i32 = DECISIVE;
+
+    #[inline]
+    fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
+        let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| B::single(pos.player(side)));
+        let ahead = Ahead::new(&game.board().paths(pos.open()), own, opp);
+        let wide = game.board().wide(pos.open());
+        let lead = |[own, opp]: [B; 2]| own.len() as i32 - opp.len() as i32;
+        let (first, far) = (lead(ahead.first), lead(ahead.far.map(|cells| cells & wide)));
+        Score::eval(self.first * first + self.far * far + self.tempo)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        let most = (self.first + self.far) * self.cells + self.tempo;
+        (-most, most)
+    }
+}
+
+/// The cells that each of two sides reaches before the other, both walking a step at a time.
+struct Ahead<B> {
+    /// A step sooner or more.
+    first: [B; 2],
+    /// Two steps sooner or more.
+    far: [B; 2],
+}
+
+impl<B: Bits> Ahead<B> {
+    /// Lets both sides walk until nothing can change. Where one is two steps ahead of the other, it is so in
+    /// every cell that the other would reach through there: nobody need follow that far behind.
+    #[inline]
+    fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
+        let (mut edge_1, mut edge_2) = (own, opp);
+        let (mut all_1, mut all_2) = (own, opp);
+        let (mut before_1, mut before_2) = (B::EMPTY, B::EMPTY);
+        let (mut first, mut far) = ([own, opp], [B::EMPTY; 2]);
+        loop {
+            let new_1 = board.step(edge_1) & !(all_1 | before_2);
+            let new_2 = board.step(edge_2) & !(all_2 | before_1);
+            (before_1, before_2) = (all_1, all_2);
+            all_1 |= new_1;
+            all_2 |= new_2;
+            first[0] |= new_1 & !all_2;
+            first[1] |= new_2 & !all_1;
+            far[0] |= edge_1 & !all_2;
+            far[1] |= edge_2 & !all_1;
+            if (new_1 | new_2).is_empty() {
+                return Self { first, far };
+            }
+            (edge_1, edge_2) = (new_1, new_2);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::notation::Layout;
+    use super::super::oracle::{Place, random_games};
+    use super::super::setup::{Setup, StartWalls};
+    use super::*;
+    use plyd_core::game::Side;
+
+    #[test]
+    fn the_race_counts_the_cells_that_each_reaches_first() {
+        for (size, games) in [(5, 10), (8, 4), (11, 1)] {
+            let game = Colosseum::<u128>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
+            random_games(size as i32, games, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                let [own, opp] = [oracle.active, 1 - oracle.active]
+                    .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
+                // Pockets that one cannot reach count for the other.
+                let sooner = |one: &HashMap<_, u32>, other: &HashMap<_, u32>| {
+                    let first =
+                        |&(place, steps): &(&_, &u32)| other.get(place).is_none_or(|other| steps < other);
+                    one.iter().filter(first).count() as i32
+                };
+                let expected = 1000 * (sooner(&own, &opp) - sooner(&opp, &own));
+                let context = Context { root: Side::First, last: None };
+                let value = Race::new(&game).evaluate(&game, &pos, &context).raw();
+                assert_eq!(value, expected, "{}", oracle.text());
+                let (least, most) = Evaluator::<Colosseum<u128>>::range(&Race::new(&game));
+                assert!((least..=most).contains(&value));
+            });
+        }
+    }
+
+    #[test]
+    fn the_ground_counts_wide_cells_that_one_reaches_two_steps_sooner() {
+        for (size, games) in [(5, 10), (8, 4), (11, 1)] {
+            let game = Colosseum::<u128>::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 });
+            random_games(size as i32, games, |_, oracle| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
+                let [own, opp] = [oracle.active, 1 - oracle.active]
+                    .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
+                let is_wide = |place: Place| (0..4).filter(|&side| !oracle.has_wall(place, side)).count() > 2;
+                let worth = |one: &HashMap<Place, u32>, other: &HashMap<Place, u32>| -> i32 {
+                    let cell = |(place, steps): (&Place, &u32)| {
+                        let ahead = other.get(place).map_or(u32::MAX, |other| other.saturating_sub(*steps));
+                        300 * i32::from(ahead > 0) + 700 * i32::from(ahead > 1 && is_wide(*place))
+                    };
+                    one.iter().map(cell).sum()
+                };
+                let context = Context { root: Side::First, last: None };
+                // Worths that can be told apart.
+                let ground = Ground { first: 300, far: 700, tempo: 1100, ..Ground::new(&game) };
+                let value = ground.evaluate(&game, &pos, &context).raw();
+                assert_eq!(value, worth(&own, &opp) - worth(&opp, &own) + 1100, "{}", oracle.text());
+                let (least, most) = Evaluator::<Colosseum<u128>>::range(&ground);
+                assert!((least..=most).contains(&value));
+            });
+        }
+    }
+}

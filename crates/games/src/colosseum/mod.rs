@@ -1,0 +1,370 @@
+//! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
+//!
+//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions),
+//! [`notation`], [`eval`] and [`seed_eval`] (evaluations), [`players`]. This file opens the game for the
+//! registry: it chooses the machine words that hold the board, and nothing of it knows the protocol.
+
+pub mod board;
+pub mod eval;
+pub mod notation;
+#[cfg(test)]
+mod oracle;
+pub mod players;
+pub mod rules;
+pub mod seed_eval;
+pub mod setup;
+
+use std::sync::Arc;
+
+use self::eval::{Ground, Race, TUNABLE};
+use self::notation::Layout;
+use self::players::SeedPlayer;
+use self::rules::{APART, Colosseum, Position};
+use self::seed_eval::{NAMES as PUBLISHED, Published};
+use self::setup::Setup;
+use crate::bits::{Bits, U192};
+use plyd_core::effort::Effort;
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
+use plyd_core::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use plyd_core::options::Options;
+use plyd_core::score::Score;
+use plyd_core::search::Searcher;
+use plyd_core::search::players::{self as common, COMMON};
+
+/// Colosseum Survival in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "colosseum",
+    about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
+    rules: setup::RULES,
+    options: TUNABLE.weights,
+    tunable: &[TUNABLE],
+    trainable: &[],
+    evaluators: &[
+        Named {
+            name: GROUND,
+            about: "Half of `race`, and the cells with three open sides or more that the mover reaches two steps sooner, less the opponent's.",
+        },
+        Named {
+            name: RACE,
+            about: "The cells that the mover reaches first less those that the opponent reaches first.",
+        },
+        PUBLISHED[0],
+        PUBLISHED[1],
+        PUBLISHED[2],
+        PUBLISHED[3],
+    ],
+    players: &[
+        COMMON[0],
+        COMMON[1],
+        COMMON[2],
+        COMMON[3],
+        COMMON[4],
+        COMMON[5],
+        Named {
+            name: SEED,
+            about: "The published player, with `seed` unless another published evaluation is asked for: iterative deepening over \
+                    alpha-beta with the best size + 3 moves of each position.",
+        },
+    ],
+    endings: &[Named {
+        name: APART,
+        about: "The players are apart; each scores the cells that it can reach.",
+    }],
+    levels: include_str!("levels.txt"),
+    unit: "cell",
+    position_grammar: notation::POSITION_GRAMMAR,
+    move_grammar: notation::MOVE_GRAMMAR,
+    perft: include_str!("perft.txt"),
+    bench: BENCH,
+    solve: None,
+    open,
+};
+
+/// The names of the plain evaluations.
+const GROUND: &str = "ground";
+const RACE: &str = "race";
+/// The name of the published player.
+const SEED: &str = "seed";
+
+/// Starts, and positions from random games.
+const BENCH: &[Bench] = &[
+    bench("6 5,2 3,1 10R,11R,21R,30R,41R,42R,51R,11D,20D,21D,34D,42D,43D 1", 6),
+    bench("6 0,0 5,5 12R,42R,21D,24D 1", 5),
+    bench("8 3,6 2,0 12R,20R,35R,55R,56R,66R,00D,01D,11D,20D,21D,27D,46D 1", 4),
+    bench("12 3,4 8,7 34R,86R,25D,86D,5aD,61D,03R,b7R,47R,73R 1", 3),
+];
+
+const fn bench(position: &'static str, depth: u32) -> Bench {
+    Bench { rules: "", position, depth, player: ("default", GROUND) }
+}
+
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let layout = start.map(Layout::parse).transpose()?;
+    let setup = Setup::choose(rules, layout.as_ref().map(|layout| layout.size))?;
+    let cells = setup.size * setup.size;
+    if cells <= u64::CAPACITY {
+        open_sized::<u64>(setup, layout.as_ref())
+    } else if cells <= u128::CAPACITY {
+        open_sized::<u128>(setup, layout.as_ref())
+    } else {
+        open_sized::<U192>(setup, layout.as_ref())
+    }
+}
+
+fn open_sized<B: Bits>(setup: Setup, layout: Option<&Layout>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let game = Colosseum::<B>::new(setup);
+    let start = match layout {
+        Some(layout) => layout.position(&game),
+        None => setup::start(&game)?,
+    };
+    Ok(engine::open(game, start))
+}
+
+impl<B: Bits> Playable for Colosseum<B> {
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        // The published player evaluates as published, by the sum of that name or by a part of it.
+        let usual = || Published::new(self, SEED).filter(|_| options.player == SEED);
+        Ok(match Published::new(self, &options.eval).or_else(usual) {
+            Some(published) => player(self, published, options),
+            None if options.eval == RACE => player(self, Race::new(self), options),
+            None => player(self, Ground::weighted(self, |spec| options.weight(spec)), options),
+        })
+    }
+
+    fn evaluate(&self, pos: &Position<B>, evaluator: &str) -> Score {
+        let context = Context { root: self.side(pos), last: None };
+        match Published::new(self, evaluator) {
+            Some(published) => published.evaluate(self, pos, &context),
+            None if evaluator == RACE => Race::new(self).evaluate(self, pos, &context),
+            None => Ground::new(self).evaluate(self, pos, &context),
+        }
+    }
+}
+
+/// The player that the options name, with an evaluation.
+fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
+    game: &Colosseum<B>,
+    evaluator: E,
+    options: &Options,
+) -> Box<dyn Searcher<Colosseum<B>>> {
+    match options.player.as_str() {
+        SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
+        _ => {
+            common::build(game, evaluator, options).expect("the entry lists the common players and one more")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use std::cmp::Ordering;
+
+    use super::*;
+    use plyd_core::engine::{Line, Proof};
+    use plyd_core::game::{Kind, Notation, Side};
+    use plyd_core::search::Control;
+    use plyd_core::zobrist::SplitMix64;
+
+    fn options(player: &str, eval: &str) -> Options {
+        Options {
+            player: player.to_owned(),
+            depth: None,
+            eval: eval.to_owned(),
+            threads: 1,
+            hash_mb: 1,
+            seed: 0,
+            level: 10,
+            variety: 0,
+            deterministic: true,
+            own: Vec::new(),
+        }
+    }
+
+    /// The lines of a player with an evaluation, of so many moves, all or some that it may choose from.
+    fn lines(
+        root: &dyn AnyRoot,
+        (player, eval): (&str, &str),
+        searchmoves: &[String],
+        multipv: usize,
+        control: &Control,
+    ) -> Vec<Line> {
+        let mut engine = root.engine(&options(player, eval)).unwrap();
+        let candidates = root.candidates(searchmoves, &[]).unwrap();
+        engine.search(root, &candidates, multipv, control, &mut |_| ()).0
+    }
+
+    /// The answer of a player: the move, and what it claims to be proven.
+    fn answer(player: &str, text: &str, nodes: u64) -> (String, Option<Proof>) {
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        let lines = lines(root.as_ref(), (player, GROUND), &[], 1, &control);
+        (lines[0].mv().to_owned(), lines[0].value.and_then(|value| value.proof))
+    }
+
+    #[test]
+    fn searches_win_at_once_and_prove_it() {
+        for (text, mv, margin) in
+            [("6 0,2 0,0 00R 1", "10u", 34), ("12 8,0 8,1 82R,71D,70D,80D,81D 2", "81l", 142)]
+        {
+            for player in ["default", "tree"] {
+                let (played, proof) = answer(player, text, 30_000);
+                let proof = proof.unwrap();
+                assert_eq!((played.as_str(), proof.result), (mv, Ordering::Greater), "{player}");
+                assert!(proof.margin.is_none_or(|told| told == margin), "{player}: {proof:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
+        // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand
+        // cells.
+        let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
+        let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
+        let control = Control::default();
+        control.set_limits(Some(20_000), None);
+        let lines = lines(root.as_ref(), ("tree", "seed"), &["35d".to_owned()], 1, &control);
+        assert_eq!(lines[0].mv(), "35d");
+        assert!(control.stats().nodes <= 21_000, "{}", control.stats().nodes);
+    }
+
+    #[test]
+    fn no_evaluation_counts_as_a_win() {
+        let game = Colosseum::<U192>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
+        let ranges = PUBLISHED
+            .map(|named| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, named.name).unwrap()));
+        let most = Ground::weighted(&game, |spec| match spec.kind {
+            Kind::Int { max, .. } => max as i32,
+            _ => 0,
+        });
+        let ground = Evaluator::<Colosseum<U192>>::range(&most);
+        for (least, most) in ranges.into_iter().chain([ground]) {
+            assert!(-Colosseum::<U192>::WIN_BONUS < least && most < Colosseum::<U192>::WIN_BONUS);
+        }
+    }
+
+    /// A position on 5x5 with few sides left open, the players not apart.
+    fn narrow(game: &Colosseum<u64>, random: &mut SplitMix64) -> Position<u64> {
+        let board = game.board();
+        loop {
+            let players = [(); 2].map(|()| random.below(board.cells()) as u8);
+            if players[0] == players[1] {
+                continue;
+            }
+            let mut open = board.bare();
+            let mut walls: Vec<_> = board.walls().collect();
+            while open.right.len() + open.down.len() > 10 && !walls.is_empty() {
+                let wall = walls.swap_remove(random.below(walls.len()));
+                open.toggle(wall);
+                if board.zone_without(&open, players[0], players[1]).is_some() {
+                    open.toggle(wall);
+                }
+            }
+            let side = if random.below(2) == 0 { Side::First } else { Side::Second };
+            return game.position(open, players, side);
+        }
+    }
+
+    /// The margin that the mover gets, by looking at every line to its end.
+    fn margin(game: &Colosseum<u64>, pos: &Position<u64>, known: &mut HashMap<u64, i32>) -> i32 {
+        if let Some(zones) = pos.zones() {
+            return zones[pos.mover().index()] - zones[pos.mover().other().index()];
+        }
+        if let Some(&found) = known.get(&game.hash(pos)) {
+            return found;
+        }
+        let mut moves = Vec::new();
+        game.moves(pos, &mut moves);
+        let after = |mv| {
+            let mut next = *pos;
+            game.play(&mut next, mv);
+            -margin(game, &next, known)
+        };
+        let best = moves.into_iter().map(after).max().unwrap();
+        known.insert(game.hash(pos), best);
+        best
+    }
+
+    #[test]
+    fn proofs_hold_as_brute_force_tells() {
+        let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(5)).unwrap());
+        let (mut random, mut claims) = (SplitMix64::new(7), [0; 3]);
+        for _ in 0..40 {
+            let pos = narrow(&game, &mut random);
+            let root = open(&Rules::default(), Some(&game.position_text(&pos)), &Effort::free()).unwrap();
+            let mut known = HashMap::new();
+            for player in [
+                ("default", GROUND),
+                ("tree", GROUND),
+                ("tree", "seed"),
+                ("seed", "seed"),
+                ("seed", "winning"),
+            ] {
+                let control = Control::default();
+                control.set_limits(Some(3000), None);
+                for line in lines(root.as_ref(), player, &[], 3, &control) {
+                    let Some(proof) = line.value.and_then(|value| value.proof) else { continue };
+                    let mut next = pos;
+                    game.play(&mut next, game.parse_move(&pos, line.mv()).unwrap());
+                    let margin = -margin(&game, &next, &mut known);
+                    let told = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv());
+                    assert_eq!(proof.result, margin.cmp(&0), "{told}");
+                    assert!(proof.margin.is_none_or(|told| told == i64::from(margin)), "{told}: {margin}");
+                    claims[usize::from(margin <= 0) + usize::from(margin < 0)] += 1;
+                }
+            }
+        }
+        assert!(claims.iter().all(|&count| count > 3), "{claims:?}");
+    }
+
+    #[test]
+    fn starts_and_rules_set_the_size_and_seeds_the_start() {
+        let text = |given: Vec<(&'static str, plyd_core::game::Setting)>, start: Option<&str>| {
+            open(&Rules::new(given), start, &Effort::free()).map(|root| root.text())
+        };
+        assert!(text(vec![], None).unwrap().starts_with("8 "));
+        for size in 5..=12 {
+            let given =
+                |seed: &str| vec![("size", plyd_core::game::Setting::Int(size)), ("seed", seed.into())];
+            let one = text(given("1"), None).unwrap();
+            assert_eq!(text(given("1"), None).as_ref(), Ok(&one));
+            assert!(one.starts_with(&format!("{size} ")) && text(given("2"), None).unwrap() != one);
+            assert_eq!(text(vec![], Some(&one)), Ok(one));
+        }
+    }
+
+    #[test]
+    fn the_published_player_takes_published_evaluations() {
+        let root =
+            open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1"), &Effort::free()).unwrap();
+        let told = |eval| {
+            let control = Control::default();
+            control.set_limits(None, Some(1));
+            lines(root.as_ref(), (SEED, eval), &[], 1, &control)
+        };
+        assert_eq!(told(GROUND), told("seed"));
+        assert_ne!(told("reachable"), told("winning"));
+    }
+
+    #[test]
+    fn evaluations_are_had_by_name() {
+        let layout = Layout::parse("6 2,2 3,3 22R 1").unwrap();
+        let setup = Setup::choose(&Rules::default(), Some(6)).unwrap();
+        let game = Colosseum::<u64>::new(setup);
+        let pos = layout.position(&game);
+        let context = Context { root: Side::First, last: None };
+        assert_eq!(game.evaluate(&pos, RACE), Race::new(&game).evaluate(&game, &pos, &context));
+        assert_eq!(game.evaluate(&pos, GROUND), Ground::new(&game).evaluate(&game, &pos, &context));
+        for named in PUBLISHED {
+            let published = Published::new(&game, named.name).unwrap();
+            assert_eq!(game.evaluate(&pos, named.name), published.evaluate(&game, &pos, &context));
+        }
+    }
+}

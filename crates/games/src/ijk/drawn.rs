@@ -1,0 +1,363 @@
+//! IJK in which the cells of new tiles are drawn beforehand: a game without chance, for searches that average
+//! over draws.
+
+use super::rules::{Ijk, Move, Position};
+use plyd_core::game::{Context, Evaluator, Game, Margins, Reductions, Turn};
+use plyd_core::score::Score;
+use plyd_core::search::ensemble::Draw;
+use plyd_core::zobrist::mix;
+
+/// The game of chance with one draw of all its tiles: where a tile goes depends on the board alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drawn {
+    game: Ijk<true>,
+    /// The number of the draw, spread.
+    key: u64,
+    /// The hash of a board whose tile is not drawn, and where it lies among the empty cells: see
+    /// [`Draw::drawn_but`].
+    but: (u64, u32),
+}
+
+impl Drawn {
+    /// The cell where the awaited tile of a position goes.
+    #[inline]
+    fn cell(&self, pos: &Position) -> u8 {
+        let mut empty = self.game.empty(pos);
+        let hash = pos.board().hash();
+        let draw = if hash == self.but.0 { u64::from(self.but.1) } else { mix(hash ^ self.key) >> 32 };
+        let skipped = (draw * u64::from(empty.count_ones())) >> 32;
+        for _ in 0..skipped {
+            empty &= empty - 1;
+        }
+        empty.trailing_zeros() as u8
+    }
+}
+
+impl Draw for Ijk<true> {
+    type Drawn = Drawn;
+    type Within<E: Evaluator<Self>> = Within<E>;
+
+    fn within<E: Evaluator<Self>>(evaluator: E) -> Within<E> {
+        Within(evaluator)
+    }
+
+    fn drawn(&self, number: u64) -> Drawn {
+        // If there is a board of that hash, its first empty cell is as good a draw as any.
+        Drawn { game: *self, key: mix(number), but: (0, 0) }
+    }
+
+    fn drawn_but(&self, number: u64, node: &Position, place: u32) -> Drawn {
+        Drawn { but: (node.board().hash(), place), ..self.drawn(number) }
+    }
+
+    fn outcome(&self, drawn: &Drawn, pos: &Position) -> Move {
+        Move::tile(drawn.cell(pos))
+    }
+}
+
+impl Game for Drawn {
+    type Position = Position;
+    type Move = Move;
+    type Undo = Position;
+    const TOUCHED: bool = false;
+
+    #[inline]
+    fn side(&self, pos: &Position) -> plyd_core::game::Side {
+        self.game.side(pos)
+    }
+
+    #[inline]
+    fn turn(&self, pos: &Position) -> Turn {
+        self.game.turn(pos)
+    }
+
+    #[inline]
+    fn moves(&self, pos: &Position, out: &mut Vec<Move>) {
+        self.game.moves(pos, out);
+    }
+
+    #[inline]
+    fn is_legal(&self, pos: &Position, mv: Move) -> bool {
+        self.game.is_legal(pos, mv)
+    }
+
+    #[inline]
+    fn play(&self, pos: &mut Position, mv: Move) -> Position {
+        let before = self.game.play(pos, mv);
+        if pos.awaits() {
+            let cell = self.cell(pos);
+            self.game.play(pos, Move::tile(cell));
+        }
+        before
+    }
+
+    #[inline]
+    fn undo(&self, pos: &mut Position, mv: Move, before: Position) {
+        self.game.undo(pos, mv, before);
+    }
+
+    #[inline]
+    fn hash(&self, pos: &Position) -> u64 {
+        self.game.hash(pos) ^ self.key
+    }
+
+    #[inline]
+    fn hash_after(&self, pos: &Position, mv: Move) -> u64 {
+        let mut next = *pos;
+        self.play(&mut next, mv);
+        self.hash(&next)
+    }
+
+    #[inline]
+    fn index(&self, mv: Move) -> usize {
+        self.game.index(mv)
+    }
+
+    #[inline]
+    fn index_len(&self) -> usize {
+        self.game.index_len()
+    }
+}
+
+/// An evaluation of the game, which values its drawn games alike.
+#[derive(Clone)]
+pub struct Within<E>(E);
+
+impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for Within<E> {
+    const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
+    const REDUCTIONS: Option<Reductions> = E::REDUCTIONS;
+    const MARGINS: Option<Margins> = E::MARGINS;
+    const DECISIVE: i32 = E::DECISIVE;
+
+    #[inline]
+    fn evaluate(&self, drawn: &Drawn, pos: &Position, ctx: &Context<Move>) -> Score {
+        self.0.evaluate(&drawn.game, pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        self.0.range()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::eval::Lead;
+    use std::collections::HashMap;
+
+    use super::super::notation::Layout;
+    use super::super::oracle;
+    use super::super::variant::Variant;
+    use super::*;
+    use plyd_core::game::{Root, Rules, Side};
+    use plyd_core::options::Options;
+    use plyd_core::search::ensemble::Ensemble;
+    use plyd_core::search::iterate::Iterate;
+    use plyd_core::search::{Asked, Control, End, Found, Searcher};
+
+    fn game(size: i64) -> Ijk<true> {
+        capped(size, 30_000)
+    }
+
+    /// The game that ends after so many plies.
+    fn capped(size: i64, plies: i64) -> Ijk<true> {
+        let rules = vec![
+            ("size", plyd_core::game::Setting::Int(size)),
+            ("mode", "nondet".into()),
+            ("max_plies", plyd_core::game::Setting::Int(plies)),
+        ];
+        Ijk::new(Variant::choose(&Rules::new(rules), None).unwrap())
+    }
+
+    fn options() -> Options {
+        Options {
+            player: "default".to_owned(),
+            depth: None,
+            eval: "lead".to_owned(),
+            threads: 1,
+            hash_mb: 1,
+            seed: 3,
+            level: 10,
+            variety: 0,
+            deterministic: true,
+            own: Vec::new(),
+        }
+    }
+
+    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
+        let pos = Layout::parse(text).unwrap().position(game).unwrap();
+        ask(&mut Ensemble::new(game, Lead::default(), &options()), game, pos, multipv, nodes)
+    }
+
+    fn ask(
+        player: &mut dyn Searcher<Ijk<true>>,
+        game: &Ijk<true>,
+        pos: Position,
+        multipv: usize,
+        nodes: u64,
+    ) -> (Found<Move>, End) {
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        player.search(game, &Root::new(pos), &Asked { moves, multipv }, &control, &mut |_| ())
+    }
+
+    #[test]
+    fn tiles_of_a_draw_go_anywhere_and_always_to_the_same_cell() {
+        let game = game(4);
+        let pos = Layout::parse("Ab../..../..../...A + ~").unwrap().position(&game).unwrap();
+        let mut counts = [0; 64];
+        for number in 0..1300 {
+            let drawn = game.drawn(number);
+            let cell = drawn.cell(&pos);
+            assert_eq!(cell, game.drawn(number).cell(&pos));
+            counts[usize::from(cell)] += 1;
+        }
+        assert_eq!(counts.iter().filter(|&&count| count > 60).count(), 13, "{counts:?}");
+        assert_eq!(counts.iter().sum::<u32>(), 1300);
+    }
+
+    #[test]
+    fn a_tile_that_is_placed_lies_there_and_others_where_they_were_drawn() {
+        let game = game(4);
+        let read = |text| Layout::parse(text).unwrap().position(&game).unwrap();
+        let (node, other) = (read("Ab../..../..../...A + ~"), read("Ab../..../A.../.... + ~"));
+        let (drawn, places) = (game.drawn(5), u64::from(u32::MAX) + 1);
+        let empty: Vec<u8> = (0..64).filter(|cell| game.empty(&node) >> cell & 1 == 1).collect();
+        for (at, &cell) in (0..).zip(&empty) {
+            let all = empty.len() as u64;
+            // From the first place that is the cell's to the last one.
+            for place in [(at * places).div_ceil(all), ((at + 1) * places).div_ceil(all) - 1] {
+                let but = game.drawn_but(5, &node, place as u32);
+                assert_eq!((but.cell(&node), but.cell(&other)), (cell, drawn.cell(&other)), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_legal_with_their_chance_plies() {
+        let game = game(4);
+        let text = "AbcD/b.aA/c..d/A... +";
+        let (found, _) = answer(&game, text, 4, 50_000);
+        assert_eq!(found.lines.len(), 4);
+        for line in &found.lines {
+            let mut pos = Layout::parse(text).unwrap().position(&game).unwrap();
+            for &mv in &line.pv {
+                assert!(game.is_legal(&pos, mv), "{:?}", line.pv);
+                game.play(&mut pos, mv);
+            }
+            assert!(line.pv.len() > 4, "{:?}", line.pv);
+        }
+        assert_eq!(answer(&game, text, 4, 50_000).0, found, "equal questions get equal answers");
+    }
+
+    #[test]
+    fn what_holds_against_every_outcome_is_proven_and_nothing_else() {
+        let game = game(4);
+        // A K is two slides away for upper case, and lower case has nothing near.
+        let (found, end) = answer(&game, "JJ../..../..../..a. +", 1, 200_000);
+        let (value, _) = found.lines[0].value.unwrap();
+        assert!(end == End::Proven && value.is_decided() && value.score.is_win(), "{value:?}");
+        let (found, _) = answer(&game, "EdCb/c.../B.../a... +", 1, 50_000);
+        assert!(!found.lines[0].value.unwrap().0.is_decided());
+    }
+
+    #[test]
+    fn the_search_of_the_game_itself_goes_on_where_drawn_games_tell_no_more() {
+        // An eighth of the nodes does not prove the draw by the cap; the drawn games see it at once.
+        let game = capped(2, 2);
+        let mut player = Ensemble::new(&game, Lead::default(), &options());
+        let (found, end) = ask(&mut player, &game, game.start(), 4, 1000);
+        assert_eq!(end, End::Proven);
+        assert!(found.lines.iter().all(|line| line.value.unwrap().0.is_decided()), "{:?}", found.lines);
+        // What is not proven uses all that it is granted.
+        let game = self::game(3);
+        let pos = Layout::parse(".bd/.Ad/aDa +").unwrap().position(&game).unwrap();
+        let mut moves = Vec::new();
+        game.moves(&pos, &mut moves);
+        let control = Control::default();
+        control.set_limits(Some(200_000), None);
+        let mut player = Ensemble::new(&game, Lead::default(), &options());
+        player.search(&game, &Root::new(pos), &Asked { moves, multipv: 1 }, &control, &mut |_| ());
+        assert_eq!(control.stats().nodes, 200_000);
+    }
+
+    /// What the first player gets at least and at most, whatever chance does: by looking at every line.
+    fn certain(game: &Ijk<true>, pos: &Position, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
+        let key = game.hash(pos);
+        if let Some(&found) = known.get(&key) {
+            return found;
+        }
+        let found = match game.turn(pos) {
+            Turn::Over(outcome) => {
+                let worth = |side| if side == Side::First { 1 } else { -1 };
+                [outcome.winner.map_or(0, worth); 2]
+            }
+            Turn::Chance => {
+                let mut outcomes = Vec::new();
+                game.outcomes(pos, &mut outcomes);
+                let all: Vec<_> = outcomes.iter().map(|&(mv, _)| after(game, pos, mv, known)).collect();
+                [
+                    all.iter().map(|range| range[0]).min().unwrap(),
+                    all.iter().map(|range| range[1]).max().unwrap(),
+                ]
+            }
+            Turn::Move => {
+                let mut moves = Vec::new();
+                game.moves(pos, &mut moves);
+                let all: Vec<_> = moves.iter().map(|&mv| after(game, pos, mv, known)).collect();
+                let end = |at: usize| {
+                    let ends = all.iter().map(|range| range[at]);
+                    if pos.mover() == Side::First { ends.max() } else { ends.min() }.unwrap()
+                };
+                [end(0), end(1)]
+            }
+        };
+        known.insert(key, found);
+        found
+    }
+
+    fn after(game: &Ijk<true>, pos: &Position, mv: Move, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
+        let mut next = *pos;
+        game.play(&mut next, mv);
+        certain(game, &next, known)
+    }
+
+    #[test]
+    fn proofs_hold_against_every_outcome_as_brute_force_tells() {
+        let mut claims = [0; 3];
+        // Whole games on 2x2; of larger boards the last plies before a cap on them.
+        for (size, cap, positions) in [(2, 0, 400), (3, 4, 150), (4, 3, 60)] {
+            let game = capped(size, cap);
+            let rules = oracle::Rules { size: size as usize, ..oracle::Rules::preset("v2", true) };
+            let mut players: [Box<dyn Searcher<Ijk<true>>>; 2] = [
+                Box::new(Ensemble::new(&game, Lead::default(), &options())),
+                Box::new(Iterate::new(&game, Lead::default(), &options())),
+            ];
+            let (mut known, mut seen) = (HashMap::new(), 0);
+            oracle::random_games(&rules, positions, 11, |oracle, _| {
+                let pos = Layout::parse(&oracle.text()).unwrap().position(&game).unwrap();
+                if game.turn(&pos) != Turn::Move {
+                    return;
+                }
+                seen += 1;
+                let side = if pos.mover() == Side::First { 1 } else { -1 };
+                for player in &mut players {
+                    let (found, _) = ask(player.as_mut(), &game, pos, 4, 20_000);
+                    for line in &found.lines {
+                        let (value, _) = line.value.unwrap();
+                        if !value.is_decided() {
+                            continue;
+                        }
+                        let result = if value.score.is_win() { 1 } else { -i8::from(value.score.is_loss()) };
+                        let range = after(&game, &pos, line.pv[0], &mut known);
+                        assert_eq!(range, [side * result; 2], "{}: {line:?}", oracle.text());
+                        claims[(result + 1) as usize] += 1;
+                    }
+                }
+            });
+            assert!(seen > positions / 4, "{seen} positions of size {size}");
+        }
+        assert!(claims.iter().all(|&count| count > 20), "{claims:?}");
+    }
+}

@@ -1,0 +1,125 @@
+//! The evaluation that needs no tables: the mass of each side's tiles, and who leads.
+//!
+//! The mass on the board grows by one a move whatever is played; only what merges across the cases moves it
+//! between the sides. At the end the higher letter wins, whatever the mass; so the lead counts, and more so
+//! the fuller the board.
+
+use super::rules::{Ijk, Move, Position, case};
+use plyd_core::game::{Context, Evaluator, Spec};
+use plyd_core::options::weights::{self, Tunable};
+use plyd_core::score::Score;
+
+/// The mass of the mover's tiles less the opponent's, and a bonus for the higher letter.
+#[derive(Clone, Copy, Debug)]
+pub struct Lead {
+    /// What the higher letter is worth beside its mass on an empty board, in thousandths of that.
+    empty: i32,
+    /// How much more on a full board.
+    more: i32,
+}
+
+const FILE: &str = include_str!("weights.txt");
+const LEAD_EMPTY: Spec = weights::spec(
+    FILE,
+    "lead_empty",
+    0,
+    4000,
+    "Of `lead`: what the higher letter is worth beside its mass on an empty board, in thousandths of that.",
+);
+const LEAD_FULL: Spec = weights::spec(
+    FILE,
+    "lead_full",
+    0,
+    4000,
+    "Of `lead`: what the higher letter is worth beside its mass on a full board, in thousandths of that.",
+);
+/// The weights.
+pub const TUNABLE: Tunable = Tunable { evaluator: "lead", weights: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
+
+impl Lead {
+    /// The evaluation with these weights.
+    #[must_use]
+    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+        let empty = weight(&LEAD_EMPTY);
+        Self { empty, more: weight(&LEAD_FULL) - empty }
+    }
+
+    /// The value for the mover in thousandths of an `A`: the highest letters are those of the mover and the
+    /// opponent, and the board has so many cells.
+    #[inline]
+    pub(super) fn value(self, pos: &Position, [own, other]: [u8; 2], cells: i32) -> i32 {
+        let ahead = i32::from(own > other) - i32::from(own < other);
+        let highest = (1 << own.max(other)) >> 1;
+        let tiles = pos.board().occupied().count_ones() as i32;
+        let weight = self.empty + self.more * tiles * tiles / (cells * cells);
+        1000 * pos.balance() + ahead * highest * weight
+    }
+}
+
+/// The highest letters of the mover and the opponent.
+#[inline]
+pub(super) fn highest(pos: &Position) -> [u8; 2] {
+    [pos.mover(), pos.mover().other()].map(|side| pos.board().highest(case(side)))
+}
+
+/// A value as an evaluation.
+#[inline]
+pub(super) fn bounded(value: i32) -> Score {
+    Score::eval(value.clamp(-MOST, MOST))
+}
+
+impl Default for Lead {
+    fn default() -> Self {
+        Self::new(weights::default)
+    }
+}
+
+/// No evaluation is larger, in thousandths of an `A`.
+pub(super) const MOST: i32 = 999_000;
+/// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is
+/// far ahead.
+pub(super) const WIN: i32 = 1_000_000;
+
+impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {
+    #[inline]
+    fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, _ctx: &Context<Move>) -> Score {
+        bounded(self.value(pos, highest(pos), game.cells().count_ones() as i32))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-WIN, WIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::notation::Layout;
+    use super::super::variant::Variant;
+    use super::*;
+    use plyd_core::game::{Rules, Side};
+
+    fn value(lead: Lead, text: &str) -> i32 {
+        let layout = Layout::parse(text).unwrap();
+        let game = Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.told())).unwrap());
+        let pos = layout.position(&game).unwrap();
+        lead.evaluate(&game, &pos, &Context { root: Side::First, last: None }).raw()
+    }
+
+    #[test]
+    fn mass_and_lead_by_hand() {
+        for (empty, full) in [(200, 1000), (500, 100), (0, 4000)] {
+            let lead = Lead { empty, more: full - empty };
+            for (text, expected) in [
+                ("A./.. +", 1000 + empty + (full - empty) / 4 / 4),
+                ("A./.. -", -1000 - empty - (full - empty) / 4 / 4),
+                // Equal letters: nobody leads.
+                ("Cc/A. +", 1000),
+                // 8 against 4 and 4: the masses are equal, and 8 leads on a full board.
+                ("Dc/.c +", 8 * (empty + (full - empty) * 9 / 16)),
+                ("Oa/.a -", -MOST),
+            ] {
+                assert_eq!(value(lead, text), expected, "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! IJK: a two-player 2048 with letters, upper case against lower case.
+//!
+//! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
+//! [`notation`], [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation),
+//! [`seed_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards, solved
+//! whole). The game with chance and the one without are two types of one rule book; this file opens the right
+//! one for the registry.
+
+pub mod board;
+#[cfg(test)]
+mod counts;
+pub mod drawn;
+pub mod eval;
+pub mod notation;
+#[cfg(test)]
+mod oracle;
+pub mod rules;
+pub mod seed_eval;
+mod solution;
+pub mod tuples;
+pub mod variant;
+
+use std::sync::Arc;
+
+use self::eval::{Lead, TUNABLE};
+use self::notation::Layout;
+use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
+use self::seed_eval::{NAMES as PUBLISHED, Published};
+use self::tuples::{Tables, Tuples};
+use self::variant::Variant;
+use plyd_core::effort::Effort;
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, OptionError, Playable};
+use plyd_core::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use plyd_core::options::Options;
+use plyd_core::score::Score;
+use plyd_core::search::Searcher;
+use plyd_core::search::ensemble::Ensemble;
+use plyd_core::search::iterate::Iterate;
+use plyd_core::search::one_ply;
+use plyd_core::search::plain::{Plain, Pruning};
+use plyd_core::search::players::{self as common, COMMON};
+
+/// IJK in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "ijk",
+    about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
+    rules: variant::RULES,
+    options: TUNABLE.weights,
+    tunable: &[TUNABLE],
+    trainable: &["tuples"],
+    evaluators: &[
+        tuples::NAMED,
+        Named {
+            name: "lead",
+            about: "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one before), \
+                    and who has the higher letter.",
+        },
+        PUBLISHED[0],
+        PUBLISHED[1],
+    ],
+    players: &[
+        Named {
+            name: "default",
+            about: "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several games in which the \
+                    tiles are drawn beforehand, averaged.",
+        },
+        COMMON[1],
+        COMMON[2],
+        COMMON[3],
+        COMMON[4],
+        COMMON[5],
+        Named {
+            name: EXPECTIMINIMAX,
+            about: "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
+        },
+        Named {
+            name: DEEPENING,
+            about: "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
+        },
+        Named {
+            name: SEED,
+            about: "The published player, with `gradient` unless another published evaluation is asked for: alpha-beta to depth 6, \
+                    with mode=nondet expectiminimax to depth 3, which is 6 with the chance plies.",
+        },
+    ],
+    endings: &[
+        Named { name: BY_K, about: "A K or k is on the board, as the rule `win` counts it." },
+        Named { name: BY_FULL, about: "The board is full: the higher letter wins, equal ones draw." },
+        Named { name: BY_REPETITION, about: "A position with a full board occurred too often: a draw." },
+        Named { name: BY_MAX_PLIES, about: "As many moves were played as the rules allow: a draw." },
+    ],
+    levels: include_str!("levels.txt"),
+    unit: "an A",
+    position_grammar: notation::POSITION_GRAMMAR,
+    move_grammar: notation::MOVE_GRAMMAR,
+    perft: include_str!("perft.txt"),
+    bench: BENCH,
+    solve: Some(solution::solve),
+    open,
+};
+
+/// The name of expectiminimax.
+const EXPECTIMINIMAX: &str = "expectiminimax";
+/// The name of the search of the game itself.
+const DEEPENING: &str = "deepening";
+/// The name of the published player.
+const SEED: &str = "seed";
+
+/// The start, and positions from games, some on 4x4; three with chance.
+const BENCH: &[Bench] = &[
+    bench("A...../....../....../....../....../...... +", 12),
+    bench("AbCd../aBcD../dE...a/C.bA../a.B.c./...... +", 10),
+    bench("fEdCba/CbA.../aB..../A...../....../...... -", 11),
+    bench("GfEdCb/eDcBaA/CbAba./aBAa../A...../a..... +", 10),
+    bench("Ab.c/.BdA/a..C/bcAd +", 12),
+    bench("EdCb/cBa./A.../b... -", 13),
+    chance("fEdCba/CbA.../aB..../A...../....../...... -", "default", 6),
+    chance("Ab.c/.BdA/a..C/bcAd +", "default", 8),
+    chance("EdCb/cBa./A.../b... -", DEEPENING, 3),
+];
+
+const fn bench(position: &'static str, depth: u32) -> Bench {
+    Bench { rules: "", position, depth, player: ("default", "tuples") }
+}
+
+const fn chance(position: &'static str, player: &'static str, depth: u32) -> Bench {
+    Bench { rules: "mode=nondet", position, depth, player: (player, "tuples") }
+}
+
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let layout = start.map(Layout::parse).transpose()?;
+    let variant = Variant::choose(rules, layout.as_ref().map(Layout::told))?;
+    if variant.chance {
+        open_game(Ijk::<true>::new(variant), layout.as_ref())
+    } else {
+        open_game(Ijk::<false>::new(variant), layout.as_ref())
+    }
+}
+
+fn open_game<const CHANCE: bool>(
+    game: Ijk<CHANCE>,
+    layout: Option<&Layout>,
+) -> Result<Arc<dyn AnyRoot>, OpenError>
+where
+    Ijk<CHANCE>: Strongest,
+{
+    let start = layout.map_or_else(|| Ok(game.start()), |layout| layout.position(&game))?;
+    Ok(engine::open(game, start))
+}
+
+impl<const CHANCE: bool> Playable for Ijk<CHANCE>
+where
+    Self: Strongest,
+{
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        Ok(match (options.player.as_str(), Published::named(&options.eval)) {
+            (SEED, published) => {
+                let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
+                Box::new(Plain::new(published.unwrap_or(Published::Gradient), pruning, options.depth, usual))
+            }
+            (_, Some(published)) => player(self, published, options),
+            (_, None) => {
+                let lead = Lead::new(|spec| options.weight(spec));
+                match tuples(self, &options.eval, lead) {
+                    Some(tuples) => player(self, tuples, options),
+                    None => player(self, lead, options),
+                }
+            }
+        })
+    }
+
+    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
+        let context = Context { root: self.side(pos), last: None };
+        match Published::named(evaluator) {
+            Some(published) => published.evaluate(self, pos, &context),
+            None => match tuples(self, evaluator, Lead::default()) {
+                Some(tuples) => tuples.evaluate(self, pos, &context),
+                None => Lead::default().evaluate(self, pos, &context),
+            },
+        }
+    }
+
+    fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
+        tuples::learner(self)
+    }
+
+    fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
+        one_ply::at_sight(self, &Lead::default(), &mut pos.clone(), mv, self.side(pos)).score.raw()
+    }
+}
+
+/// The evaluation of rows and columns, if it is asked for and known under these rules.
+fn tuples<const CHANCE: bool>(
+    game: &Ijk<CHANCE>,
+    evaluator: &str,
+    lead: Lead,
+) -> Option<Tuples<&'static Tables>> {
+    (evaluator == tuples::NAMED.name).then(|| tuples::learned(game, lead)).flatten()
+}
+
+/// A game that has a strongest player: not the same with chance and without.
+trait Strongest: Sized {
+    /// The strongest player with an evaluation.
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
+    where
+        Self: Game;
+}
+
+impl Strongest for Ijk<false> {
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+        Box::new(Iterate::new(self, evaluator, options))
+    }
+}
+
+impl Strongest for Ijk<true> {
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+        Box::new(Ensemble::new(self, evaluator, options))
+    }
+}
+
+/// The player that the options name, with an evaluation.
+fn player<const CHANCE: bool, E: Evaluator<Ijk<CHANCE>>>(
+    game: &Ijk<CHANCE>,
+    evaluator: E,
+    options: &Options,
+) -> Box<dyn Searcher<Ijk<CHANCE>>>
+where
+    Ijk<CHANCE>: Strongest,
+{
+    match options.player.as_str() {
+        "default" => game.strongest(evaluator, options),
+        DEEPENING => Box::new(Iterate::new(game, evaluator, options)),
+        EXPECTIMINIMAX => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2)),
+        _ => common::build(game, evaluator, options)
+            .expect("the entry lists the common players and three more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plyd_core::engine::settings::{self, Caps, Settings};
+    use plyd_core::search::Control;
+
+    const CAPS: Caps = Caps { threads: 1, hash_mb: 1 };
+
+    #[test]
+    fn what_is_played_where_no_time_is_left_is_the_best_at_sight() {
+        for (rules, text, expected) in [
+            // Only a slide along the row takes the opponent's tile: not up, the first of the list.
+            ("", "cC../..../..../..A. +", "L"),
+            ("", "c.../C.../..../A... +", "U"),
+            ("mode=nondet", "cC../..../..../..A. +", "L"),
+            // The K decides the game at once.
+            ("end=ply", "JJ../..../..../b... +", "L"),
+            // Nothing merges, and all moves look alike: the first of the list.
+            ("", "A.../..../..../.... +", "U"),
+        ] {
+            let given: Settings = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
+            let rules = settings::rules(&ENTRY, &given, 0).unwrap();
+            let root = open(&rules, Some(text), &Effort::free()).unwrap();
+            let candidates = root.candidates(&[], &[]).unwrap();
+            assert_eq!(candidates.first_text, expected, "{text}");
+
+            // A search that is stopped before it begins has published that move, and no other.
+            let options = settings::options(&ENTRY, &Settings::default(), 0, CAPS).unwrap();
+            let control = Control::default();
+            control.stop();
+            let mut told = Vec::new();
+            let mut publish = |lines: Vec<_>| told.push(lines);
+            root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut publish);
+            assert_eq!((told.len(), control.stats().nodes), (1, 0), "{text}");
+            assert_eq!((told[0][0].mv(), told[0][0].depth), (expected, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_published_player_takes_either_published_evaluation() {
+        let root =
+            open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +"), &Effort::free())
+                .unwrap();
+        let told = |words: &str| {
+            let given: Settings = words.split(',').filter_map(|word| word.split_once('=')).collect();
+            let options = settings::options(&ENTRY, &given, 0, CAPS).unwrap();
+            let candidates = root.candidates(&[], &[]).unwrap();
+            let control = Control::default();
+            control.set_limits(None, Some(4));
+            let (lines, _) =
+                root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut |_| ());
+            lines
+        };
+        let [gradient, smoothness] =
+            ["eval=gradient", "eval=smoothness"].map(|eval| told(&format!("player=alphabeta,{eval}")));
+        assert_ne!(gradient, smoothness);
+        assert_eq!(told("player=seed"), gradient);
+        assert_eq!(told("player=seed,eval=gradient"), gradient);
+        assert_eq!(told("player=seed,eval=smoothness"), smoothness);
+    }
+}

@@ -1,0 +1,164 @@
+//! The published agent's evaluations: a gradient of the letters, or how alike neighbours are.
+//!
+//! Both value a letter by ten for each step of the alphabet and ask for order on the board, not whose tiles
+//! they are: what is good is good for the side that moves at the root.
+
+use super::board::{CELL_LIMIT, STRIDE, Tile};
+use super::rules::{Ijk, Move, Position};
+use plyd_core::game::{Context, Evaluator, Game, Named};
+use plyd_core::score::Score;
+
+/// The names of the published evaluations.
+pub const NAMES: [Named; 2] = [
+    Named {
+        name: "gradient",
+        about: "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
+    },
+    Named {
+        name: "smoothness",
+        about: "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
+    },
+];
+
+/// The largest sum of either, in units: 36 cells with weights of at most 5, or 60 pairs of neighbours, of 150
+/// at most.
+const MOST: i32 = 36_000;
+
+/// A published evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Published {
+    /// The largest of four sums of the cells' values with a weight that falls from one corner, one a step.
+    Gradient,
+    /// Less the difference of the values of each two tiles that are neighbours.
+    Smoothness,
+}
+
+impl Published {
+    /// The evaluation of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let index = NAMES.iter().position(|named| named.name == name)?;
+        Some([Self::Gradient, Self::Smoothness][index])
+    }
+
+    /// The published value of a position, the same for both sides.
+    fn value<const CHANCE: bool>(self, game: &Ijk<CHANCE>, pos: &Position) -> i32 {
+        match self {
+            Self::Gradient => gradient(game, pos),
+            Self::Smoothness => smoothness(game, pos),
+        }
+    }
+}
+
+impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Published {
+    const ROOT_DEPENDENT: bool = true;
+
+    fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, ctx: &Context<Move>) -> Score {
+        let value = 1000 * self.value(game, pos);
+        Score::eval(if game.side(pos) == ctx.root { value } else { -value })
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-1000 * MOST, 1000 * MOST)
+    }
+}
+
+/// The value of a letter: 10 for `A`, 20 for `B`.
+fn letter_value(tile: Tile) -> i32 {
+    10 * i32::from(tile.letter)
+}
+
+fn gradient<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
+    let size = game.variant().size as i32;
+    // The products with the weights size - 1 - row - column and column - row; the other two are their
+    // negatives.
+    let (mut falling, mut rising) = (0, 0);
+    for row in 0..size {
+        for column in 0..size {
+            // An empty cell counts 1 in the published list.
+            let value = pos.board().tile((row * STRIDE as i32 + column) as u8).map_or(1, letter_value);
+            falling += value * (size - 1 - row - column);
+            rising += value * (column - row);
+        }
+    }
+    falling.abs().max(rising.abs())
+}
+
+fn smoothness<const CHANCE: bool>(game: &Ijk<CHANCE>, pos: &Position) -> i32 {
+    let board = pos.board();
+    let mut penalty = 0;
+    for cell in (0..game.cells().ilog2() as u8 + 1).filter(|cell| board.occupied() >> cell & 1 == 1) {
+        let neighbours = [cell + 1, cell + STRIDE as u8];
+        for neighbour in neighbours.into_iter().filter(|&neighbour| usize::from(neighbour) < CELL_LIMIT) {
+            if let (Some(one), Some(other)) = (board.tile(cell), board.tile(neighbour)) {
+                penalty += (letter_value(one) - letter_value(other)).abs();
+            }
+        }
+    }
+    -penalty
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::notation::Layout;
+    use super::super::variant::Variant;
+    use super::*;
+    use plyd_core::game::{Rules, Side};
+
+    /// The first of the published matrices as it stands there.
+    const TOP_LEFT: [[i32; 6]; 6] = [
+        [5, 4, 3, 2, 1, 0],
+        [4, 3, 2, 1, 0, -1],
+        [3, 2, 1, 0, -1, -2],
+        [2, 1, 0, -1, -2, -3],
+        [1, 0, -1, -2, -3, -4],
+        [0, -1, -2, -3, -4, -5],
+    ];
+
+    fn values(text: &str) -> [i32; 2] {
+        let layout = Layout::parse(text).unwrap();
+        let game = Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.told())).unwrap());
+        let pos = layout.position(&game).unwrap();
+        let context = Context { root: Side::First, last: None };
+        [Published::Gradient, Published::Smoothness].map(|published| {
+            let value = published.evaluate(&game, &pos, &context).raw();
+            let other = published.evaluate(&game, &pos, &Context { root: Side::Second, last: None }).raw();
+            assert_eq!(value, -other);
+            value
+        })
+    }
+
+    #[test]
+    fn formulas_by_hand() {
+        // Every empty cell counts 1 and each matrix sums to 0, so a tile of value v adds (v - 1) times its
+        // weight.
+        for (text, gradient, smoothness) in [
+            ("A...../....../....../....../....../...... +", 9 * 5, 0),
+            ("...../...../...../...../....c +", 29 * 4, 0),
+            ("AB..../C...../....../....../....../...... +", 9 * 5 + 19 * 4 + 29 * 4, -10 - 20),
+            ("....../..aB../..C.../....../....../...... +", 9 * 2 + 19 + 29, -10 - 20),
+        ] {
+            assert_eq!(values(text), [1000 * gradient, 1000 * smoothness], "{text}");
+        }
+    }
+
+    #[test]
+    fn weights_are_the_published_ones() {
+        for row in 0..6 {
+            for column in 0..6 {
+                let mut rows = [['.'; 6]; 6];
+                rows[row][column] = 'C';
+                let rows = rows.map(|row| row.iter().collect::<String>());
+                // The other matrices are this one turned; their largest product decides.
+                let turned = [
+                    TOP_LEFT[row][column],
+                    TOP_LEFT[row][5 - column],
+                    TOP_LEFT[5 - row][column],
+                    TOP_LEFT[5 - row][5 - column],
+                ];
+                let expected = turned.map(|weight| 29 * weight).into_iter().max().unwrap();
+                assert_eq!(values(&format!("{} +", rows.join("/")))[0], 1000 * expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! What rows and columns are worth: an n-tuple network beside mass and lead, for boards of 4 by 4 cells.
+//!
+//! Four cells in a line are a tuple, a cell being told by its owner and by how far its letter is below the
+//! highest one; a table says what each such line is worth, and a last one what the whole board is, by its
+//! tiles, the lead and the balance. All in parts of the highest letter's mass, so that what was learned of
+//! low letters holds for high ones. Source: Szubert and Jaśkowski, "Temporal Difference Learning of N-Tuple
+//! Networks for the Game 2048", 2014. The tables are trained by `plyd train ijk`.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::board::{Case, STRIDE};
+use super::eval::{Lead, WIN, bounded, highest};
+use super::rules::{Ijk, Move, Position, case};
+use super::variant::{Skip, Variant};
+use plyd_core::engine::{self, Learner, Playable};
+use plyd_core::game::{Context, Evaluator, Named};
+use plyd_core::learning::network::{Network, Sum};
+use plyd_core::score::Score;
+
+/// The evaluator in the registry.
+pub const NAMED: Named = Named {
+    name: "tuples",
+    about: "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned by games; `lead` \
+            alone on other boards, with a move S, and where a full board does not end the game.",
+};
+
+/// Rows and columns of the board.
+const SIZE: usize = 4;
+/// Cells of the board.
+const CELLS: i32 = (SIZE * SIZE) as i32;
+/// How far a letter may be below the highest: 0, 1, 2 or more.
+const LEVELS: u64 = 4;
+/// What a cell may hold: nothing, or a tile of either side.
+const STATES: usize = 1 + 2 * LEVELS as usize;
+/// Different lines.
+const LINES: usize = STATES.pow(SIZE as u32);
+/// Tiles on the board, from none to all.
+const TILES: usize = SIZE * SIZE + 1;
+/// By how many letters the mover leads at most, as far as they are told apart.
+const FAR: i32 = 2;
+/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are told
+/// apart.
+const MUCH: i32 = 6;
+const LEADS: usize = 2 * FAR as usize + 1;
+const BALANCES: usize = 2 * MUCH as usize + 1;
+
+/// Where the columns begin in the tables, after the rows.
+const COLUMNS: usize = LINES;
+/// Where the whole board's begin.
+const WHOLE: usize = 2 * LINES;
+/// All entries.
+const ENTRIES: usize = WHOLE + TILES * LEADS * BALANCES;
+
+/// The thousandths of the highest letter's mass that an entry counts.
+const UNIT: i32 = 8;
+/// An advantage, in thousandths of the highest letter's mass, that makes a win `e` times as likely as a loss.
+const DECISIVE: i32 = 500;
+
+/// The tables: of rows, of columns, of the whole board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tables([i8; ENTRIES]);
+
+const _: () = assert!(size_of::<Tables>() < 16 << 10, "tables stay near the core");
+
+/// Learned under `preset=v2-4x4`.
+static DET: Tables = Tables::read(include_bytes!("tuples-det.bin"));
+/// Learned under `preset=v2-4x4,mode=nondet`.
+static NONDET: Tables = Tables::read(include_bytes!("tuples-nondet.bin"));
+
+impl Tables {
+    /// The tables of a file: a byte for each entry, in their order.
+    ///
+    /// # Panics
+    /// Where the file is shorter or longer, or an entry is out of range: in a constant, when it is compiled.
+    const fn read(file: &[u8]) -> Self {
+        assert!(file.len() == ENTRIES, "the file has not as many bytes as the tables have entries");
+        let mut tables = [0; ENTRIES];
+        let mut at = 0;
+        while at < ENTRIES {
+            tables[at] = file[at] as i8;
+            assert!(tables[at] != i8::MIN, "an entry is out of range");
+            at += 1;
+        }
+        Self(tables)
+    }
+}
+
+/// Mass and lead, and what the tables say.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuples<T> {
+    lead: Lead,
+    tables: T,
+}
+
+/// The evaluation of a game's rules; none where nothing was learned for them.
+#[must_use]
+pub fn learned<const CHANCE: bool>(game: &Ijk<CHANCE>, lead: Lead) -> Option<Tuples<&'static Tables>> {
+    is_known(game.variant()).then_some(Tuples { lead, tables: if CHANCE { &NONDET } else { &DET } })
+}
+
+/// Whether tables are for these rules.
+fn is_known(variant: &Variant) -> bool {
+    variant.size == SIZE && variant.skip == Skip::None && variant.full_ends
+}
+
+/// The lines of a board as indexes into the table of rows or columns, and the entry of the whole board.
+#[inline]
+fn lines(pos: &Position, [own, other]: [u8; 2]) -> ([usize; SIZE], [usize; SIZE], usize) {
+    let board = pos.board();
+    let top = own.max(other);
+    let occupied = board.occupied();
+    let opponents = match case(pos.mover()) {
+        Case::Upper => board.of(Case::Lower),
+        Case::Lower => board.of(Case::Upper),
+    };
+    // The levels in binary, all far ones alike.
+    let [one, two, four, eight] = board.below(top);
+    let far = four | eight;
+    let levels = [(one | far) & occupied, (two | far) & occupied];
+    // A row is a word of four lanes, a cell's state in each. The rows lie apart enough for two planes side by
+    // side.
+    let planes = [occupied | levels[0] << SIZE, levels[1] | opponents << SIZE];
+    let row = |row: usize| {
+        let at = row * STRIDE as usize;
+        let [low, high] = planes.map(|plane| (plane >> at & 0xff) as usize);
+        SPREAD[0][low] + SPREAD[1][high]
+    };
+    let rows = [row(0), row(1), row(2), row(3)];
+    const N: u64 = STATES as u64;
+    // The product's highest lane is the sum of the row's lanes, each times its power.
+    const POWERS: u64 = (N * N * N) | ((N * N) << 16) | (N << 32) | (1 << 48);
+    let across = rows.map(|row| (row.wrapping_mul(POWERS) >> 48) as usize);
+    let down = rows[0] + N * (rows[1] + N * (rows[2] + N * rows[3]));
+    let down = [0, 1, 2, 3].map(|column| (down >> (16 * column) & 0xffff) as usize);
+
+    let lead = (i32::from(own) - i32::from(other)).clamp(-FAR, FAR) + FAR;
+    let balance = pos.balance();
+    let quarters = ((8 * balance.abs()) >> top).min(MUCH) * balance.signum() + MUCH;
+    let tiles = occupied.count_ones() as usize;
+    (across, down, (tiles * LEADS + lead as usize) * BALANCES + quarters as usize)
+}
+
+/// What the bits of two planes of a row count, in four lanes: the tiles and the first digit of their levels,
+/// the second digit and the opponent's tiles.
+static SPREAD: [[u64; 256]; 2] = {
+    let mut table = [[0; 256]; 2];
+    let mut bits = 0;
+    while bits < 256 {
+        let [low, high] = [spread(bits & 15), spread(bits >> 4)];
+        table[0][bits as usize] = low + high;
+        table[1][bits as usize] = 2 * low + LEVELS * high;
+        bits += 1;
+    }
+    table
+};
+
+/// Four bits, each in a lane of 16.
+#[inline]
+const fn spread(bits: u64) -> u64 {
+    // No two bits of the product meet.
+    (bits * (1 | 1 << 15 | 1 << 30 | 1 << 45)) & 0x0001_0001_0001_0001
+}
+
+impl<const CHANCE: bool, T> Evaluator<Ijk<CHANCE>> for Tuples<T>
+where
+    T: Deref<Target = Tables> + Clone + Send + Sync + 'static,
+{
+    #[inline]
+    fn evaluate(&self, _game: &Ijk<CHANCE>, pos: &Position, _ctx: &Context<Move>) -> Score {
+        let highest = highest(pos);
+        let (rows, columns, whole) = lines(pos, highest);
+        let entries = &self.tables.0;
+        let mut sum = i32::from(entries[WHOLE + whole]);
+        for line in 0..SIZE {
+            sum += i32::from(entries[rows[line]]) + i32::from(entries[COLUMNS + columns[line]]);
+        }
+        bounded(self.lead.value(pos, highest, CELLS) + unit(highest) * sum)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-WIN, WIN)
+    }
+}
+
+/// What an entry counts, in thousandths of an `A`; a board without tiles counts as if it had one.
+#[inline]
+fn unit([own, other]: [u8; 2]) -> i32 {
+    UNIT << (own.max(other).max(1) - 1)
+}
+
+/// What learns the tables.
+///
+/// # Errors
+/// Rules under which there are none.
+pub fn learner<const CHANCE: bool>(game: &Ijk<CHANCE>) -> Result<Box<dyn Learner>, String>
+where
+    Ijk<CHANCE>: Playable,
+{
+    if is_known(game.variant()) {
+        Ok(engine::learner(game, Trained))
+    } else {
+        Err("its tables are for 4x4 without a move S, ended by a full board: give --rules preset=v2-4x4"
+            .to_owned())
+    }
+}
+
+/// What `plyd train` changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Trained;
+
+impl<const CHANCE: bool> Network<Ijk<CHANCE>> for Trained {
+    type Evaluator = Tuples<Arc<Tables>>;
+    const LEN: usize = ENTRIES;
+    const MOST: i16 = i8::MAX as i16;
+
+    fn evaluator(&self, weights: &[i16]) -> Self::Evaluator {
+        let mut tables = [0; ENTRIES];
+        let entry = |index: usize| weights[representative::<CHANCE>(index)] as i8;
+        tables.iter_mut().enumerate().for_each(|(index, value)| *value = entry(index));
+        Tuples { lead: Lead::default(), tables: Arc::new(Tables(tables)) }
+    }
+
+    fn sum(&self, _game: &Ijk<CHANCE>, pos: &Position, active: &mut Vec<u32>) -> Sum {
+        let highest = highest(pos);
+        let (rows, columns, whole) = lines(pos, highest);
+        let entries = rows.into_iter().chain(columns.map(|line| COLUMNS + line)).chain([WHOLE + whole]);
+        active.extend(entries.map(|entry| representative::<CHANCE>(entry) as u32));
+        Sum {
+            base: Lead::default().value(pos, highest, CELLS),
+            unit: unit(highest),
+            decisive: DECISIVE * unit(highest) / UNIT,
+        }
+    }
+
+    fn file(evaluator: &Self::Evaluator) -> Vec<u8> {
+        evaluator.tables.0.iter().map(|&entry| entry as u8).collect()
+    }
+}
+
+/// The entry that stands for all that are worth the same: with chance a line, the same backwards, and columns
+/// that are like rows. Without it the first empty cell gets the tile, which no symmetry keeps.
+fn representative<const CHANCE: bool>(entry: usize) -> usize {
+    if !CHANCE || entry >= WHOLE {
+        return entry;
+    }
+    let line = entry % LINES;
+    let backwards =
+        (0..SIZE as u32).fold(0, |backwards, cell| backwards * STATES + line / STATES.pow(cell) % STATES);
+    line.min(backwards)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::super::board::{Board, Tile};
+    use super::super::eval::MOST;
+    use super::super::notation::Layout;
+    use super::super::oracle;
+    use super::*;
+    use plyd_core::game::{Game, Rules, Setting, Side};
+    use plyd_core::zobrist::SplitMix64;
+
+    fn game<const CHANCE: bool>(size: i64) -> Ijk<CHANCE> {
+        let mode = if CHANCE { "nondet" } else { "det" };
+        let rules = Rules::new(vec![("size", Setting::Int(size)), ("mode", mode.into())]);
+        Ijk::new(Variant::choose(&rules, None).unwrap())
+    }
+
+    fn weights(seed: u64) -> Vec<i16> {
+        let mut random = SplitMix64::new(seed);
+        (0..ENTRIES).map(|_| random.below(255) as i16 - 127).collect()
+    }
+
+    fn with<const CHANCE: bool>(weights: &[i16]) -> Tuples<Arc<Tables>> {
+        Network::<Ijk<CHANCE>>::evaluator(&Trained, weights)
+    }
+
+    fn value<const CHANCE: bool>(
+        evaluator: &impl Evaluator<Ijk<CHANCE>>,
+        game: &Ijk<CHANCE>,
+        pos: &Position,
+    ) -> i32 {
+        evaluator.evaluate(game, pos, &Context { root: Side::First, last: None }).raw()
+    }
+
+    /// Positions of random games in which a player is to move.
+    fn positions<const CHANCE: bool>(game: &Ijk<CHANCE>, count: usize) -> Vec<Position> {
+        let rules = oracle::Rules { size: SIZE, ..oracle::Rules::preset("v2", CHANCE) };
+        let mut all = Vec::new();
+        oracle::random_games(&rules, count, 5, |oracle, _| {
+            let pos = Layout::parse(&oracle.text()).unwrap().position(game).unwrap();
+            if game.turn(&pos) == plyd_core::game::Turn::Move {
+                all.push(pos);
+            }
+        });
+        assert!(all.len() > count / 4);
+        all
+    }
+
+    /// What a cell holds, by looking at its tile.
+    fn state(pos: &Position, row: usize, column: usize) -> usize {
+        let top = highest(pos).into_iter().max().unwrap();
+        pos.board().tile((row * STRIDE as usize + column) as u8).map_or(0, |Tile { letter, case: of }| {
+            let below = usize::from(top - letter).min(LEVELS as usize - 1);
+            1 + below + if of == case(pos.mover()) { 0 } else { LEVELS as usize }
+        })
+    }
+
+    #[test]
+    fn lines_are_what_their_cells_hold() {
+        for pos in positions(&game::<false>(4), 400) {
+            let (rows, columns, _) = lines(&pos, highest(&pos));
+            for line in 0..SIZE {
+                let sum = |cell: &dyn Fn(usize) -> usize| -> usize {
+                    (0..SIZE).map(|at| cell(at) * STATES.pow(at as u32)).sum()
+                };
+                assert_eq!(rows[line], sum(&|at| state(&pos, line, at)));
+                assert_eq!(columns[line], sum(&|at| state(&pos, at, line)));
+            }
+        }
+    }
+
+    #[test]
+    fn empty_tables_leave_the_lead() {
+        let game = game::<false>(4);
+        let tuples = with::<false>(&[0; ENTRIES]);
+        for pos in positions(&game, 200) {
+            assert_eq!(value(&tuples, &game, &pos), value(&Lead::default(), &game, &pos));
+        }
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let game = game::<false>(4);
+        let pos = Layout::parse("Cb../..../..../...a +").unwrap().position(&game).unwrap();
+        // An own tile at the top, one of the other side one below it; the lead is one letter, and the balance
+        // 4 - 3.
+        let row = 1 + (1 + LEVELS as usize + 1) * STATES;
+        let whole = (3 * LEADS + 3) * BALANCES + (1 + MUCH) as usize;
+        for (entry, expected) in [
+            (row, 10),
+            (0, 2 * 10),
+            ((1 + LEVELS as usize + 2) * STATES.pow(3), 10),
+            (COLUMNS, 10),
+            (COLUMNS + 1, 10),
+            (COLUMNS + 1 + LEVELS as usize + 1, 10),
+            (COLUMNS + (1 + LEVELS as usize + 2) * STATES.pow(3), 10),
+            (WHOLE + whole, 10),
+            (WHOLE + whole + 1, 0),
+        ] {
+            let mut weights = [0; ENTRIES];
+            weights[entry] = 10;
+            let tuples = with::<false>(&weights);
+            let more = value(&tuples, &game, &pos) - value(&Lead::default(), &game, &pos);
+            assert_eq!(more, 4 * UNIT * expected, "{entry}");
+        }
+    }
+
+    fn sums<const CHANCE: bool>() {
+        let game = game::<CHANCE>(4);
+        let weights = weights(1);
+        let tuples = with::<CHANCE>(&weights);
+        let empty = Layout::parse("..../..../..../.... +").unwrap().position(&game).unwrap();
+        for pos in positions(&game, 300).into_iter().chain([empty]) {
+            let mut active = Vec::new();
+            let Sum { base, unit, decisive } = Trained.sum(&game, &pos, &mut active);
+            let sum: i32 = active.iter().map(|&weight| i32::from(weights[weight as usize])).sum();
+            assert_eq!((base + unit * sum).clamp(-MOST, MOST), value(&tuples, &game, &pos));
+            assert!(unit > 0 && decisive > 0);
+            for image in game.images(&pos) {
+                assert_eq!(value(&tuples, &game, &image), value(&tuples, &game, &pos));
+            }
+        }
+    }
+
+    #[test]
+    fn what_learns_is_what_plays() {
+        sums::<false>();
+        sums::<true>();
+    }
+
+    #[test]
+    fn exchanged_cases_exchange_the_sides() {
+        let game = game::<false>(4);
+        for tuples in [with::<false>(&weights(2)), with::<false>(&weights(3))] {
+            for pos in positions(&game, 200) {
+                let mut board = Board::default();
+                for cell in 0..=33 {
+                    if let Some(Tile { letter, case: of }) = pos.board().tile(cell) {
+                        let other = if of == Case::Upper { Case::Lower } else { Case::Upper };
+                        board.put(cell, Tile { letter, case: other });
+                    }
+                }
+                let exchanged = game.position(board, pos.mover().other(), false, 0);
+                // From the view of whoever is to move, the same; so from the first player's, the negative.
+                assert_eq!(value(&tuples, &game, &exchanged), value(&tuples, &game, &pos));
+            }
+        }
+    }
+
+    #[test]
+    fn values_stay_in_their_range() {
+        let game = game::<false>(4);
+        let board = "OONN/ONOM/MONO/ONON";
+        for (weight, board) in [(127, board.to_owned()), (-127, board.to_lowercase())] {
+            let tuples = with::<false>(&[weight; ENTRIES]);
+            let pos = Layout::parse(&format!("{board} +")).unwrap().position(&game).unwrap();
+            let (low, high) = Evaluator::<Ijk<false>>::range(&tuples);
+            let value = value(&tuples, &game, &pos);
+            assert!(value.abs() == MOST && low < value && value < high, "{value}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_tables_do_not_compile() {
+        let file = vec![127_u8; ENTRIES];
+        assert!(catch_unwind(|| Tables::read(&file)).is_ok());
+        assert!(catch_unwind(|| Tables::read(&file[1..])).is_err());
+        assert!(catch_unwind(|| Tables::read(&[&file[..], &[0]].concat())).is_err());
+        assert!(catch_unwind(|| Tables::read(&[&file[1..], &[0x80]].concat())).is_err());
+    }
+
+    #[test]
+    fn a_written_file_reads_as_the_tables() {
+        let evaluator = with::<true>(&weights(4));
+        let file = <Trained as Network<Ijk<true>>>::file(&evaluator);
+        assert_eq!(Tables::read(&file), *evaluator.tables);
+    }
+
+    #[test]
+    fn tables_are_for_the_rules_that_they_were_learned_under() {
+        for (preset, size, is_known) in [
+            ("v2-4x4", 4, true),
+            ("v2", 4, true),
+            ("v2", 6, false),
+            ("v2", 5, false),
+            ("v2", 3, false),
+            ("v1", 4, false),
+            ("text", 4, false),
+        ] {
+            let rules = Rules::new(vec![("preset", preset.into()), ("size", Setting::Int(size))]);
+            let game = Ijk::<false>::new(Variant::choose(&rules, None).unwrap());
+            assert_eq!(learned(&game, Lead::default()).is_some(), is_known, "{preset} {size}");
+            assert_eq!(learner(&game).is_ok(), is_known, "{preset} {size}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The solver and the theory as the second opinion of the default player.
+
+use super::rules::{Isolation, Position, Target};
+use super::solver::{Solver, expected_nodes, most_plies, order_of};
+use super::theory;
+use crate::bits::Bits;
+use plyd_core::score::{Score, Value};
+use plyd_core::search::proving::Prover;
+use plyd_core::search::thread::Pulse;
+
+impl<B: Bits> Prover<Isolation<B>> for Solver<B> {
+    fn at_sight(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<(Value, Option<Target>)> {
+        let (won, mv) = match theory::at_sight(game, pos) {
+            Some(known) => (known.won, known.mv),
+            None => (self.remembers(game, pos)?, None),
+        };
+        Some((value(game, pos, won), mv))
+    }
+
+    fn decide(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<Value> {
+        Some(value(game, pos, self.wins(game, pos, pulse)?))
+    }
+
+    fn expected_nodes(&self, game: &Isolation<B>, pos: &Position<B>) -> u64 {
+        expected_nodes(game, pos)
+    }
+
+    fn order(&self, game: &Isolation<B>, pos: &Position<B>, mv: Target) -> i32 {
+        order_of(game, pos, mv)
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+}
+
+/// The value of a decided position: its distance is known only as a bound.
+fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> Value {
+    let plies = most_plies(game, pos, won);
+    if won {
+        Value { score: Score::win_in(plies), at_least: true, at_most: plies == 1 }
+    } else {
+        // Where the mover is stuck there is nothing to lose later.
+        Value { score: Score::loss_in(plies), at_least: plies == 0, at_most: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::eval::Race;
+    use super::super::notation::Layout;
+    use super::super::oracle::{Oracle, random_games};
+    use super::*;
+    use plyd_core::game::{Game, Root, Setting, Turn};
+    use plyd_core::options::{EXACT, Options};
+    use plyd_core::search::alone::Alone;
+    use plyd_core::search::proving::Proving;
+    use plyd_core::search::{Asked, Control, End, Found, Searcher};
+
+    /// A lost position that takes the solver some 550,000 nodes.
+    const MIDDLE: &str = ".x....x..../....x.12.../x.x.x....../..x...xxx../.xx.xx.xx../x.....x.x../....x....../..xxx..x.x./..xxx.xxx.. 1";
+
+    fn options(threads: usize, exact: bool) -> Options {
+        Options {
+            player: "default".to_owned(),
+            depth: None,
+            eval: "race".to_owned(),
+            threads,
+            hash_mb: 1,
+            seed: 0,
+            level: 10,
+            variety: 0,
+            deterministic: threads == 1,
+            own: vec![(EXACT.name, Setting::Bool(exact))],
+        }
+    }
+
+    /// Searches without a clock, and checks that what is published is legal, and in the end what is returned.
+    fn search(
+        searcher: &mut dyn Searcher<Isolation<u64>>,
+        game: &Isolation<u64>,
+        pos: &Position<u64>,
+        multipv: usize,
+        only: impl Fn(usize) -> bool,
+    ) -> (Found<Target>, End) {
+        let mut moves = Vec::new();
+        game.moves(pos, &mut moves);
+        let mut index = 0..;
+        moves.retain(|_| only(index.next().expect("endless")));
+        let multipv = multipv.min(moves.len());
+        let mut last = None;
+        let asked = Asked { moves, multipv };
+        let answer = searcher.search(game, &Root::new(*pos), &asked, &Control::default(), &mut |found| {
+            assert_eq!(found.lines.len(), multipv);
+            last = Some(found.clone());
+        });
+        assert!(answer.0.lines.iter().all(|line| asked.moves.contains(&line.pv[0])));
+        assert_eq!(Some(&answer.0), last.as_ref());
+        answer
+    }
+
+    /// Every small position that has a move to choose, from random games, with the oracle's view of it.
+    fn positions(mut visit: impl FnMut(&Isolation<u64>, &Position<u64>, &Oracle)) {
+        for (width, height) in [(3, 3), (4, 4), (5, 4), (5, 5)] {
+            let game = Isolation::new(width, height);
+            random_games(width as i32, height as i32, 12, |ply, oracle| {
+                let few = oracle.open.len() < 13 && !oracle.legal_moves(oracle.active).is_empty();
+                if few && ply > 1 {
+                    visit(&game, &Layout::parse(&oracle.text()).unwrap().position(&game), oracle);
+                }
+            });
+        }
+    }
+
+    /// The outcome and the distance after each legal move, from the view of who moves.
+    fn truth(oracle: &Oracle) -> Vec<(bool, u32)> {
+        let moves = oracle.legal_moves(oracle.active);
+        moves
+            .into_iter()
+            .map(|place| oracle.after(place).solve())
+            .map(|(won, plies)| (!won, plies + 1))
+            .collect()
+    }
+
+    /// Whether a value says what is true: the outcome exactly, the distance exactly or as a bound.
+    fn is_true(value: Value, (won, plies): (bool, u32)) -> bool {
+        let distance = value.score.distance().expect("decided");
+        let told = if value.is_exact() { plies == distance } else { plies <= distance };
+        value.is_decided() && value.score.is_win() == won && told
+    }
+
+    #[test]
+    fn every_player_with_the_solver_tells_the_truth_of_every_line() {
+        let mut seen = 0;
+        positions(|game, pos, oracle| {
+            let moves = oracle.legal_moves(oracle.active);
+            let truth = truth(oracle);
+            let wins = truth.iter().filter(|after| after.0).count();
+            let mut players: [Box<dyn Searcher<Isolation<u64>>>; 3] = [
+                Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(1, false))),
+                Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(2, false))),
+                Box::new(Alone::new(Solver::new(game), &options(1, false))),
+            ];
+            for player in &mut players {
+                for multipv in [1, 2, 8] {
+                    let (found, end) = search(&mut **player, game, pos, multipv, |_| true);
+                    assert_eq!(end, End::Proven, "{}", oracle.text());
+                    for (rank, line) in found.lines.iter().enumerate() {
+                        let cell =
+                            (i32::from(line.pv[0].0) / oracle.width, i32::from(line.pv[0].0) % oracle.width);
+                        let at = moves.iter().position(|&place| place == cell).expect("legal");
+                        let (value, _) = line.value.expect("told");
+                        assert!(is_true(value, truth[at]), "{value:?} {:?} {}", truth[at], oracle.text());
+                        assert_eq!(value.score.is_win(), rank < wins, "wins first: {}", oracle.text());
+                        seen += 1;
+                    }
+                }
+                // Half of the moves alone.
+                if moves.len() > 1 {
+                    let (found, _) = search(&mut **player, game, pos, 1, |index| index % 2 == 1);
+                    let best = truth.iter().skip(1).step_by(2).any(|after| after.0);
+                    assert_eq!(found.lines[0].value.expect("told").0.score.is_win(), best);
+                }
+            }
+        });
+        assert!(seen > 1000, "{seen}");
+    }
+
+    #[test]
+    fn a_win_that_was_told_is_kept_from_the_first_word_on() {
+        let game = Isolation::<u64>::new(7, 7);
+        let (control, mut judge) = (Control::default(), Solver::new(&game));
+        let (mut kept, mut told) = (0, 0);
+        random_games(7, 7, 12, |ply, oracle| {
+            if ply != 9 || oracle.legal_moves(oracle.active).is_empty() {
+                return;
+            }
+            let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+            let mut root: Root<Isolation<u64>> =
+                Root::new(Layout::parse(&oracle.text()).unwrap().position(&game));
+            let mut left = u32::MAX;
+            // Later the table has no entries, and a search sees the end at once.
+            while game.turn(&root.pos) == Turn::Move && root.pos.open().len() > 24 {
+                let mut moves = Vec::new();
+                game.moves(&root.pos, &mut moves);
+                let asked = Asked { moves, multipv: 1 };
+                let mut first = None;
+                let (found, _) = player.search(&game, &root, &asked, &control, &mut |found| {
+                    first = first.or(Some(found.lines[0].pv[0]));
+                });
+                let line = &found.lines[0];
+                let Some((value, _)) = line.value.filter(|(value, _)| value.score.is_win()) else { break };
+                let plies = value.score.distance().expect("a win");
+                assert!(plies <= left, "{plies} instead of {left} after {:?}: {}", root.plies, oracle.text());
+                left = plies.saturating_sub(2);
+                if !root.plies.is_empty() {
+                    let mut after = root.pos;
+                    game.play(&mut after, first.expect("something is published"));
+                    let lost = judge.wins(&game, &after, &mut Pulse::alone(&control)) == Some(false);
+                    (kept, told) = (kept + usize::from(lost), told + 1);
+                }
+                root.play(&game, line.pv[0]);
+                let mut replies = Vec::new();
+                game.moves(&root.pos, &mut replies);
+                if let Some(&reply) = replies.first() {
+                    root.play(&game, reply);
+                }
+            }
+        });
+        assert!(told > 30 && kept * 10 >= told * 9, "{kept} of {told}");
+    }
+
+    #[test]
+    fn the_option_exact_gives_the_exact_distance() {
+        positions(|game, pos, oracle| {
+            for threads in [1, 2] {
+                let options = options(threads, true);
+                let mut player = Proving::new(game, Race::new(game), Solver::new(game), &options);
+                let (found, end) = search(&mut player, game, pos, 1, |_| true);
+                let value = found.lines[0].value.expect("told").0;
+                assert!(value.is_exact() && end == End::Proven, "{value:?} {}", oracle.text());
+                assert!(is_true(value, oracle.solve()), "{value:?} {}", oracle.text());
+            }
+        });
+    }
+
+    #[test]
+    fn a_node_limit_is_kept_and_deterministic_searches_repeat_themselves() {
+        let game = Isolation::<u128>::new(11, 9);
+        let root = Root::new(Layout::parse(MIDDLE).unwrap().position(&game));
+        let mut moves = Vec::new();
+        game.moves(&root.pos, &mut moves);
+        let asked = Asked { moves, multipv: 1 };
+        let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+        for limit in [1, 30_000, 300_000, 900_000] {
+            let mut answers = Vec::new();
+            for _ in 0..2 {
+                let control = Control::default();
+                control.set_limits(Some(limit), None);
+                let mut seen = 0;
+                let answer = player.search(&game, &root, &asked, &control, &mut |_| {
+                    let nodes = control.stats().nodes;
+                    assert!((seen..=limit).contains(&nodes), "{nodes} after {seen} of {limit}");
+                    seen = nodes;
+                });
+                assert!(control.stats().nodes <= limit);
+                answers.push((answer, control.stats()));
+            }
+            assert_eq!(answers[0], answers[1], "{limit} nodes");
+        }
+    }
+
+    #[test]
+    fn seven_by_seven_is_told_at_sight() {
+        let game = Isolation::<u64>::new(7, 7);
+        let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
+        let mut pos = game.start();
+        for (ply, wins) in [(0, false), (1, true), (2, false)] {
+            let (found, end) = search(&mut player, &game, &pos, 1, |_| true);
+            assert_eq!(end, End::Proven);
+            let line = &found.lines[0];
+            assert_eq!(line.value.expect("told").0.score.is_win(), wins, "ply {ply}: {line:?}");
+            game.play(&mut pos, line.pv[0]);
+        }
+    }
+}

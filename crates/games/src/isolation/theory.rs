@@ -1,0 +1,226 @@
+//! What is known of a position at sight: the solved openings of 7x7, and positions that mirror themselves.
+//!
+//! *Mirrors*: where a symmetry of the board exchanges the tokens and keeps the open cells, none of which
+//! stays in place, the mover loses, since the other side can answer each move with its image. So the second
+//! player wins every board with an even side.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::board::{Board, UNPLACED};
+use super::openings::{images, openings};
+use super::rules::{Isolation, Position, Target};
+use crate::bits::Bits;
+use crate::flood::Flood;
+use plyd_core::game::{Game, Side};
+
+/// Openings up to symmetry, one a line: both placements, and the first player's winning move or `-`. Written
+/// by `plyd solve isolation --board 7x7 --book crates/games/src/isolation/openings-7x7.txt`.
+const SEVEN: &str = include_str!("openings-7x7.txt");
+
+/// What is known of a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Known {
+    /// Whether the mover wins.
+    pub won: bool,
+    /// A move that wins; of a lost position one after which the opponent may still err.
+    pub mv: Option<Target>,
+}
+
+/// What theory knows of a position in which the mover can move.
+#[must_use]
+pub fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
+    if let Some(known) = from_book(game, pos) {
+        return Some(known);
+    }
+    if is_mirrored(game, pos) {
+        return Some(Known { won: false, mv: None });
+    }
+    let mut moves = Vec::new();
+    game.moves(pos, &mut moves);
+    let mv = moves.into_iter().find(|&mv| {
+        let mut after = *pos;
+        game.play(&mut after, mv);
+        is_mirrored(game, &after)
+    })?;
+    Some(Known { won: true, mv: Some(mv) })
+}
+
+/// Whether the mover's opponent can win by answering each move with its image.
+fn is_mirrored<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> bool {
+    let board = game.board();
+    let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
+    let [mine, theirs] = [own, opp].map(|cell| board.reach(cell) & pos.open());
+    [1, 2, 3, 4, 7].into_iter().filter(|&symmetry| symmetry < board.symmetries()).any(|symmetry| {
+        if board.image(symmetry, own) != opp || board.image_of(symmetry, mine) != theirs {
+            return false;
+        }
+        // Cells that nobody can reach may differ.
+        let reach = Flood::new(board, pos.open(), mine, theirs).all();
+        let moves_each = reach.cells().all(|cell| board.image(symmetry, cell) != cell);
+        moves_each && board.image_of(symmetry, reach) == reach
+    })
+}
+
+/// The solved openings of one board: by the smallest image of both placements, the first player's winning
+/// move.
+type Book = HashMap<(u8, u8), Option<Target>>;
+
+/// The openings of 7x7.
+fn seven() -> &'static Book {
+    static BOOK: OnceLock<Book> = OnceLock::new();
+    BOOK.get_or_init(|| {
+        let board = Board::<u64>::new(7, 7);
+        let replies = SEVEN.lines().map(|line| match line.split_whitespace().nth(2) {
+            Some("-") => None,
+            reply => Some(Target(cell_of(reply.expect("three fields a line")))),
+        });
+        openings(&board).iter().map(|opening| (opening.first.0, opening.second.0)).zip(replies).collect()
+    })
+}
+
+/// The number of a cell on 7x7 from its name.
+fn cell_of(name: &str) -> u8 {
+    let [column, row] = name.as_bytes() else { panic!("`{name}` is no cell of 7x7") };
+    (row - b'1') * 7 + (column - b'a')
+}
+
+/// What the book knows: positions before the third move.
+fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
+    let board = game.board();
+    let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
+    let placed = Side::ALL.iter().filter(|&&side| pos.token(side) != UNPLACED).count();
+    let blocked = board.full() & !pos.open();
+    if (board.width(), board.height()) != (7, 7) || blocked.len() as usize != placed {
+        return None;
+    }
+    Some(if own != UNPLACED && opp != UNPLACED {
+        let mv = reply(board, own, opp);
+        Known { won: mv.is_some(), mv }
+    } else if opp != UNPLACED {
+        // Any placement that leaves the other side without a winning reply.
+        let mv = pos.open().cells().find(|&cell| reply(board, opp, cell).is_none()).map(Target);
+        Known { won: mv.is_some(), mv }
+    } else {
+        // Lost: most errors are possible after the placement that fewest replies refute.
+        let refutations = |&first: &u8| {
+            let others = board.full() & !B::single(first);
+            others.cells().filter(|&second| reply(board, first, second).is_none()).count()
+        };
+        let mv = board.full().cells().min_by_key(refutations).map(Target);
+        Known { won: mv.is_some_and(|mv| refutations(&mv.0) == 0), mv }
+    })
+}
+
+/// The winning move of the player on `first` who moves next, where there is one.
+fn reply<B: Bits>(board: &Board<B>, first: u8, second: u8) -> Option<Target> {
+    let (symmetry, image) =
+        images(board, (first, second)).enumerate().min_by_key(|&(_, image)| image).expect("itself");
+    let reply = seven().get(&image).copied().flatten()?;
+    board.full().cells().find(|&cell| board.image(symmetry, cell) == reply.0).map(Target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::solver::Solver;
+    use super::*;
+    use plyd_core::search::Control;
+    use plyd_core::search::thread::Pulse;
+    use plyd_core::zobrist::SplitMix64;
+
+    fn play<B: Bits>(game: &Isolation<B>, moves: &[u8]) -> Position<B> {
+        let mut pos = game.start();
+        for &mv in moves {
+            assert!(game.is_legal(&pos, Target(mv)));
+            game.play(&mut pos, Target(mv));
+        }
+        pos
+    }
+
+    /// The seed's theorem: of 1152 openings on one colour and 1200 on two, the first player wins all of the
+    /// former and eight of the latter, with its token on the centre and the other a knight's move from it.
+    #[test]
+    fn the_book_is_the_parity_theorem() {
+        let game = Isolation::<u64>::new(7, 7);
+        let board = game.board();
+        let mut exceptions = 0;
+        for first in 0..49 {
+            for second in (0..49).filter(|&second| second != first) {
+                let one_colour = board.odd().has(first) == board.odd().has(second);
+                let pos = play(&game, &[first, second]);
+                let known = at_sight(&game, &pos).expect("in the book");
+                assert!(known.mv.is_none_or(|mv| game.is_legal(&pos, mv)));
+                if known.won != one_colour {
+                    exceptions += 1;
+                    assert!(first == 24 && board.reach(24).has(second), "{first} {second}");
+                }
+            }
+            let placed = play(&game, &[first]);
+            let known = at_sight(&game, &placed).expect("in the book");
+            assert!(known.won);
+            assert!(!at_sight(&game, &play(&game, &[first, known.mv.unwrap().0])).unwrap().won);
+        }
+        assert_eq!(exceptions, 8);
+        assert_eq!(at_sight(&game, &game.start()), Some(Known { won: false, mv: Some(Target(24)) }));
+    }
+
+    #[test]
+    fn the_books_winning_moves_win() {
+        let game = Isolation::<u64>::new(7, 7);
+        let (control, mut random) = (Control::default(), SplitMix64::new(11));
+        let mut solver = Solver::new(&game);
+        for _ in 0..12 {
+            let first = random.below(49) as u8;
+            let second = (first + 2 + 2 * random.below(23) as u8) % 49;
+            let pos = play(&game, &[first, second]);
+            let known = at_sight(&game, &pos).unwrap();
+            let Some(mv) = known.mv else { continue };
+            let mut after = pos;
+            game.play(&mut after, mv);
+            assert_eq!(solver.wins(&game, &after, &mut Pulse::alone(&control)), Some(false));
+        }
+    }
+
+    #[test]
+    fn mirrored_positions_are_lost() {
+        let control = Control::default();
+        let mut mirrored = 0;
+        for (width, height) in [(4, 4), (4, 5), (3, 4), (5, 5), (6, 3)] {
+            let game = Isolation::<u64>::new(width, height);
+            let mut solver = Solver::new(&game);
+            let mut random = SplitMix64::new((width * height) as u64);
+            for _ in 0..300 {
+                let mut pos = game.start();
+                loop {
+                    if is_mirrored(&game, &pos) {
+                        mirrored += 1;
+                        let won = solver.wins(&game, &pos, &mut Pulse::alone(&control));
+                        assert_eq!(won, Some(false), "{width}x{height} {pos:?}");
+                    }
+                    let mut moves = Vec::new();
+                    game.moves(&pos, &mut moves);
+                    // Now and then the image of the last move, so that mirrored positions come up.
+                    let image = pos.token(pos.mover().other());
+                    let image = Target(board_image(&game, 1 + random.below(3), image));
+                    let mv = match moves[..] {
+                        [] => break,
+                        _ if moves.contains(&image) && random.below(4) > 0 => image,
+                        _ => moves[random.below(moves.len())],
+                    };
+                    game.play(&mut pos, mv);
+                }
+            }
+            assert_eq!(at_sight(&game, &game.start()).map(|known| known.won), even(width, height));
+        }
+        assert!(mirrored > 300, "{mirrored}");
+    }
+
+    fn board_image<B: Bits>(game: &Isolation<B>, symmetry: usize, cell: u8) -> u8 {
+        game.board().image(symmetry, cell)
+    }
+
+    /// The second player wins boards with an even side; of the others theory knows nothing.
+    fn even(width: usize, height: usize) -> Option<bool> {
+        (width.is_multiple_of(2) || height.is_multiple_of(2)).then_some(false)
+    }
+}

@@ -1,0 +1,154 @@
+//! The L Game's entry in the registry: its rules, players and evaluators by name.
+
+use std::sync::Arc;
+
+use super::eval::{ActionHeuristic, StateHeuristic};
+use super::notation::{MOVE_GRAMMAR, POSITION_GRAMMAR, START, parse_position};
+use super::perfect::Perfect;
+use super::seed::Seed;
+use super::{LGame, Neutrals, Position};
+use plyd_core::effort::Effort;
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
+use plyd_core::game::{Context, Evaluator, Kind, Named, OpenError, Rules, Spec};
+use plyd_core::options::Options;
+use plyd_core::score::Score;
+use plyd_core::search::{Searcher, players};
+
+/// The game.
+pub static ENTRY: Entry = Entry {
+    name: "l-game",
+    about: "The L Game (Edward de Bono): move your L, then a token if you like; whoever cannot move the L loses.",
+    rules: &[
+        Spec {
+            name: "neutrals",
+            kind: Kind::Choice(&Neutrals::NAMES),
+            about: "How many neutral tokens a turn moves: none or one, none to both, exactly one, or none.",
+        },
+        Spec {
+            name: "max_plies",
+            kind: Kind::Int { min: 0, max: 1_000_000, default: Some(0) },
+            about: "After so many plies the game is drawn, unless the mover is stuck; 0: never.",
+        },
+        Spec {
+            name: "repetition",
+            kind: Kind::Int { min: 0, max: 1000, default: Some(0) },
+            about: "The occurrence of a position that draws, the start included; 0: none does, 1 is impossible.",
+        },
+    ],
+    options: &[
+        Spec {
+            name: "novelty",
+            kind: Kind::Bool { default: Some(true) },
+            about: "Whether the default player avoids drawing positions that the game has already shown.",
+        },
+        Spec {
+            name: "opponent_model",
+            kind: Kind::Bool { default: Some(false) },
+            about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
+        },
+    ],
+    tunable: &[],
+    trainable: &[],
+    evaluators: &[
+        Named {
+            name: "state",
+            about: "The mover's legal moves, + 25 a core cell and - 40 a corner cell of its L less the other's; \
+                    lost states are infinitely bad.",
+        },
+        Named {
+            name: "action",
+            about: "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
+                    landed on the border off the corners.",
+        },
+    ],
+    players: &PLAYERS,
+    endings: &[
+        Named { name: "stuck", about: "The mover's L cannot move: the other side wins." },
+        Named { name: "max_plies", about: "As many plies were played as the rules allow: a draw." },
+        Named { name: "repetition", about: "The position occurred too often: a draw." },
+    ],
+    levels: include_str!("levels.txt"),
+    unit: "a legal move of the evaluator `state`",
+    position_grammar: POSITION_GRAMMAR,
+    move_grammar: MOVE_GRAMMAR,
+    perft: include_str!("perft.txt"),
+    bench: &[
+        Bench { rules: "", position: START, depth: 3, player: ("alphabeta", "state") },
+        Bench { rules: "", position: "3 3 E 2 1 3 4 2 4 W 1", depth: 3, player: ("alphabeta", "state") },
+        Bench { rules: "", position: START, depth: 2, player: ("minimax", "action") },
+        Bench { rules: "", position: START, depth: 3, player: ("seed", "state") },
+        Bench { rules: "", position: START, depth: 1, player: ("default", "state") },
+    ],
+    solve: Some(super::census::solve),
+    open,
+};
+
+/// The common players, the default one replaced by perfect play, and the published agent's.
+static PLAYERS: [Named; 8] = {
+    let [_, random, greedy, minimax, alphabeta, tree] = players::COMMON;
+    let default = Named {
+        name: "default",
+        about: "Perfect play from a table; among drawing moves the one after which opponents most likely err. \
+                With the option `depth` it sees wins and losses within so many plies only.",
+    };
+    let seed = Named {
+        name: "seed",
+        about: "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states \
+                as leaves, another of the best moves each time that a position comes again.",
+    };
+    let suggest =
+        Named { name: "suggest", about: "The first move that the evaluator `state` likes best at depth 1." };
+    [default, random, greedy, minimax, alphabeta, tree, seed, suggest]
+};
+
+/// The game under the rules that were given.
+pub(super) fn game(rules: &Rules) -> Result<LGame, OpenError> {
+    let neutrals = rules.text("neutrals").unwrap_or(Neutrals::NAMES[0]);
+    let neutrals = Neutrals::named(neutrals).ok_or_else(|| OpenError::Rule {
+        name: "neutrals",
+        message: format!("one of {}", Neutrals::NAMES.join(", ")),
+    })?;
+    let count = |name: &'static str| match u32::try_from(rules.int(name).unwrap_or(0)) {
+        Ok(count) => Ok(count),
+        Err(_) => Err(OpenError::Rule { name, message: "a count that is not negative".to_owned() }),
+    };
+    let game = LGame::new(neutrals, count("max_plies")?, count("repetition")?);
+    if game.repetition == 1 {
+        let message = "the start itself would draw: 0 (off) or 2 and more".to_owned();
+        return Err(OpenError::Rule { name: "repetition", message });
+    }
+    Ok(game)
+}
+
+fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let game = game(rules)?;
+    let pos = parse_position(&game, start.unwrap_or(START))?;
+    Ok(engine::open(game, pos))
+}
+
+impl Playable for LGame {
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        let common = || match options.eval.as_str() {
+            "action" => players::build(self, ActionHeuristic, options),
+            _ => players::build(self, StateHeuristic, options),
+        };
+        Ok(match options.player.as_str() {
+            "seed" => Box::new(Seed::new(options)),
+            "suggest" => Box::new(Seed::suggest()),
+            "default" => Box::new(Perfect::new(options)),
+            _ => common().unwrap_or_else(|| Box::new(Perfect::new(options))),
+        })
+    }
+
+    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
+        let context = Context { root: pos.mover, last: None };
+        match evaluator {
+            "action" => ActionHeuristic.evaluate(self, pos, &context),
+            _ => StateHeuristic.evaluate(self, pos, &context),
+        }
+    }
+}

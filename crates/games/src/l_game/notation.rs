@@ -1,0 +1,361 @@
+//! Texts and pictures: `x y d` for an L, `x y` for a token, coordinates from 1, x to the right and y down.
+//!
+//! An L is named by the cell where its two bars meet and the direction (N, E, S, W) of its short end; its
+//! long end then lies on the only side where it fits.
+
+use super::board::{AT, CELLS, Cells, DIRECTIONS, NAMES, NOWHERE, PAIR_CELLS, State, pair_mask, pair_of};
+use super::{LGame, Move, Position};
+use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
+
+/// How a position's text is written.
+pub(super) const POSITION_GRAMMAR: &str = "L1 N N L2 mover: eleven words, such as `3 1 W 1 1 4 4 2 4 E 1`. An L is `x y d`: \
+the cell where its bars meet and the direction N, E, S or W of its short end. A token N is `x y`. The mover is 1 or 2. \
+Coordinates go from 1 to 4, x to the right, y down. Letters in any case, tokens in any order; written sorted by x, then y.";
+
+/// How a move's text is written.
+pub(super) const MOVE_GRAMMAR: &str = "`x y d`: where the L goes, or `x y d fx fy tx ty`: and a token goes from f to t, \
+another cell. With the rule neutrals `both` two token moves may follow, `x y d f t f t`; written with origins and \
+destinations sorted, and with the fewest token moves that lead to the position.";
+
+/// The text of the position where the game begins unless another is given.
+pub(super) const START: &str = "3 1 W 1 1 4 4 2 4 E 1";
+
+/// Reads a position's text.
+///
+/// # Errors
+/// [`OpenError::Malformed`] for a text that is not eleven words of the right kinds, [`OpenError::Impossible`]
+/// for pieces off the board or on top of each other.
+pub(super) fn parse_position(game: &LGame, text: &str) -> Result<Position, OpenError> {
+    let words: Vec<&str> = text.split_ascii_whitespace().take(12).collect();
+    let [x1, y1, d1, ax, ay, bx, by, x2, y2, d2, mover] = words[..] else {
+        return Err(OpenError::Malformed(format!(
+            "a position has eleven words ({START}), not {}",
+            words_told(&words)
+        )));
+    };
+    let first = placement(x1, y1, d1)?;
+    let tokens = (cell(ax, ay)?, cell(bx, by)?);
+    let second = placement(x2, y2, d2)?;
+    let mover = match mover {
+        "1" => Side::First,
+        "2" => Side::Second,
+        _ => {
+            return Err(OpenError::Malformed("the last word is the player to move, 1 or 2".to_owned()));
+        }
+    };
+    if tokens.0 == tokens.1 {
+        return Err(OpenError::Impossible("the two tokens stand on one cell".to_owned()));
+    }
+    let (own, other) = if mover == Side::First { (first, second) } else { (second, first) };
+    let state = State { own, other, tokens: pair_of(tokens.0, tokens.1) };
+    if !state.is_disjoint() {
+        return Err(OpenError::Impossible("two pieces stand on one cell".to_owned()));
+    }
+    Ok(game.position(state, mover))
+}
+
+impl Notation for LGame {
+    fn position_text(&self, pos: &Position) -> String {
+        let State { own, other, tokens } = pos.state;
+        let (first, second) = if pos.mover == Side::First { (own, other) } else { (other, own) };
+        let (a, b) = PAIR_CELLS[usize::from(tokens)];
+        let mover = pos.mover.index() + 1;
+        format!("{} {} {} {} {mover}", l_text(first), cell_text(a), cell_text(b), l_text(second))
+    }
+
+    fn move_text(&self, pos: &Position, mv: Move) -> String {
+        let left = pair_mask(pos.state.tokens) & !pair_mask(mv.tokens);
+        let mut text = l_text(mv.target);
+        for (from, to) in cells(left).zip(cells(mv.landed)) {
+            text.push_str(&format!(" {} {}", cell_text(from), cell_text(to)));
+        }
+        text
+    }
+
+    fn parse_move(&self, pos: &Position, text: &str) -> Result<Move, String> {
+        let words: Vec<&str> = text.split_ascii_whitespace().take(12).collect();
+        let (l, steps) = match words[..] {
+            [x, y, d, ref steps @ ..] if matches!(steps.len(), 0 | 4 | 8) => ([x, y, d], steps),
+            _ => {
+                return Err(format!("a move has three, seven or eleven words, not {}", words_told(&words)));
+            }
+        };
+        let target = placement(l[0], l[1], l[2]).map_err(sentence)?;
+        let stood = pair_mask(pos.state.tokens);
+        let (mut left, mut landed) = (0, 0);
+        for step in steps.chunks_exact(4) {
+            let from = 1 << cell(step[0], step[1]).map_err(sentence)?;
+            let to = 1 << cell(step[2], step[3]).map_err(sentence)?;
+            if from == to {
+                return Err("a token that moves goes to another cell".to_owned());
+            }
+            if stood & from == 0 {
+                return Err("no token stands where a token should move from".to_owned());
+            }
+            if left & from != 0 {
+                return Err("one token moves twice".to_owned());
+            }
+            if landed & to != 0 {
+                return Err("both tokens move to one cell".to_owned());
+            }
+            left |= from;
+            landed |= to;
+        }
+        let stand = (stood & !left) | landed;
+        if stand.count_ones() != 2 {
+            return Err("a token moves to the other token's cell".to_owned());
+        }
+        if !steps.is_empty() && stand == stood {
+            return Err("tokens that change places do not move".to_owned());
+        }
+        Ok(Move { target, tokens: pair_on(stand), landed: stand & !stood })
+    }
+
+    fn draw(&self, pos: &Position) -> Drawing {
+        let l = |l: u8, owner| {
+            let (corner, _) = NAMES[usize::from(l)];
+            let bars = cells(CELLS[usize::from(l)]).filter(|cell| *cell != corner);
+            let cells = std::iter::once(corner).chain(bars).map(row_and_column).collect();
+            Piece { cells, piece: "l", label: None, owner: Some(owner) }
+        };
+        let token =
+            |cell| Piece { cells: vec![row_and_column(cell)], piece: "token", label: None, owner: None };
+        let ls = [l(pos.state.own, pos.mover), l(pos.state.other, pos.mover.other())];
+        let pieces = ls.into_iter().chain(cells(pair_mask(pos.state.tokens)).map(token)).collect();
+        let labels: Vec<String> = (1..=4).map(|coordinate| coordinate.to_string()).collect();
+        Drawing {
+            rows: 4,
+            cols: 4,
+            pieces,
+            row_labels: labels.clone(),
+            col_labels: labels,
+            ..Drawing::default()
+        }
+    }
+
+    fn rules(&self) -> Vec<(&'static str, Setting)> {
+        vec![
+            ("neutrals", Setting::from(self.neutrals.name())),
+            ("max_plies", Setting::Int(i64::from(self.max_plies))),
+            ("repetition", Setting::Int(i64::from(self.repetition))),
+        ]
+    }
+}
+
+fn l_text(l: u8) -> String {
+    let (corner, direction) = NAMES[usize::from(l)];
+    format!("{} {}", cell_text(corner), DIRECTIONS[usize::from(direction)])
+}
+
+fn cell_text(cell: u8) -> String {
+    format!("{} {}", cell / 4 + 1, cell % 4 + 1)
+}
+
+fn row_and_column(cell: u8) -> (usize, usize) {
+    (usize::from(cell % 4), usize::from(cell / 4))
+}
+
+/// The cells of a set, sorted by x, then y.
+fn cells(set: Cells) -> impl Iterator<Item = u8> {
+    (0..16).filter(move |cell| set >> cell & 1 == 1)
+}
+
+/// The index of a pair that is given as a set of two cells.
+fn pair_on(set: Cells) -> u8 {
+    pair_of(set.trailing_zeros() as usize, 15 - set.leading_zeros() as usize)
+}
+
+fn placement(x: &str, y: &str, direction: &str) -> Result<u8, OpenError> {
+    let corner = cell(x, y)?;
+    let direction = DIRECTIONS
+        .iter()
+        .position(|letter| direction.eq_ignore_ascii_case(letter.encode_utf8(&mut [0; 4])))
+        .ok_or_else(|| OpenError::Malformed("the direction of an L is one of N, E, S, W".to_owned()))?;
+    match AT[corner][direction] {
+        NOWHERE => Err(OpenError::Impossible("the short end of an L lies off the board".to_owned())),
+        l => Ok(l),
+    }
+}
+
+fn cell(x: &str, y: &str) -> Result<usize, OpenError> {
+    Ok(4 * coordinate(x)? + coordinate(y)?)
+}
+
+/// A coordinate, from 0.
+fn coordinate(word: &str) -> Result<usize, OpenError> {
+    match word.as_bytes() {
+        [digit @ b'1'..=b'4'] => Ok(usize::from(digit - b'1')),
+        digits if digits.iter().all(u8::is_ascii_digit) => {
+            Err(OpenError::Impossible("a coordinate lies off the board: they go from 1 to 4".to_owned()))
+        }
+        _ => Err(OpenError::Malformed("a coordinate is a digit from 1 to 4".to_owned())),
+    }
+}
+
+/// How many words there are, of which at most twelve were split off.
+fn words_told(words: &[&str]) -> String {
+    if words.len() > 11 { "more".to_owned() } else { words.len().to_string() }
+}
+
+fn sentence(error: OpenError) -> String {
+    match error {
+        OpenError::Malformed(message) | OpenError::Impossible(message) | OpenError::Rule { message, .. } => {
+            message
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Neutrals;
+    use super::*;
+    use plyd_core::game::Game;
+
+    const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
+
+    fn start() -> Position {
+        parse_position(&GAME, START).expect("valid")
+    }
+
+    #[test]
+    fn every_position_reads_back() {
+        for state in State::all() {
+            for mover in [Side::First, Side::Second] {
+                let pos = GAME.position(state, mover);
+                assert_eq!(parse_position(&GAME, &GAME.position_text(&pos)), Ok(pos));
+            }
+        }
+    }
+
+    #[test]
+    fn positions_in_every_accepted_form() {
+        for text in [START, "3 1 w 1 1 4 4 2 4 e 1", "3 1 W 4 4 1 1 2 4 E 1", "  3 1 W\t1 1 4 4 2 4 E 1\n"] {
+            assert_eq!(GAME.position_text(&parse_position(&GAME, text).expect("valid")), START, "{text}");
+        }
+        let transposed = "1 3 N 1 1 4 4 4 2 S 1";
+        let pos = parse_position(&GAME, transposed).expect("valid");
+        assert_eq!(GAME.position_text(&pos), transposed);
+        assert_eq!(pos.state.class(), start().state.class());
+    }
+
+    #[test]
+    fn hostile_position_texts() {
+        let long = "1 ".repeat(100_000);
+        let malformed = [
+            "",
+            " ",
+            "3 1 W 1 1 4 4 2 4 E",
+            "3 1 W 1 1 4 4 2 4 E 1 1",
+            "3 1 W 1 1 4 4 2 4 E 3",
+            "3 1 Q 1 1 4 4 2 4 E 1",
+            "3 1 ÑW 1 1 4 4 2 4 E 1",
+            "three 1 W 1 1 4 4 2 4 E 1",
+            "-3 1 W 1 1 4 4 2 4 E 1",
+            "3 1 W 1 1 4 ４ 2 4 E 1",
+            &long,
+        ];
+        for text in malformed {
+            assert!(matches!(parse_position(&GAME, text), Err(OpenError::Malformed(_))), "{text:.60}");
+        }
+        let impossible = [
+            "3 1 N 1 1 4 4 2 4 E 1",
+            "5 1 W 1 1 4 4 2 4 E 1",
+            "3 1 W 1 0 4 4 2 4 E 1",
+            "3 1 W 1 1 4 99999999999999999999999999 2 4 E 1",
+            "3 1 W 1 1 1 1 2 4 E 1",
+            "3 1 W 3 3 4 4 2 4 E 1",
+            "3 1 W 1 1 4 4 2 1 E 1",
+        ];
+        for text in impossible {
+            assert!(matches!(parse_position(&GAME, text), Err(OpenError::Impossible(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn moves_in_every_accepted_form() {
+        let both = LGame::new(Neutrals::Both, 0, 0);
+        let cases = [
+            (GAME, "3 1 e", "3 1 E"),
+            (GAME, " 3 1 E  4 4 1 3 ", "3 1 E 4 4 1 3"),
+            (both, "3 1 E 1 1 1 2 4 4 1 3", "3 1 E 1 1 1 2 4 4 1 3"),
+            (both, "3 1 E 4 4 1 3 1 1 1 2", "3 1 E 1 1 1 2 4 4 1 3"),
+            // Origins and destinations are sorted each for itself.
+            (both, "3 1 E 1 1 1 3 4 4 1 2", "3 1 E 1 1 1 2 4 4 1 3"),
+            // One token goes where the other stood: the same as one token move.
+            (both, "3 1 E 4 4 1 3 1 1 4 4", "3 1 E 1 1 1 3"),
+        ];
+        for (game, text, written) in cases {
+            let pos = parse_position(&game, START).expect("valid");
+            let mv = game.parse_move(&pos, text).expect("readable");
+            assert!(game.is_legal(&pos, mv), "{text}");
+            assert_eq!(game.move_text(&pos, mv), written, "{text}");
+        }
+    }
+
+    #[test]
+    fn illegal_moves() {
+        let both = LGame::new(Neutrals::Both, 0, 0);
+        let compulsory = LGame::new(Neutrals::Compulsory, 0, 0);
+        let none = LGame::new(Neutrals::None, 0, 0);
+        let cases = [
+            // The L stays, lands on the other L, on a token.
+            (GAME, "3 1 W"),
+            (GAME, "2 3 E"),
+            (GAME, "1 1 S"),
+            // A token stays, lands on the new L, on the other L, on the other token; no token, two tokens.
+            (GAME, "3 1 E 1 1 1 1"),
+            (GAME, "3 1 E 1 1 4 1"),
+            (GAME, "3 1 E 1 1 2 2"),
+            (GAME, "3 1 E 1 1 4 4"),
+            (GAME, "3 1 E 1 2 1 3"),
+            (GAME, "3 1 E 1 1 1 2 4 4 1 3"),
+            (both, "3 1 E 1 1 1 2 1 1 1 3"),
+            (both, "3 1 E 1 1 1 2 4 4 1 2"),
+            (both, "3 1 E 1 1 4 4 4 4 1 1"),
+            (compulsory, "3 1 E"),
+            (none, "3 1 E 1 1 1 2"),
+        ];
+        for (game, text) in cases {
+            let pos = parse_position(&game, START).expect("valid");
+            let is_legal = game.parse_move(&pos, text).is_ok_and(|mv| game.is_legal(&pos, mv));
+            assert!(!is_legal, "{game:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn unreadable_moves() {
+        let long = "3 ".repeat(100_000);
+        for text in
+            ["", "3 1", "3 1 E 1", "3 1 E 1 1 1", "0 1 E", "3 1 X", "3 1 é", "3 1 E 1 1 1 5", "~3 1 E", &long]
+        {
+            assert!(GAME.parse_move(&start(), text).is_err(), "{text:.60}");
+        }
+    }
+
+    #[test]
+    fn the_drawing_shows_all_pieces_once() {
+        let drawing = GAME.draw(&start());
+        let shown: Vec<_> =
+            drawing.pieces.iter().map(|piece| (piece.piece, piece.owner, piece.cells.len())).collect();
+        let (first, second) = (Some(Side::First), Some(Side::Second));
+        assert_eq!(shown, [("l", first, 4), ("l", second, 4), ("token", None, 1), ("token", None, 1)]);
+        assert_eq!(drawing.pieces[0].cells[0], (0, 2));
+        assert_eq!(drawing.pieces[3].cells, [(3, 3)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in ".{0,60}", numbers in "([0-9NESWnesw]{1,2} ){0,12}") {
+            for text in [text, numbers] {
+                if let Ok(pos) = parse_position(&GAME, &text) {
+                    prop_assert_eq!(parse_position(&GAME, &GAME.position_text(&pos)), Ok(pos));
+                }
+                if let Ok(mv) = GAME.parse_move(&start(), &text) {
+                    prop_assert_eq!(GAME.parse_move(&start(), &GAME.move_text(&start(), mv)), Ok(mv));
+                }
+            }
+        }
+    }
+}

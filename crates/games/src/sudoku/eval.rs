@@ -1,0 +1,279 @@
+//! The evaluations: points, and what decides who gains more of those still to come.
+
+use super::filling::Filling;
+use super::naive::Naive;
+use super::position::Position;
+use super::race::{Number, Race};
+use super::rules::{Fill, Sudoku};
+use super::territory::Territory;
+use plyd_core::game::{Context, Evaluator, Game, Side, Spec};
+use plyd_core::options::weights::{self, Tunable};
+use plyd_core::score::Score;
+
+const FILE: &str = include_str!("weights.txt");
+const PARITY: Spec = weights::spec(
+    FILE,
+    "parity",
+    0,
+    10_000,
+    "Of `parity`: what the parity is worth, in thousandths of a point.",
+);
+const ALONE: Spec = weights::spec(
+    FILE,
+    "land_alone",
+    0,
+    2000,
+    "Of `parity` where players are bound to cells: what a cell is worth that only one of them can come to.",
+);
+const NEARER: Spec =
+    weights::spec(FILE, "land_nearer", 0, 500, "The same of a cell that one of them comes to sooner.");
+const REGION: Spec =
+    weights::spec(FILE, "land_region", 0, 3000, "The same of a region that only one of them can complete.");
+/// The weights.
+pub const TUNABLE: Tunable =
+    Tunable { evaluator: "parity", weights: &[PARITY, ALONE, NEARER, REGION], file: FILE };
+/// Bounds of all evaluations: points are given by texts, too.
+const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
+
+/// Points, and who the parity of cells and passes favours: the mover, unless both are even.
+#[derive(Clone, Copy, Debug)]
+pub struct Parity {
+    // All in thousandths.
+    parity: i32,
+    /// What a cell is worth that only one player can come to, where players are bound to cells.
+    alone: i32,
+    /// What a cell is worth that one comes to sooner.
+    nearer: i32,
+    /// What a region is worth that only one can complete.
+    region: i32,
+}
+
+impl Parity {
+    /// The evaluation with these weights.
+    #[must_use]
+    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+        let [parity, alone, nearer, region] = [PARITY, ALONE, NEARER, REGION].map(|spec| weight(&spec));
+        Self { parity, alone, nearer, region }
+    }
+
+    fn parity(self, empty: usize, passes: usize) -> i32 {
+        if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -self.parity } else { self.parity }
+    }
+
+    /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the
+    /// mover's are more, those that are left over at the end are filled in a row, and their regions with
+    /// them.
+    fn land<const C: usize, const W: usize, const S: usize>(
+        self,
+        game: &Filling<C, W, S>,
+        race: &Race<C, W, S>,
+    ) -> i32 {
+        let territory = Territory::of(game, race);
+        let [own, others] = [race.mover(), race.mover().other()].map(|side| territory.alone(side));
+        let cells = own.len() as i32 - others.len() as i32;
+        let [first, second] = territory.nearer.map(|cells| cells.len() as i32);
+        let nearer = if race.mover() == Side::First { first - second } else { second - first };
+        let mut regions = 0;
+        if cells != 0 {
+            for &region in game.regions() {
+                regions += i32::from(!(region & own).is_empty()) - i32::from(!(region & others).is_empty());
+            }
+        }
+        self.alone * cells + self.nearer * nearer + self.region * regions
+    }
+}
+
+impl Default for Parity {
+    fn default() -> Self {
+        Self::new(weights::default)
+    }
+}
+
+/// The mover's points less the opponent's: the published `score`.
+#[derive(Clone, Copy, Debug)]
+pub struct Points;
+
+/// Points, and a tenth of the mean emptiness of all regions where the side of the root is to move: the
+/// published `prefer_empty_regions`.
+#[derive(Clone, Copy, Debug)]
+pub struct FewerFilled;
+
+impl Evaluator<Sudoku> for Parity {
+    /// Passes are counted as if the solution at hand were the only one.
+    fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
+        let open = |cell: usize| (pos.candidates(game.grid(), cell) & !pos.square(cell).taboo).count_ones();
+        let moves: u32 = (0..game.grid().cells()).map(open).sum();
+        // Where it is undecided whether there is a solution, a cell may have no number left.
+        let passes = (moves as usize).saturating_sub(pos.empty());
+        Score::eval(game.settled(pos) + self.parity(pos.empty(), passes))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl<const C: usize, const W: usize, const S: usize> Evaluator<Filling<C, W, S>> for Parity {
+    #[inline]
+    fn evaluate(&self, game: &Filling<C, W, S>, race: &Race<C, W, S>, _ctx: &Context<Number>) -> Score {
+        let points = game.settled(race);
+        if game.is_bound() {
+            return Score::eval(points + self.land(game, race));
+        }
+        Score::eval(points + game.passes(race).map_or(0, |passes| self.parity(race.empty(), passes)))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl Evaluator<Sudoku> for Points {
+    fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
+        Score::eval(game.settled(pos))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl<const C: usize, const W: usize, const S: usize> Evaluator<Filling<C, W, S>> for Points {
+    #[inline]
+    fn evaluate(&self, game: &Filling<C, W, S>, race: &Race<C, W, S>, _ctx: &Context<Number>) -> Score {
+        Score::eval(game.settled(race))
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl Evaluator<Sudoku> for FewerFilled {
+    const ROOT_DEPENDENT: bool = true;
+
+    fn evaluate(&self, game: &Sudoku, pos: &Position, ctx: &Context<Fill>) -> Score {
+        let grid = game.grid();
+        let regions = grid.regions().len();
+        let missing: u32 = (0..regions).map(|region| pos.missing(grid, region)).sum();
+        let bonus = 100 * missing as i32 / (regions * grid.side()) as i32;
+        Score::eval(game.settled(pos) + if pos.mover() == ctx.root { bonus } else { 0 })
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl Evaluator<Naive> for Points {
+    fn evaluate(&self, game: &Naive, pos: &Position, ctx: &Context<Fill>) -> Score {
+        Evaluator::<Sudoku>::evaluate(self, game.rules(), pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+impl Evaluator<Naive> for FewerFilled {
+    const ROOT_DEPENDENT: bool = true;
+
+    fn evaluate(&self, game: &Naive, pos: &Position, ctx: &Context<Fill>) -> Score {
+        Evaluator::<Sudoku>::evaluate(self, game.rules(), pos, ctx)
+    }
+
+    fn range(&self) -> (i32, i32) {
+        RANGE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::pairs::{Extent, SOLUTIONS};
+    use super::super::solutions::Solutions;
+    use super::*;
+    use plyd_core::engine::Playable;
+    use plyd_core::game::Turn;
+    use plyd_core::zobrist::SplitMix64;
+
+    /// Four empty cells with one pass among them.
+    const ENDING: &str = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 5 2";
+
+    #[test]
+    fn values_are_those_worked_out_by_hand() {
+        let rows = [
+            // Points, whom the parity favours, and fewer-filled if the root's side moves: 12 of 48 cells of
+            // regions are missing.
+            (ENDING.to_owned(), 3000, 1, 3025),
+            (format!("{ENDING}; mover 2"), -3000, 1, -2975),
+            (format!("{ENDING}; taboo 3,2,4"), 3000, -1, 3025),
+            (ENDING.replacen("3 .", "3 4", 1), 3000, 1, 3018),
+        ];
+        for (text, points, sign, fewer) in rows {
+            let parity = points + sign * weights::default(&PARITY);
+            let (game, pos) = open(&text, "classic");
+            let value = |evaluator: &str| game.evaluate(&pos, evaluator).raw();
+            assert_eq!(
+                (value("score"), value("parity"), value("fewer-filled")),
+                (points, parity, fewer),
+                "{text}"
+            );
+            let other = Context { root: pos.mover().other(), last: None };
+            assert_eq!(
+                Evaluator::<Sudoku>::evaluate(&FewerFilled, &game, &pos, &other).raw(),
+                points,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_race_is_worth_what_its_position_is() {
+        let texts =
+            BOARDS.iter().filter(|board| board.solutions == Some(1)).map(|board| board.text).chain([ENDING]);
+        for text in texts {
+            let (game, pos) = open(text, "classic");
+            let solutions = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
+            let context = Context { root: pos.mover(), last: None };
+            let points = Evaluator::<Sudoku>::evaluate(&Points, &game, &pos, &context);
+            let parity = Evaluator::<Sudoku>::evaluate(&Parity::default(), &game, &pos, &context);
+            for extent in [Extent::EveryMove, Extent::EveryChoice, Extent::Outline] {
+                let (filling, race) = Filling::<4, 8, 1>::of(&game, &pos, &solutions, extent).unwrap();
+                let context = Context { root: race.mover(), last: None };
+                assert_eq!(Points.evaluate(&filling, &race, &context), points, "{extent:?} {text}");
+                assert_eq!(
+                    Parity::default().evaluate(&filling, &race, &context),
+                    parity,
+                    "{extent:?} {text}"
+                );
+            }
+        }
+    }
+
+    /// What is good for one is as bad for the other, at every position of random games.
+    #[test]
+    fn land_is_worth_the_same_from_both_sides() {
+        let mut told = 0;
+        for (seed, name) in (0..).zip(["empty-2x2", "empty-2x3", "random-2x3", "empty-3x3", "random-3x3"]) {
+            let board = BOARDS.iter().find(|board| board.name == name).expect("a board");
+            let mut random = SplitMix64::new(seed);
+            let (game, mut pos) = open(board.text, "rows");
+            let mut moves = Vec::new();
+            while game.turn(&pos) == Turn::Move {
+                let solutions = Solutions::of(&game, &pos, 1, 0);
+                let (filling, race) =
+                    Filling::<4, 8, 1>::of(&game, &pos, &solutions, Extent::Outline).unwrap();
+                let mirrored = race.with_sides_swapped();
+                let context = Context { root: race.mover(), last: None };
+                let value = Parity::default().evaluate(&filling, &race, &context);
+                assert_eq!(Parity::default().evaluate(&filling, &mirrored, &context), value, "{name}");
+                told += usize::from(value.raw() != filling.settled(&race));
+                moves.clear();
+                game.moves(&pos, &mut moves);
+                game.play(&mut pos, moves[random.below(moves.len())]);
+            }
+        }
+        assert!(told > 30, "{told}");
+    }
+}

@@ -1,0 +1,472 @@
+//! A position text taken apart and put together: `m n`, the cells, and what stands after a `;`.
+//!
+//! Reads untrusted texts, in this form and in the framework's own ([`state_text`]). Whether the board
+//! can be played on is checked when the layout becomes a position.
+
+use super::grid::Grid;
+use super::position::{Position, Setup};
+use super::presets::{Preset, Told};
+use super::rules::{Effect, Fill, POSITION_NODES, Sudoku};
+use super::solver::Solved;
+use super::state_text;
+use plyd_core::game::{OpenError, Side};
+
+/// How a position is written.
+pub const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then the cells by rows: `.` or `0` (empty) or a \
+     value, with `+` or `-` behind it if it is player 1's or 2's (not in `classic`). Then, each optional and after a `;`: \
+     `scores a b`, `taboo r,c,v ...`, `mover 1`, `allowed1 r,c ...`, `allowed2 r,c ...`; rows and columns from 0: \
+     `2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1`. White space is free, so that a board file is a \
+     position; the framework's state text (`rows = m`, ...) is read, too.";
+
+/// The most points that a text may give.
+const MAX_SCORE: usize = 1_000_000;
+
+/// What a position text tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Rows and columns of a block.
+    pub shape: (usize, usize),
+    /// The values by cells; 0 for empty ones.
+    pub values: Vec<u8>,
+    /// Whose they are.
+    pub owners: Vec<Option<Side>>,
+    /// The moves that were declared taboo.
+    pub taboo: Vec<Fill>,
+    /// The points of both players.
+    pub scores: [i32; 2],
+    /// The player to move.
+    pub mover: Side,
+    /// The cells that each player is allowed, where they are listed.
+    pub allowed: [Option<Vec<u16>>; 2],
+    /// The moves that led here, where they are listed.
+    pub history: Vec<Fill>,
+}
+
+pub(super) fn malformed<T>(message: impl Into<String>) -> Result<T, OpenError> {
+    Err(OpenError::Malformed(message.into()))
+}
+
+fn impossible<T>(message: impl Into<String>) -> Result<T, OpenError> {
+    Err(OpenError::Impossible(message.into()))
+}
+
+/// A whole number of at most seven digits.
+pub(super) fn number(word: &str) -> Result<usize, OpenError> {
+    match word.parse() {
+        Ok(number) if word.len() <= 7 && word.bytes().all(|byte| byte.is_ascii_digit()) => Ok(number),
+        _ => malformed("expected a whole number"),
+    }
+}
+
+impl Layout {
+    /// Reads a position's text in any form.
+    ///
+    /// # Errors
+    /// [`OpenError::Malformed`] where the text is of no form; [`OpenError::Impossible`] where it names a cell
+    /// or a value that the board does not have.
+    pub fn parse(text: &str) -> Result<Self, OpenError> {
+        if text.trim_start().starts_with(|first: char| first == '#' || first.is_ascii_lowercase()) {
+            return state_text::parse(text);
+        }
+        let mut parts = text.split(';');
+        let mut words = parts.next().unwrap_or_default().split_whitespace();
+        let (Some(m), Some(n)) = (words.next(), words.next()) else {
+            return malformed("a position begins with the rows and the columns of a block");
+        };
+        let mut layout = Self::empty(number(m)?, number(n)?)?;
+        layout.read_cells(words)?;
+        let mut seen: Vec<&str> = Vec::new();
+        for part in parts {
+            let mut words = part.split_whitespace();
+            let Some(name) = words.next() else { return malformed("nothing stands after a `;`") };
+            if seen.contains(&name) {
+                return malformed("the same stands after two `;`");
+            }
+            seen.push(name);
+            match name {
+                "scores" => layout.scores = layout.pair(words)?,
+                "taboo" => layout.taboo = words.map(|word| layout.fill(word)).collect::<Result<_, _>>()?,
+                "mover" => layout.mover = player(words)?,
+                "allowed1" => layout.allowed[0] = Some(layout.cells(words)?),
+                "allowed2" => layout.allowed[1] = Some(layout.cells(words)?),
+                _ => {
+                    return malformed(
+                        "after a `;` stands `scores`, `taboo`, `mover`, `allowed1` or `allowed2`",
+                    );
+                }
+            }
+        }
+        Ok(layout)
+    }
+
+    /// The empty board of a shape.
+    pub(super) fn empty(m: usize, n: usize) -> Result<Self, OpenError> {
+        if !Grid::BLOCK.contains(&m) || !Grid::BLOCK.contains(&n) {
+            let (least, most) = (Grid::BLOCK.start(), Grid::BLOCK.end());
+            return impossible(format!("blocks have {least} to {most} rows and columns, not {m} and {n}"));
+        }
+        let cells = m * n * m * n;
+        Ok(Self {
+            shape: (m, n),
+            values: vec![0; cells],
+            owners: vec![None; cells],
+            taboo: Vec::new(),
+            scores: [0; 2],
+            mover: Side::First,
+            allowed: [None, None],
+            history: Vec::new(),
+        })
+    }
+
+    fn side(&self) -> usize {
+        self.shape.0 * self.shape.1
+    }
+
+    /// Reads the values of all cells.
+    pub(super) fn read_cells<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), OpenError> {
+        let (side, cells) = (self.side(), self.values.len());
+        let mut read = 0;
+        for word in words {
+            if read == cells {
+                return malformed(format!("more than {cells} cells"));
+            }
+            let (row, column) = (read / side, read % side);
+            let (digits, owner) = match word.as_bytes() {
+                [.., b'+'] => (&word[..word.len() - 1], Some(Side::First)),
+                [.., b'-'] => (&word[..word.len() - 1], Some(Side::Second)),
+                _ => (word, None),
+            };
+            let value = match (digits, owner) {
+                (".", None) => 0,
+                (digits, _) => number(digits)
+                    .or_else(|_| malformed(format!("the cell {row},{column} is neither `.` nor a value")))?,
+            };
+            if value == 0 && owner.is_some() {
+                return malformed(format!("the cell {row},{column} is empty, but somebody's"));
+            }
+            if value > side {
+                return impossible(format!("the value {value} at {row},{column} is more than {side}"));
+            }
+            self.values[read] = value as u8;
+            self.owners[read] = owner;
+            read += 1;
+        }
+        if read < cells { malformed(format!("{read} cells instead of {cells}")) } else { Ok(()) }
+    }
+
+    fn pair<'a>(&self, mut words: impl Iterator<Item = &'a str>) -> Result<[i32; 2], OpenError> {
+        match (words.next(), words.next(), words.next()) {
+            (Some(first), Some(second), None) => scores(number(first)?, number(second)?),
+            _ => malformed("after `scores` stand two numbers"),
+        }
+    }
+
+    /// A move, checked against the board's shape.
+    pub(super) fn fill_at(&self, row: usize, column: usize, value: usize) -> Result<Fill, OpenError> {
+        let cell = self.cell_at(row, column)?;
+        if !(1..=self.side()).contains(&value) {
+            return impossible(format!("the value {value} for {row},{column} is not 1 to {}", self.side()));
+        }
+        Ok(Fill { cell, value: value as u8 })
+    }
+
+    /// A cell, checked against the board's shape.
+    pub(super) fn cell_at(&self, row: usize, column: usize) -> Result<u16, OpenError> {
+        let side = self.side();
+        if row >= side || column >= side {
+            return impossible(format!(
+                "the cell {row},{column} is off the board of {side} rows and columns"
+            ));
+        }
+        Ok((row * side + column) as u16)
+    }
+
+    fn fill(&self, word: &str) -> Result<Fill, OpenError> {
+        match word.split(',').collect::<Vec<_>>()[..] {
+            [row, column, value] => self.fill_at(number(row)?, number(column)?, number(value)?),
+            _ => malformed("a taboo move is written `r,c,v`"),
+        }
+    }
+
+    fn cells<'a>(&self, words: impl Iterator<Item = &'a str>) -> Result<Vec<u16>, OpenError> {
+        let cell = |word: &str| match word.split(',').collect::<Vec<_>>()[..] {
+            [row, column] => self.cell_at(number(row)?, number(column)?),
+            _ => malformed("an allowed cell is written `r,c`"),
+        };
+        let cells = words.map(cell).collect::<Result<Vec<u16>, _>>()?;
+        Ok(ascending(cells))
+    }
+
+    /// What the text says of the game that it is of.
+    #[must_use]
+    pub fn told(&self) -> Told {
+        Told {
+            shape: self.shape,
+            allowed: self.allowed.clone(),
+            has_owners: self.owners.iter().any(Option::is_some),
+        }
+    }
+
+    /// The position in a game of that shape; it is undecided where the solver does not find out whether it
+    /// can be.
+    ///
+    /// # Errors
+    /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution
+    /// any more, or with a taboo move that is none.
+    pub fn position(self, game: &Sudoku) -> Result<Position, OpenError> {
+        let mut left = POSITION_NODES;
+        let solution = self.solution(game, &mut left)?;
+        let is_undecided = solution.is_none();
+        let taboo = self.taboo;
+        let mut setup = Setup {
+            witness: solution.unwrap_or_else(|| self.values.clone()),
+            values: self.values,
+            owners: self.owners,
+            taboo: Vec::new(),
+            scores: self.scores,
+            mover: self.mover,
+            history: self.history,
+            nodes: POSITION_NODES - left,
+            is_undecided,
+        };
+        let mut pos = game.position(setup.clone());
+        for &mv in &taboo {
+            let cell = usize::from(mv.cell);
+            let stands = setup.values[cell] == mv.value;
+            let fits = pos.candidates(game.grid(), cell) >> (mv.value - 1) & 1 != 0;
+            let effect = if stands || (fits && pos.square(cell).witness == mv.value) {
+                Effect::Fills(Vec::new())
+            } else if fits {
+                let (effect, nodes) = game.effect(&pos, mv);
+                pos.nodes += nodes;
+                effect
+            } else {
+                Effect::Passes
+            };
+            match effect {
+                Effect::Fills(_) => {
+                    let (row, column) = game.grid().place(cell);
+                    return impossible(format!(
+                        "the taboo move {row},{column},{} leaves a solution",
+                        mv.value
+                    ));
+                }
+                Effect::Passes => {}
+                Effect::Undecided => pos.is_undecided = true,
+            }
+        }
+        (setup.nodes, setup.is_undecided) = (pos.nodes, pos.is_undecided);
+        if setup.is_undecided {
+            game.effort().leave_undecided();
+        }
+        Ok(game.position(Setup { taboo: ascending(taboo), ..setup }))
+    }
+
+    /// A solution of the board; none where the nodes do not suffice to find one or that there is none.
+    fn solution(&self, game: &Sudoku, nodes: &mut u64) -> Result<Option<Vec<u8>>, OpenError> {
+        let grid = game.grid();
+        let mut used = vec![0_u32; grid.regions().len()];
+        for (cell, &value) in self.values.iter().enumerate().filter(|&(_, &value)| value != 0) {
+            for region in grid.regions_of(cell) {
+                if used[region] >> value & 1 != 0 {
+                    let (row, column) = grid.place(cell);
+                    let name = ["row", "column", "block"][region / grid.side()];
+                    return impossible(format!(
+                        "the value {value} at {row},{column} is in its {name} already"
+                    ));
+                }
+                used[region] |= 1 << value;
+            }
+        }
+        match game.solver().solve(&self.values, &[], nodes, game.effort()) {
+            Solved::By(solution) => return Ok(Some(solution)),
+            Solved::Unknown => return Ok(None),
+            Solved::Never => {}
+        }
+        // The values before some cell have a solution, those up to it none: the cell is found by halving.
+        let clues: Vec<usize> = (0..self.values.len()).filter(|&cell| self.values[cell] != 0).collect();
+        let (mut solved, mut unsolved) = (0, clues.len());
+        while unsolved - solved > 1 {
+            let middle = (solved + unsolved) / 2;
+            let mut values = vec![0; self.values.len()];
+            clues[..middle].iter().for_each(|&cell| values[cell] = self.values[cell]);
+            match game.solver().solve(&values, &[], nodes, game.effort()) {
+                Solved::By(_) => solved = middle,
+                Solved::Never => unsolved = middle,
+                Solved::Unknown => return impossible("the board has no solution"),
+            }
+        }
+        let (row, column) = grid.place(clues[unsolved - 1]);
+        let value = self.values[clues[unsolved - 1]];
+        impossible(format!("with the value {value} at {row},{column} the board has no solution"))
+    }
+}
+
+/// The points of both players.
+pub(super) fn scores(first: usize, second: usize) -> Result<[i32; 2], OpenError> {
+    if first.max(second) > MAX_SCORE {
+        return impossible(format!("nobody has more than {MAX_SCORE} points"));
+    }
+    Ok([first as i32, second as i32])
+}
+
+/// A player's number.
+pub(super) fn player<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Side, OpenError> {
+    match (words.next(), words.next()) {
+        (Some("1"), None) => Ok(Side::First),
+        (Some("2"), None) => Ok(Side::Second),
+        _ => malformed("the mover is `1` or `2`"),
+    }
+}
+
+/// Each once, ascending.
+pub(super) fn ascending<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// The text of a position; the allowed cells stand in it where nothing else tells them.
+#[must_use]
+pub fn write(game: &Sudoku, pos: &Position) -> String {
+    let grid = game.grid();
+    let mut text = format!("{} {}", grid.m(), grid.n());
+    for square in pos.squares() {
+        text.push(' ');
+        text += &cell_text(square.value, square.owner);
+    }
+    let [first, second] = pos.scores();
+    text += &format!(" ; scores {first} {second}");
+    let taboo: Vec<Fill> = declared(pos).collect();
+    if !taboo.is_empty() {
+        text += " ; taboo";
+        for mv in taboo {
+            text += &format!(" {}", fill_text(grid, mv));
+        }
+    }
+    text += &format!(" ; mover {}", pos.mover().index() + 1);
+    let choice = game.choice();
+    let usual = if choice.preset == Preset::Random { None } else { choice.preset.allowed(grid, 0) };
+    if choice.allowed != usual {
+        for (player, cells) in choice.allowed.iter().flatten().enumerate() {
+            text += &format!(" ; allowed{}", player + 1);
+            for &cell in cells {
+                let (row, column) = grid.place(cell.into());
+                text += &format!(" {row},{column}");
+            }
+        }
+    }
+    text
+}
+
+/// A cell: `.`, or its value and whose it is.
+pub(super) fn cell_text(value: u8, owner: Option<Side>) -> String {
+    match (value, owner) {
+        (0, _) => ".".to_owned(),
+        (value, None) => value.to_string(),
+        (value, Some(Side::First)) => format!("{value}+"),
+        (value, Some(Side::Second)) => format!("{value}-"),
+    }
+}
+
+/// The text of a move.
+#[must_use]
+pub fn fill_text(grid: &Grid, mv: Fill) -> String {
+    let (row, column) = grid.place(mv.cell.into());
+    format!("{row},{column},{}", mv.value)
+}
+
+/// The moves that were declared taboo, ascending.
+pub fn declared(pos: &Position) -> impl Iterator<Item = Fill> {
+    pos.squares().iter().enumerate().flat_map(|(cell, square)| {
+        let values = (1..=32).filter(|value| square.taboo >> (value - 1) & 1 != 0);
+        values.map(move |value| Fill { cell: cell as u16, value })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::BOARDS;
+    use super::super::presets::Choice;
+    use super::*;
+    use plyd_core::game::Rules;
+
+    fn open(text: &str) -> Result<String, OpenError> {
+        let layout = Layout::parse(text)?;
+        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told()))?);
+        Ok(write(&game, &layout.position(&game)?))
+    }
+
+    #[test]
+    fn board_files_are_positions() {
+        for board in BOARDS {
+            let words: Vec<&str> = board.text.split_whitespace().collect();
+            let line = format!("{} ; scores 0 0 ; mover 1", words.join(" "));
+            assert_eq!(open(board.text).as_ref(), Ok(&line), "{}", board.name);
+            assert_eq!(open(&line), Ok(line));
+        }
+    }
+
+    #[test]
+    fn texts_read_back() {
+        for text in [
+            "2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1",
+            "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1 ; scores 3 1 ; taboo 2,2,2 3,0,2 ; mover 2",
+            "2 2 1 2 3 4 3 4 1 2 2 1 4 3 4 3 2 1 ; scores 30 11 ; mover 1",
+            "2 2 1+ 2- 3 . . . . . . . . . . . . . ; scores 0 0 ; mover 1 ; allowed1 2,2 ; allowed2 0,3 3,3",
+            "2 2 . . . . . . . . . . . . . . . . ; scores 0 0 ; mover 2 ; allowed1 ; allowed2 3,3",
+        ] {
+            assert_eq!(open(text).as_deref(), Ok(text));
+            assert_eq!(open(&text.replace(' ', " \n\t")).as_deref(), Ok(text));
+        }
+        let short = "2 2 1 2 0 . 0 0 0 0 0 . . . . . 2 1;mover 1;scores 0 0";
+        let long = "2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1";
+        assert_eq!(open(short).as_deref(), Ok(long));
+        // Who cannot play is skipped, and lists are put in order.
+        let skipped = "2 2 . . . . . . . . . . . . . . . . ; mover 1 ; allowed1 ; allowed2 3,3 3,0 3,3";
+        assert!(open(skipped).unwrap().ends_with("mover 2 ; allowed1 ; allowed2 3,0 3,3"));
+    }
+
+    #[test]
+    fn texts_are_malformed_or_impossible() {
+        const BOARD: &str = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1";
+        let table: &[(String, &str)] = &[
+            (String::new(), "malformed"),
+            ("2".into(), "malformed"),
+            ("2 2".into(), "0 cells instead of 16"),
+            ("1 4 . .".into(), "blocks have 2 to 5"),
+            ("6 2 . .".into(), "blocks have 2 to 5"),
+            ("99999999999999999999 1".into(), "malformed"),
+            (format!("{BOARD} ."), "more than 16 cells"),
+            (BOARD.replace('.', ".+"), "0,3"),
+            (BOARD.replacen('.', "x", 1), "0,3"),
+            (BOARD.replacen('.', "5", 1), "the value 5 at 0,3 is more than 4"),
+            (BOARD.replacen('.', "-1", 1), "0,3"),
+            (BOARD.replacen('.', "1", 1), "the value 1 at 0,3 is in its row already"),
+            ("2 2 1 . . . . . . . 1 . . . . . . .".into(), "the value 1 at 2,0 is in its column already"),
+            ("2 2 1 . . . . 1 . . . . . . . . . .".into(), "the value 1 at 1,1 is in its block already"),
+            (
+                "2 2 1 2 . . . . . 3 . . . 4 . . . .".into(),
+                "with the value 3 at 1,3 the board has no solution",
+            ),
+            (format!("{BOARD};"), "nothing stands after"),
+            (format!("{BOARD};points 1 2"), "after a `;` stands"),
+            (format!("{BOARD};scores 1"), "two numbers"),
+            (format!("{BOARD};scores 1 -2"), "whole number"),
+            (format!("{BOARD};scores 1 9999999"), "points"),
+            (format!("{BOARD};scores 1 2;scores 1 2"), "two `;`"),
+            (format!("{BOARD};mover 3"), "the mover"),
+            (format!("{BOARD};taboo 0,3"), "r,c,v"),
+            (format!("{BOARD};taboo 0,4,1"), "0,4 is off the board"),
+            (format!("{BOARD};taboo 0,3,5"), "1 to 4"),
+            (format!("{BOARD};taboo 0,3,4"), "the taboo move 0,3,4 leaves a solution"),
+            (format!("{BOARD};taboo 0,0,1"), "the taboo move 0,0,1 leaves a solution"),
+            (format!("{BOARD};allowed1 0,0"), "classic"),
+            (BOARD.replacen('1', "1+", 1), "classic"),
+        ];
+        for (text, expected) in table {
+            let error = format!("{:?}", open(text).expect_err(text)).to_lowercase();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

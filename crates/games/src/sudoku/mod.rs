@@ -1,0 +1,190 @@
+//! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
+//!
+//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), by
+//! [`counts`] or [`bands`], [`witness`] (one that is at hand), [`presets`] (which game is asked for),
+//! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
+//! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
+//! [`territory`], [`eval`], [`player`], [`naive`] and [`seed`] (players that know no solutions). This file
+//! opens the game for the registry.
+
+pub mod bands;
+pub mod bits;
+#[cfg(test)]
+mod boards;
+pub mod counts;
+pub mod eval;
+pub mod filling;
+pub mod grid;
+pub mod layout;
+pub mod naive;
+pub mod notation;
+#[cfg(test)]
+mod oracle;
+pub mod pairs;
+pub mod player;
+pub mod position;
+pub mod presets;
+pub mod race;
+pub mod rules;
+pub mod seed;
+pub mod solutions;
+pub mod solver;
+pub mod state_text;
+pub mod territory;
+pub mod witness;
+
+use std::sync::Arc;
+
+use self::eval::{FewerFilled, Parity, Points, TUNABLE};
+use self::layout::Layout;
+use self::naive::Unknowing;
+use self::player::Racer;
+use self::position::Position;
+use self::presets::Choice;
+use self::rules::{FULL, STUCK, Sudoku};
+use self::seed::{MoveOrder, SeedPlayer};
+use plyd_core::effort::Effort;
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
+use plyd_core::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
+use plyd_core::options::Options;
+use plyd_core::score::Score;
+use plyd_core::search::Searcher;
+use plyd_core::search::one_ply::Greedy;
+use plyd_core::search::players::{self, COMMON};
+
+/// Competitive Sudoku in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "sudoku",
+    about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",
+    rules: presets::RULES,
+    options: &[
+        Spec {
+            name: AVOID_TWO_FREE,
+            kind: Kind::Bool { default: Some(false) },
+            about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
+        },
+        TUNABLE.weights[0],
+        TUNABLE.weights[1],
+        TUNABLE.weights[2],
+        TUNABLE.weights[3],
+    ],
+    tunable: &[TUNABLE],
+    trainable: &[],
+    evaluators: &[
+        Named {
+            name: "parity",
+            about: "Points, and 3 for whom the parity of cells and passes favours; reach where cells are bound.",
+        },
+        Named { name: "score", about: "The mover's points less the opponent's." },
+        Named {
+            name: "fewer-filled",
+            about: "Points, and a tenth of the mean emptiness of all regions where the root's side is to move.",
+        },
+    ],
+    players: &[
+        Named {
+            name: "default",
+            about: "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
+        },
+        COMMON[1],
+        Named {
+            name: "greedy",
+            about: "The largest gain; ties drawn from the seed. It knows no taboo moves.",
+        },
+        COMMON[3],
+        COMMON[4],
+        COMMON[5],
+        Named {
+            name: SEED,
+            about: "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
+        },
+    ],
+    endings: &[
+        Named { name: FULL, about: "Every cell has a value; more points win." },
+        Named { name: STUCK, about: "Neither player has a cell left to play; more points win." },
+    ],
+    levels: include_str!("levels.txt"),
+    unit: "point",
+    position_grammar: layout::POSITION_GRAMMAR,
+    move_grammar: notation::MOVE_GRAMMAR,
+    perft: include_str!("perft.txt"),
+    bench: BENCH,
+    solve: None,
+    open,
+};
+
+/// The name of the published player.
+const SEED: &str = "seed";
+/// The option of the published player's order of moves.
+const AVOID_TWO_FREE: &str = "avoid_two_free";
+
+/// The framework's boards from nearly full to empty.
+const BENCH: &[Bench] = &[
+    bench(include_str!("boards/random-2x3.txt"), 7),
+    bench(include_str!("boards/random-3x3.txt"), 5),
+    bench(include_str!("boards/hard-3x3.txt"), 4),
+    bench(include_str!("boards/random-4x4.txt"), 3),
+    bench(include_str!("boards/empty-3x3.txt"), 4),
+];
+
+const fn bench(position: &'static str, depth: u32) -> Bench {
+    Bench { rules: "", position, depth, player: ("default", "parity") }
+}
+
+fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
+    let layout = start.map(Layout::parse).transpose()?;
+    let told = layout.as_ref().map(Layout::told);
+    let game = Sudoku::new(Choice::new(rules, told.as_ref())?);
+    let start = match layout {
+        Some(layout) => layout.position(&game.heeding(effort).unwrap_or_else(|| game.clone()))?,
+        None => game.start(),
+    };
+    Ok(engine::open(game, start))
+}
+
+impl Playable for Sudoku {
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        let eval = options.eval.as_str();
+        Ok(match (options.player.as_str(), eval) {
+            // What the published bonus tells is told by points where the race is searched.
+            ("default", "parity") => Box::new(Racer::new(parity(options), options)),
+            ("default", _) => Box::new(Racer::new(Points, options)),
+            ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
+            (SEED, "fewer-filled") => Box::new(Unknowing::new(seed_player(FewerFilled, options))),
+            (SEED, _) => Box::new(Unknowing::new(seed_player(Points, options))),
+            (_, "score") => common(self, Points, options),
+            (_, "fewer-filled") => common(self, FewerFilled, options),
+            _ => common(self, parity(options), options),
+        })
+    }
+
+    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
+        let context = Context { root: self.side(pos), last: None };
+        match evaluator {
+            "score" => Evaluator::<Self>::evaluate(&Points, self, pos, &context),
+            "fewer-filled" => Evaluator::<Self>::evaluate(&FewerFilled, self, pos, &context),
+            _ => Evaluator::<Self>::evaluate(&Parity::default(), self, pos, &context),
+        }
+    }
+}
+
+/// The evaluation with the weights that the options give.
+fn parity(options: &Options) -> Parity {
+    Parity::new(|spec| options.weight(spec))
+}
+
+/// The published player with its order of moves on or off.
+fn seed_player<E>(evaluator: E, options: &Options) -> SeedPlayer<E> {
+    let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
+    let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
+    SeedPlayer::new(evaluator, order, options.seed, options.depth)
+}
+
+/// A player that every game has, under the rules themselves.
+fn common<E: Evaluator<Sudoku>>(game: &Sudoku, evaluator: E, options: &Options) -> Box<dyn Searcher<Sudoku>> {
+    players::build(game, evaluator, options).expect("the entry lists the common players and one more")
+}

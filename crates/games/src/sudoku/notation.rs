@@ -1,0 +1,140 @@
+//! Moves as text, the rules that are told, and the picture of a position.
+
+use super::layout::{self, declared, fill_text};
+use super::position::Position;
+use super::rules::{Fill, Sudoku};
+use super::solutions::taboo_moves;
+use super::state_text;
+use plyd_core::game::{Drawing, Mark, Notation, Piece, Setting};
+
+/// How a move is written.
+pub const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
+     passes the turn is decided by the rules.";
+
+impl Notation for Sudoku {
+    fn position_text(&self, pos: &Position) -> String {
+        layout::write(self, pos)
+    }
+
+    fn state_text(&self, pos: &Position) -> Option<String> {
+        Some(state_text::write(self, pos))
+    }
+
+    fn move_text(&self, _pos: &Position, mv: Fill) -> String {
+        fill_text(self.grid(), mv)
+    }
+
+    fn parse_move(&self, _pos: &Position, text: &str) -> Result<Fill, String> {
+        let side = self.grid().side();
+        let number = |word: &str| layout::number(word).ok();
+        let [Some(row), Some(column), Some(value)] = text.split(',').map(number).collect::<Vec<_>>()[..]
+        else {
+            return Err("a move is written `r,c,v`: row, column, value".to_owned());
+        };
+        if row >= side || column >= side || !(1..=side).contains(&value) {
+            return Err(format!("rows and columns are 0 to {}, values 1 to {side}", side - 1));
+        }
+        Ok(Fill { cell: (row * side + column) as u16, value: value as u8 })
+    }
+
+    /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those
+    /// that would be, and those of which that was not found out.
+    fn draw(&self, pos: &Position) -> Drawing {
+        let grid = self.grid();
+        let squares = || pos.squares().iter().enumerate();
+        let pieces = squares().filter(|(_, square)| square.value != 0).map(|(cell, square)| Piece {
+            cells: vec![grid.place(cell)],
+            piece: "value",
+            label: Some(square.value.to_string()),
+            owner: square.owner,
+        });
+        let marks = |mark, moves: Vec<Fill>| {
+            moves
+                .chunk_by(|mv, other| mv.cell == other.cell)
+                .map(|moves| {
+                    let values: Vec<String> = moves.iter().map(|mv| mv.value.to_string()).collect();
+                    let cell = grid.place(moves[0].cell.into());
+                    Mark { cell, mark, owner: None, label: Some(values.join(" ")) }
+                })
+                .collect::<Vec<Mark>>()
+        };
+        let fitting = squares().flat_map(|(cell, _)| {
+            let candidates = pos.candidates(grid, cell);
+            let values = (1..=grid.side() as u8).filter(move |value| candidates >> (value - 1) & 1 != 0);
+            values.map(move |value| Fill { cell: cell as u16, value })
+        });
+        let taboo = taboo_moves(self, pos);
+        let labels: Vec<String> = (0..grid.side()).map(|at| at.to_string()).collect();
+        Drawing {
+            rows: grid.side(),
+            cols: grid.side(),
+            blocks: Some((grid.m(), grid.n())),
+            pieces: pieces.collect(),
+            marks: [
+                marks("candidates", fitting.collect()),
+                marks("declared", declared(pos).collect()),
+                marks("taboo", taboo.known),
+                marks("undecided", taboo.undecided),
+            ]
+            .concat(),
+            row_labels: labels.clone(),
+            col_labels: labels,
+            scores: Some(pos.scores()),
+            ..Drawing::default()
+        }
+    }
+
+    fn rules(&self) -> Vec<(&'static str, Setting)> {
+        let choice = self.choice();
+        let block = |length: usize| Setting::Int(length as i64);
+        let mut rules = vec![
+            ("preset", Setting::from(choice.preset.name())),
+            ("m", block(choice.shape.0)),
+            ("n", block(choice.shape.1)),
+        ];
+        rules.extend(choice.seed.map(|seed| ("seed", Setting::Text(format!("{seed:x}")))));
+        rules
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::Layout;
+    use super::super::presets::Choice;
+    use super::*;
+    use plyd_core::game::Rules;
+
+    #[test]
+    fn moves_are_row_column_value() {
+        let game = Sudoku::new(Choice::new(&Rules::default(), None).unwrap());
+        let pos = game.start();
+        for text in ["0,0,1", "8,8,9", "3,0,7"] {
+            let mv = game.parse_move(&pos, text).unwrap();
+            assert_eq!(game.move_text(&pos, mv), text);
+        }
+        for text in
+            ["", "0,0", "0,0,0", "0,0,10", "9,0,1", "0,9,1", "0,0,1,1", "a,0,1", "-1,0,1", "0, 0,1", "0,0,+1"]
+        {
+            assert!(game.parse_move(&pos, text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pictures_tell_values_candidates_and_taboo_moves() {
+        let layout = Layout::parse("2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 2 1; taboo 2,2,2").unwrap();
+        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
+        let drawing = game.draw(&layout.position(&game).unwrap());
+        assert_eq!((drawing.rows, drawing.blocks, drawing.pieces.len()), (4, Some((2, 2)), 12));
+        assert_eq!((drawing.scores, drawing.pieces[4].label.as_deref()), (Some([2, 1]), Some("4")));
+        let marks: Vec<(&str, (usize, usize), &str)> =
+            drawing.marks.iter().map(|mark| (mark.mark, mark.cell, mark.label.as_deref().unwrap())).collect();
+        let expected = [
+            ("candidates", (0, 3), "4"),
+            ("candidates", (2, 2), "4"),
+            ("candidates", (3, 0), "4"),
+            ("candidates", (3, 2), "2 4"),
+        ];
+        assert_eq!(marks[..4], expected);
+        assert_eq!(marks[4..], [("declared", (2, 2), "2"), ("taboo", (3, 2), "4")]);
+    }
+}

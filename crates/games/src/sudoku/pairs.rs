@@ -1,0 +1,186 @@
+//! What a race is run over: pairs of cells and values, with the solutions that have them and what they
+//! exclude.
+//!
+//! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here:
+//! passes that cancel, and in an outline all solutions but one, or the passes too.
+
+use super::bits::Bits;
+use super::position::{Position, Square};
+use super::race::Race;
+use super::rules::{Fill, Sudoku};
+use super::solutions::Solutions;
+use plyd_core::game::Side;
+
+/// Solutions that a position can tell apart: the empty board of 2x2 has 288.
+pub const SOLUTIONS: usize = Bits::<5>::CAPACITY;
+
+/// How much of the rules a race keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// Every move, each with its exact value.
+    EveryMove,
+    /// Every move that may be better than all others: passes that cancel are left out.
+    EveryChoice,
+    /// One solution and one pass; how many there are is counted, if all solutions are known.
+    Outline,
+    /// One solution, without passes.
+    Fills,
+}
+
+pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
+    pub(super) pairs: Vec<Pair<W, S>>,
+    pub(super) cells: Vec<Cell<C>>,
+    pub(super) regions: Vec<Bits<C>>,
+    /// For each solution, the classes of passes that stay legal as long as each other once it is the only one
+    /// left.
+    pub(super) classes: Vec<Vec<Bits<W>>>,
+    pub(super) is_exact: bool,
+    pub(super) is_bound: bool,
+    /// Whether all legal moves are among the pairs, so that their number tells the number of passes.
+    pub(super) is_counted: bool,
+}
+
+/// A cell and a value.
+pub(super) struct Pair<const W: usize, const S: usize> {
+    pub(super) mv: Fill,
+    pub(super) cell: usize,
+    /// The solutions that have the value in the cell.
+    pub(super) solutions: Bits<S>,
+    /// The pairs that are legal no more once this one fills its cell.
+    pub(super) kills: Bits<W>,
+}
+
+pub(super) struct Cell<const C: usize> {
+    pub(super) regions: [u8; 3],
+    pub(super) near: Bits<C>,
+}
+
+impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
+    /// The pairs of a position with these solutions, and where the race stands; none where they do not fit.
+    ///
+    /// They are exact if all solutions are given and `rules` asks for it.
+    pub(super) fn of(
+        game: &Sudoku,
+        pos: &Position,
+        solutions: &Solutions,
+        rules: Extent,
+    ) -> Option<(Self, Race<C, W, S>)> {
+        let grid = game.grid();
+        let places: Vec<usize> = (0..grid.cells()).filter(|&cell| pos.square(cell).value == 0).collect();
+        if places.len() > Bits::<C>::CAPACITY {
+            return None;
+        }
+        let is_exact = matches!(rules, Extent::EveryMove | Extent::EveryChoice) && solutions.are_all;
+        let known = if is_exact { &solutions.found[..] } else { &solutions.found[..1] };
+        if known.len() > Bits::<S>::CAPACITY {
+            return None;
+        }
+        let having = |cell: usize, value: u8, of: &[Vec<u8>]| {
+            of.iter()
+                .enumerate()
+                .filter(|(_, found)| found[cell] == value)
+                .fold(Bits::EMPTY, |set, (i, _)| set | Bits::single(i))
+        };
+        let mut moves: Vec<(usize, Fill, Bits<S>, bool)> = Vec::new();
+        for (at, &cell) in places.iter().enumerate() {
+            let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
+            for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
+                let is_taboo = solutions.are_all && solutions.found.iter().all(|found| found[cell] != value);
+                moves.push((at, Fill { cell: cell as u16, value }, having(cell, value, known), is_taboo));
+            }
+        }
+        // What fills comes first, then what is taboo already, then what may become taboo.
+        moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
+        let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
+        let is_counted = solutions.are_all && rules != Extent::Fills;
+        if !is_counted {
+            moves.truncate(fills);
+        }
+        if moves.len() > Bits::<W>::CAPACITY {
+            return None;
+        }
+        let excludes = |mv: Fill, other: Fill| {
+            let share = || {
+                let (own, others) = (grid.regions_of(mv.cell.into()), grid.regions_of(other.cell.into()));
+                own.iter().any(|region| others.contains(region))
+            };
+            mv.cell == other.cell || (mv.value == other.value && share())
+        };
+        let numbered = || moves.iter().enumerate();
+        let pairs: Vec<Pair<W, S>> = moves
+            .iter()
+            .map(|&(cell, mv, solutions, _)| Pair {
+                mv,
+                cell,
+                solutions,
+                kills: numbered()
+                    .filter(|(_, other)| excludes(mv, other.1))
+                    .fold(Bits::EMPTY, |kills, (number, _)| kills | Bits::single(number)),
+            })
+            .collect();
+        let at = |cell: u16| places.binary_search(&cell.into()).ok();
+        let set = |cells: &[u16]| {
+            cells.iter().filter_map(|&cell| at(cell)).fold(Bits::EMPTY, |set, cell| set | Bits::single(cell))
+        };
+        let cells = places.iter().map(|&cell| Cell {
+            regions: grid.regions_of(cell).map(|region| region as u8),
+            near: set(grid.near(cell)),
+        });
+        let legal = Bits::below(pairs.len());
+        let reached = Side::ALL.map(|side| {
+            let cells = places.iter().enumerate().filter(|&(_, &cell)| pos.is_playable(cell, side));
+            cells.fold(Bits::EMPTY, |set, (at, _)| set | Bits::single(at))
+        });
+        let is_bound = game.is_bound();
+        // A pass can be answered only by who may play its twin.
+        let cancels = !is_bound && rules != Extent::EveryMove;
+        let data = Self {
+            cells: cells.collect(),
+            regions: grid.regions().iter().map(|region| set(region)).collect(),
+            classes: (0..known.len())
+                .map(|i| if cancels { classes(&pairs, i) } else { Vec::new() })
+                .collect(),
+            pairs,
+            is_exact,
+            is_bound,
+            is_counted,
+        };
+        let [first, second] = pos.scores();
+        let race = Race {
+            empty: Bits::below(places.len()),
+            reached,
+            legal,
+            solutions: Bits::below(known.len()),
+            fresh: if is_exact && rules == Extent::EveryChoice { fresh(game, pos) } else { 0 },
+            margin: first - second,
+            open: data.regions.iter().filter(|region| !region.is_empty()).count() as u8,
+            mover: pos.mover(),
+        };
+        Some((data, race))
+    }
+}
+
+/// The values that no cell has and that were declared nowhere, as bits from the lowest: exchanged with each
+/// other, they leave the position as it is.
+fn fresh(game: &Sudoku, pos: &Position) -> u32 {
+    let seen = |square: &Square| square.taboo | if square.value == 0 { 0 } else { 1 << (square.value - 1) };
+    game.grid().all_values() & !pos.squares().iter().fold(0, |values, square| values | seen(square))
+}
+
+/// The classes, of two members or more, of pairs without the solution that the same fills of the solution
+/// kill.
+fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
+    let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
+    let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
+    let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
+    // To kill is mutual.
+    let mut killed: Vec<(Bits<W>, Bits<W>)> = Vec::new();
+    for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
+        let killers = pair.kills & fills;
+        match killed.iter_mut().find(|class| class.0 == killers) {
+            Some((_, class)) => class.insert(number),
+            None => killed.push((killers, Bits::single(number))),
+        }
+    }
+    killed.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
+}

@@ -1,0 +1,274 @@
+//! The player `seed`: minimax with alpha-beta and iterative deepening as a student team published it
+//! ("Assignment A2: Team 33", 2023, `sudokuai.py`), with its heuristics each on or off.
+//!
+//! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a
+//! shallow one that was too high is never corrected; that is its own.
+
+use super::naive::Naive;
+use super::position::Position;
+use super::rules::Fill;
+use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
+use plyd_core::score::{Score, Value};
+use plyd_core::search::one_ply::choices;
+use plyd_core::search::thread::Pulse;
+use plyd_core::search::{Asked, Control, End, Found, Searcher, clock};
+
+/// The order in which moves are tried, the same at every node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MoveOrder {
+    /// Shuffled once a move.
+    Random,
+    /// Cells by their number of legal values, those with two last: the published `avoid two-free`.
+    AvoidTwoFree,
+}
+
+/// The published player with an evaluation.
+pub struct SeedPlayer<E> {
+    evaluator: E,
+    order: MoveOrder,
+    seed: u64,
+    depth: Option<u32>,
+}
+
+impl<E> SeedPlayer<E> {
+    /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
+    /// is limited.
+    #[must_use]
+    pub fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Self {
+        Self { evaluator, order, seed, depth }
+    }
+
+    /// The moves of either side in the player's order.
+    fn moves(&self, game: &Naive, root: &Root<Naive>) -> Vec<Fill> {
+        let (rules, pos) = (game.rules(), &root.pos);
+        let open = |cell: usize| pos.candidates(rules.grid(), cell) & !pos.square(cell).taboo;
+        let mut moves: Vec<Fill> = (0..rules.grid().cells())
+            .flat_map(|cell| {
+                let values =
+                    (1..=rules.grid().side() as u8).filter(move |value| open(cell) >> (value - 1) & 1 != 0);
+                values.map(move |value| Fill { cell: cell as u16, value })
+            })
+            .collect();
+        match self.order {
+            MoveOrder::Random => {
+                let mut random = choices(game, root, self.seed);
+                moves.sort_by_cached_key(|_| random.next());
+            }
+            MoveOrder::AvoidTwoFree => moves.sort_by_key(|mv| {
+                let free = open(mv.cell.into()).count_ones();
+                (free == 2, free)
+            }),
+        }
+        moves
+    }
+}
+
+impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
+    fn search(
+        &mut self,
+        game: &Naive,
+        root: &Root<Naive>,
+        asked: &Asked<Fill>,
+        control: &Control,
+        publish: &mut dyn FnMut(&Found<Fill>),
+    ) -> (Found<Fill>, End) {
+        let moves = self.moves(game, root);
+        let candidates: Vec<Fill> = moves.iter().copied().filter(|mv| asked.moves.contains(mv)).collect();
+        let mut found = Found::one(candidates[0], 0, None);
+        publish(&found);
+        let side = game.side(&root.pos);
+        let pulse = Pulse::alone(control);
+        let mut tree = Tree { game, evaluator: &self.evaluator, moves: &moves, root: side, pulse };
+        let mut pos = root.pos.clone();
+        let last = self.depth.unwrap_or(u32::MAX).min(control.depth_limit()).min(moves.len() as u32);
+        let mut best = None;
+        // The published depth counts the plies after the root's move.
+        let end = 'search: {
+            for depth in 1..last.max(2) {
+                for &mv in &candidates {
+                    let window = (-Score::INFINITE, Score::INFINITE);
+                    let value = tree.after(&mut pos, mv, depth, window);
+                    if tree.pulse.is_over() {
+                        break 'search tree.pulse.end().unwrap_or(End::Stopped);
+                    }
+                    if best.is_none_or(|best| value > best) {
+                        best = Some(value);
+                        found = Found::one(mv, depth + 1, Some(Value::guess(value)));
+                        publish(&found);
+                    }
+                }
+                tree.pulse.depth = depth + 1;
+                tree.pulse.show();
+                if clock::now_ns() >= control.soft_ns() {
+                    break 'search End::Clock;
+                }
+            }
+            End::Limit
+        };
+        tree.pulse.show();
+        (found, end)
+    }
+
+    fn clear(&mut self) {}
+}
+
+struct Tree<'a, E> {
+    game: &'a Naive,
+    evaluator: &'a E,
+    moves: &'a [Fill],
+    root: Side,
+    pulse: Pulse<'a>,
+}
+
+impl<E: Evaluator<Naive>> Tree<'_, E> {
+    /// The value after a move, from the view of the root's side; `depth` counts the plies after it.
+    fn after(
+        &mut self,
+        pos: &mut Position,
+        mv: Fill,
+        depth: u32,
+        (mut alpha, mut beta): (Score, Score),
+    ) -> Score {
+        if self.pulse.tick() {
+            return Score::DRAW;
+        }
+        let game = self.game;
+        let undo = game.play(pos, mv);
+        let maximizes = game.side(pos) == self.root;
+        let value = if depth == 0 || game.turn(pos) != Turn::Move {
+            let context = Context { root: self.root, last: Some(mv) };
+            let score = self.evaluator.evaluate(game, pos, &context);
+            if maximizes { score } else { -score }
+        } else {
+            let mut best = if maximizes { -Score::INFINITE } else { Score::INFINITE };
+            for &next in self.moves {
+                if !game.is_legal(pos, next) {
+                    continue;
+                }
+                let value = self.after(pos, next, depth - 1, (alpha, beta));
+                if maximizes {
+                    best = best.max(value);
+                    alpha = alpha.max(best);
+                } else {
+                    best = best.min(value);
+                    beta = beta.min(best);
+                }
+                if beta <= alpha || self.pulse.is_over() {
+                    break;
+                }
+            }
+            best
+        };
+        game.undo(pos, mv, undo);
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, open};
+    use super::super::eval::{FewerFilled, Points};
+    use super::*;
+
+    /// The value of a move as the published minimax computes it, without cuts.
+    fn plain<E: Evaluator<Naive>>(
+        (game, evaluator): (&Naive, &E),
+        pos: &Position,
+        mv: Fill,
+        depth: u32,
+        root: Side,
+    ) -> Score {
+        let mut next = pos.clone();
+        game.play(&mut next, mv);
+        let maximizes = game.side(&next) == root;
+        let mut moves = Vec::new();
+        game.moves(&next, &mut moves);
+        if depth == 0 || moves.is_empty() {
+            let score = evaluator.evaluate(game, &next, &Context { root, last: Some(mv) });
+            return if maximizes { score } else { -score };
+        }
+        let values = moves.into_iter().map(|mv| plain((game, evaluator), &next, mv, depth - 1, root));
+        if maximizes { values.max() } else { values.min() }.expect("a move")
+    }
+
+    fn moves_of(naive: &Naive, pos: &Position) -> Vec<Fill> {
+        let mut moves = Vec::new();
+        naive.moves(pos, &mut moves);
+        moves
+    }
+
+    fn compare<E: Evaluator<Naive>>(
+        evaluator: E,
+        order: MoveOrder,
+        text: &str,
+        preset: &'static str,
+        depth: u32,
+    ) {
+        let (game, pos) = open(text, preset);
+        let naive = Naive::new(&game);
+        let moves = moves_of(&naive, &pos);
+        let asked = Asked { moves: moves.clone(), multipv: 1 };
+        let mut published = Vec::new();
+        let mut player = SeedPlayer::new(evaluator.clone(), order, 3, Some(depth));
+        let (found, end) =
+            player.search(&naive, &Root::new(pos.clone()), &asked, &Control::default(), &mut |found| {
+                published.push(found.lines[0].clone());
+            });
+        // A legal move first, then what is better than everything before it, at whatever depth.
+        assert_eq!((published[0].value, end), (None, End::Limit));
+        let scores: Vec<Score> =
+            published[1..].iter().map(|line| line.value.expect("told").0.score).collect();
+        assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
+        assert_eq!(found.lines[0], published[published.len() - 1]);
+        let side = naive.side(&pos);
+        let best = (1..depth)
+            .flat_map(|depth| moves.iter().map(move |&mv| (mv, depth)))
+            .map(|(mv, depth)| plain((&naive, &evaluator), &pos, mv, depth, side))
+            .max();
+        assert_eq!(scores.last().copied(), best, "{text} {order:?}");
+    }
+
+    #[test]
+    fn it_finds_the_value_of_the_minimax_without_cuts() {
+        for (name, preset, depth) in
+            [("easy-2x2", "classic", 4), ("random-2x3", "classic", 3), ("empty-2x2", "rows", 3)]
+        {
+            let text = BOARDS.iter().find(|board| board.name == name).expect("a board").text;
+            for order in [MoveOrder::Random, MoveOrder::AvoidTwoFree] {
+                compare(Points, order, text, preset, depth);
+                compare(FewerFilled, order, text, preset, depth);
+            }
+        }
+    }
+
+    #[test]
+    fn it_answers_from_what_is_asked_for_within_its_nodes() {
+        let text = BOARDS.iter().find(|board| board.name == "empty-3x3").expect("a board").text;
+        let (game, pos) = open(text, "classic");
+        let naive = Naive::new(&game);
+        let asked = Asked { moves: moves_of(&naive, &pos).split_off(700), multipv: 1 };
+        let control = Control::default();
+        control.set_limits(Some(5000), None);
+        let mut player = SeedPlayer::new(Points, MoveOrder::Random, 1, None);
+        let (found, end) = player.search(&naive, &Root::new(pos), &asked, &control, &mut |_| {});
+        assert!(asked.moves.contains(&found.lines[0].pv[0]) && end == End::Limit, "{found:?} {end:?}");
+        assert!(control.stats().nodes >= 5000 && control.stats().nodes < 7000, "{:?}", control.stats());
+    }
+
+    #[test]
+    fn cells_with_two_values_come_last_and_else_those_with_few_first() {
+        let text = BOARDS.iter().find(|board| board.name == "random-2x3").expect("a board").text;
+        let (game, pos) = open(text, "classic");
+        let naive = Naive::new(&game);
+        let ordered = |order| SeedPlayer::new(Points, order, 1, None).moves(&naive, &Root::new(pos.clone()));
+        let free = |mv: &Fill| pos.candidates(game.grid(), mv.cell.into()).count_ones();
+        let counts: Vec<u32> = ordered(MoveOrder::AvoidTwoFree).iter().map(free).collect();
+        let others = counts.iter().take_while(|&&free| free != 2).count();
+        assert!(counts[..others].is_sorted() && counts[others..].iter().all(|&free| free == 2), "{counts:?}");
+        assert!(others > 0 && others < counts.len());
+        let mut shuffled = ordered(MoveOrder::Random);
+        assert_ne!(shuffled, moves_of(&naive, &pos));
+        shuffled.sort_unstable();
+        assert_eq!(shuffled, moves_of(&naive, &pos));
+    }
+}

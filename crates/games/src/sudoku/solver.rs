@@ -1,0 +1,333 @@
+//! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
+//!
+//! Knows no game. What can be inferred from a board, and what to guess then, is told in
+//! [`counts`](super::counts) for boards of any shape and in [`bands`](super::bands) for those of 3x3, where
+//! it takes a fraction of the time. The order of guesses and when to begin again are decided here.
+
+use std::ops::ControlFlow;
+
+use super::bands::Bands;
+use super::counts::Tables;
+use super::grid::Grid;
+use plyd_core::effort::Effort;
+use plyd_core::zobrist::SplitMix64;
+
+/// Solves boards of one shape; it chooses arrays that fit the shape.
+#[derive(Clone, Debug)]
+pub struct Solver(Sized);
+
+#[derive(Clone, Debug)]
+enum Sized {
+    Six(Tables<36, 6, 18>),
+    Eight(Tables<64, 8, 24>),
+    Bands(Bands),
+    Twelve(Tables<144, 12, 36>),
+    Sixteen(Tables<256, 16, 48>),
+    TwentyFive(Tables<625, 25, 75>),
+}
+
+/// Whether a board could be searched whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Searched {
+    /// Every solution was shown.
+    Whole,
+    /// The visitor or the limit of guesses ended the search.
+    Partly,
+}
+
+impl Solver {
+    /// A solver for boards of a shape.
+    #[must_use]
+    pub fn new(grid: &Grid) -> Self {
+        Self(match grid.side() {
+            0..=6 => Sized::Six(Tables::new(grid)),
+            7..=8 => Sized::Eight(Tables::new(grid)),
+            9 => Sized::Bands(Bands),
+            10..=12 => Sized::Twelve(Tables::new(grid)),
+            13..=16 => Sized::Sixteen(Tables::new(grid)),
+            _ => Sized::TwentyFive(Tables::new(grid)),
+        })
+    }
+
+    /// A solution of a board (0 for empty cells), if there is one; `hint` is a board that it may be near to,
+    /// or empty.
+    ///
+    /// A search that guessed wrongly early on may try for hours what another order finds at once (Gomes,
+    /// Selman, Crato, Kautz, "Heavy-tailed phenomena in satisfiability and constraint satisfaction problems",
+    /// 2000). So it begins again in another order after some guesses, then after twice as many, until it
+    /// finds a solution or has tried everything. `nodes` limits all of them, and what is left of it comes
+    /// back: each guess is a node, and to set up a board counts as many as take that long. Equal limits give
+    /// equal answers, unless the effort ends the work before.
+    pub fn solve(&self, board: &[u8], hint: &[u8], nodes: &mut u64, effort: &Effort) -> Solved {
+        let mut found = None;
+        let mut patience = FIRST_PATIENCE;
+        let clues = board.iter().filter(|&&value| value != 0).count() as u64;
+        let set_up = 1 + clues / CLUES_A_NODE;
+        for attempt in 0.. {
+            *nodes = nodes.saturating_sub(set_up);
+            if *nodes == 0 || !effort.spend(set_up) {
+                return Solved::Unknown;
+            }
+            let guesses = &mut *nodes;
+            let mut rest = patience.min(*guesses);
+            let given = rest;
+            let order = Order { hint, random: (attempt > 0).then(|| SplitMix64::new(attempt)) };
+            let searched = self.run(board, order, &mut rest, effort, &mut |solution| {
+                found = Some(solution.to_vec());
+                ControlFlow::Break(())
+            });
+            *guesses -= given - rest;
+            if let Some(solution) = found.take() {
+                return Solved::By(solution);
+            }
+            if searched == Searched::Whole {
+                return Solved::Never;
+            }
+            if *guesses == 0 || effort.was_cut() {
+                return Solved::Unknown;
+            }
+            patience = patience.saturating_mul(2);
+        }
+        unreachable!("patience grows past every limit")
+    }
+
+    /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor
+    /// breaks off or `guesses` is used up, from which each guess is taken, or the effort ends it.
+    pub fn search(
+        &self,
+        board: &[u8],
+        hint: &[u8],
+        guesses: &mut u64,
+        effort: &Effort,
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Searched {
+        self.run(board, Order { hint, random: None }, guesses, effort, visit)
+    }
+
+    fn run(
+        &self,
+        board: &[u8],
+        order: Order<'_>,
+        guesses: &mut u64,
+        effort: &Effort,
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Searched {
+        let run = Run { order, guesses, effort, visit };
+        let flow = match &self.0 {
+            Sized::Six(tables) => tables.search(board, run),
+            Sized::Eight(tables) => tables.search(board, run),
+            Sized::Bands(bands) => bands.search(board, run),
+            Sized::Twelve(tables) => tables.search(board, run),
+            Sized::Sixteen(tables) => tables.search(board, run),
+            Sized::TwentyFive(tables) => tables.search(board, run),
+        };
+        if flow.is_continue() { Searched::Whole } else { Searched::Partly }
+    }
+}
+
+/// The guesses after which a search begins again for the first time.
+const FIRST_PATIENCE: u64 = 100;
+
+/// Clues that are placed in the time of a guess, when a board is set up: 3 to 10, by the size of the board.
+const CLUES_A_NODE: u64 = 4;
+
+/// What [`Solver::solve`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Solved {
+    /// A solution.
+    By(Vec<u8>),
+    /// That there is none.
+    Never,
+    /// Nothing within its nodes.
+    Unknown,
+}
+
+/// One run through the solutions of a board.
+pub(super) struct Run<'a> {
+    pub(super) order: Order<'a>,
+    guesses: &'a mut u64,
+    effort: &'a Effort,
+    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+}
+
+impl Run<'_> {
+    /// Takes a guess from those that are left; breaks off where there is none.
+    #[inline]
+    pub(super) fn guess(&mut self) -> ControlFlow<()> {
+        match self.guesses.checked_sub(1) {
+            Some(left) if self.effort.spend(1) => {
+                *self.guesses = left;
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Break(()),
+        }
+    }
+
+    /// Shows a solution.
+    pub(super) fn show(&mut self, solution: &[u8]) -> ControlFlow<()> {
+        (self.visit)(solution)
+    }
+}
+
+/// In which order guesses are made: values of the hint first, else ascending, or at random.
+pub(super) struct Order<'a> {
+    hint: &'a [u8],
+    random: Option<SplitMix64>,
+}
+
+impl Order<'_> {
+    /// Where to begin among so many.
+    pub(super) fn start(&mut self, among: usize) -> usize {
+        self.random.as_mut().map_or(0, |random| random.below(among))
+    }
+
+    /// The value to guess first in a cell.
+    pub(super) fn value(&mut self, cell: usize, side: usize) -> usize {
+        match self.hint.get(cell) {
+            Some(&value) if value > 0 && self.random.as_mut().is_none_or(|random| random.below(4) > 0) => {
+                usize::from(value) - 1
+            }
+            _ => self.start(side),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::boards::{BOARDS, values};
+    use super::super::oracle;
+    use super::*;
+    use plyd_core::effort::Interrupt;
+
+    /// The number of solutions, up to a limit.
+    fn count(m: usize, n: usize, board: &[u8], limit: usize) -> usize {
+        let grid = Grid::new(m, n);
+        let mut found = std::collections::HashSet::new();
+        Solver::new(&grid).search(board, &[], &mut u64::MAX.clone(), &Effort::free(), &mut |solution| {
+            assert!(board.iter().zip(solution).all(|(&clue, &value)| clue == 0 || clue == value));
+            for region in grid.regions() {
+                let values = region.iter().fold(0, |values, &cell| values | 1 << solution[usize::from(cell)]);
+                assert_eq!(values, grid.all_values() << 1, "each value once");
+            }
+            assert!(found.insert(solution.to_vec()), "a solution twice");
+            if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        found.len()
+    }
+
+    #[test]
+    fn boards_have_their_solutions() {
+        for board in BOARDS {
+            let (m, n, values) = values(board.text);
+            let limit = board.solutions.unwrap_or(500);
+            assert_eq!(count(m, n, &values, limit + 1).min(limit), limit, "{}", board.name);
+            if let Some(solutions) = board.solutions {
+                assert_eq!(count(m, n, &values, usize::MAX), solutions, "{}", board.name);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_oracle() {
+        oracle::random_boards(|m, n, board| {
+            assert_eq!(count(m, n, board, 400), oracle::solutions(m, n, board, 400), "{m} {n} {board:?}");
+        });
+    }
+
+    /// On boards of 3x3 with few clues, some of them wrong, the two inferences show the same solutions.
+    #[test]
+    fn bands_infer_what_counts_do() {
+        let grid = Grid::new(3, 3);
+        let tables = Tables::<81, 9, 27>::new(&grid);
+        let (mut unsolvable, mut several) = (0, 0);
+        for seed in 0..300 {
+            let mut random = SplitMix64::new(seed);
+            let mut board = oracle::solved(3, 3, &mut random);
+            let mut cells: Vec<usize> = (0..81).collect();
+            while cells.len() > 22 + seed as usize % 24 {
+                board[cells.swap_remove(random.below(cells.len()))] = 0;
+            }
+            if seed % 3 == 0 {
+                board[cells[0]] = random.below(9) as u8 + 1;
+            }
+            let mut found = [Vec::new(), Vec::new()];
+            for (by_bands, found) in [true, false].into_iter().zip(&mut found) {
+                let mut visit = |solution: &[u8]| {
+                    found.push(solution.to_vec());
+                    if found.len() < 2000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
+                let order = Order { hint: &[], random: None };
+                let (guesses, effort) = (&mut u64::MAX.clone(), &Effort::free());
+                let run = Run { order, guesses, effort, visit: &mut visit };
+                let _flow = if by_bands { Bands.search(&board, run) } else { tables.search(&board, run) };
+                found.sort_unstable();
+            }
+            assert_eq!(found[0].len(), found[1].len(), "{board:?}");
+            assert!(found[0].len() == 2000 || found[0] == found[1], "{board:?}");
+            unsolvable += usize::from(found[0].is_empty());
+            several += usize::from((2..2000).contains(&found[0].len()));
+        }
+        assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
+    }
+
+    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without
+    /// a bound, in as many nodes.
+    #[test]
+    fn bounded_work_decides_rightly_or_not_at_all() {
+        let (mut decided, mut unknown) = ([0; 2], 0);
+        for seed in 0..60 {
+            let (m, n) = [(2, 2), (2, 3), (3, 3), (3, 4), (4, 4)][seed as usize % 5];
+            let mut random = SplitMix64::new(seed);
+            let mut board = oracle::solved(m, n, &mut random);
+            let hint = board.clone();
+            let mut cells: Vec<usize> = (0..board.len()).collect();
+            while cells.len() > board.len() * (30 + seed as usize % 20) / 100 {
+                board[cells.swap_remove(random.below(cells.len()))] = 0;
+            }
+            // A value that may be wrong, and breaks no rule at sight.
+            let grid = Grid::new(m, n);
+            let (cell, value) = (random.below(board.len()), random.below(m * n) as u8 + 1);
+            let regions = grid.regions_of(cell).map(|region| &grid.regions()[region]);
+            if regions.into_iter().flatten().all(|&other| board[usize::from(other)] != value) {
+                board[cell] = value;
+            }
+            let solver = Solver::new(&grid);
+            let most = 50_000;
+            let solve = |mut nodes: u64, effort: &Effort| {
+                let given = nodes;
+                (solver.solve(&board, &hint, &mut nodes, effort), given - nodes)
+            };
+            let (whole, taken) = solve(most, &Effort::free());
+            if whole == Solved::Unknown {
+                continue;
+            }
+            decided[usize::from(whole == Solved::Never)] += 1;
+            for at in 0..40 {
+                let nodes = if at < 20 { taken * at / 20 } else { taken + 1 + random.below(200) as u64 };
+                let (found, spent) = solve(nodes, &Effort::free());
+                assert!(found == whole || (found == Solved::Unknown && nodes <= taken), "{nodes} of {taken}");
+                assert!(found == Solved::Unknown || spent == taken, "{spent} of {taken}");
+                assert!(spent <= nodes, "{spent} of {nodes}");
+                unknown += usize::from(found == Solved::Unknown);
+                // A brief effort ends it, too, and another attempt then decides it.
+                let effort = Effort::brief(Interrupt::default());
+                effort.spend(Effort::ASSURED - nodes.min(Effort::ASSURED));
+                let (found, _) = solve(most, &effort);
+                assert!(
+                    found == whole || (found == Solved::Unknown && effort.was_cut()),
+                    "{nodes} of {taken}"
+                );
+            }
+        }
+        assert!(decided.iter().all(|&some| some > 3) && unknown > 200, "{decided:?} {unknown}");
+    }
+
+    #[test]
+    fn every_shape_is_solved_from_nothing() {
+        for m in Grid::BLOCK {
+            for n in Grid::BLOCK.filter(|n| m * n <= 16) {
+                assert_eq!(count(m, n, &vec![0; m * n * m * n], 3), 3, "{m} {n}");
+            }
+        }
+    }
+}

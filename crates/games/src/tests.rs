@@ -1,0 +1,120 @@
+//! What the registry's games keep to.
+
+use std::sync::Arc;
+
+use plyd_core::effort::{Effort, Interrupt};
+use plyd_core::engine::settings;
+use plyd_core::engine::{FaultCode, Place};
+use plyd_core::game::Rules;
+use plyd_core::learning::selfplay::SelfPlay;
+use plyd_core::learning::td::Played;
+use plyd_core::options::FULL_LEVEL as FULL;
+use plyd_core::options::weights::Tunable;
+use plyd_core::search::strength::Weakening;
+
+use crate::REGISTRY;
+
+#[test]
+fn every_game_has_levels_that_rise() {
+    for entry in REGISTRY {
+        let levels = entry.levels();
+        let name = entry.name;
+        assert_eq!(levels.list.len(), FULL as usize, "{name}");
+        let command = format!("plyd arena {name} --ladder ");
+        let is_measured = levels.list.iter().all(|level| level.rating.is_some());
+        assert_eq!(levels.measured_by.starts_with(&command), is_measured, "{name}: {}", levels.measured_by);
+        for (number, level) in (1..=FULL).zip(&levels.list) {
+            assert_eq!(level.weakening.is_none(), number == FULL, "{name} {number}");
+            let Some(Weakening { sight, nodes, wavers, hasty }) = level.weakening else { continue };
+            assert!((1..=100).contains(&sight) && (10..=1_000_000).contains(&nodes), "{name} {number}");
+            assert!(wavers <= 1_000_000 && hasty <= 1000, "{name} {number}");
+        }
+        for step in levels.list.windows(2) {
+            if let [Some(low), Some(high)] = [step[0].rating, step[1].rating] {
+                assert!(low.elo < high.elo, "{name}: {low:?} {high:?}");
+            }
+            let [Some(low), Some(high)] = [step[0].weakening, step[1].weakening] else { continue };
+            let rises = low.sight <= high.sight
+                && low.nodes <= high.nodes
+                && low.wavers >= high.wavers
+                && low.hasty >= high.hasty;
+            assert!(rises && low != high, "{name}: {low:?} {high:?}");
+        }
+        let below_full = levels.weakening(FULL - 1).unwrap();
+        assert!(below_full.hasty > 0, "{name}: level 9 is weaker than 10 whatever the time");
+    }
+}
+
+#[test]
+fn weights_are_options_of_their_game_and_fill_their_file() {
+    for entry in REGISTRY {
+        for Tunable { evaluator, weights, file } in entry.tunable {
+            assert!(entry.evaluators.iter().any(|named| named.name == *evaluator), "{evaluator}");
+            assert!(weights.iter().all(|weight| entry.options.contains(weight)), "{evaluator}");
+            let lines = file.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+            let names: Vec<&str> = lines.map(|line| line.split(' ').next().unwrap()).collect();
+            assert_eq!(names, weights.iter().map(|weight| weight.name).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// The last number in the last cell of an empty board of 25x25, thousands of times.
+#[test]
+fn a_long_list_of_moves_is_read_with_an_effort() {
+    let entry = REGISTRY.iter().find(|entry| entry.name == "sudoku").unwrap();
+    let start = format!("5 5 {}", ["."; 625].join(" "));
+    let root = settings::open(entry, &Rules::default(), Some(&start)).unwrap();
+    let legal = root.legal();
+    let texts = vec![legal.last().unwrap().clone(); 5000];
+    let all = root.candidates(&[], &[]).unwrap().indexes;
+    assert_eq!(root.candidates(&texts, &[]).unwrap().indexes, [all.len() - 1]);
+    assert_eq!(root.candidates(&[], &texts).unwrap().indexes, all[..all.len() - 1]);
+    let refused = |effort: &Arc<Effort>, lists: [&[String]; 2]| {
+        let fault = root.candidates_within(lists[0], lists[1], effort).unwrap_err();
+        assert_eq!(fault.code, FaultCode::Unprepared);
+        assert!(effort.was_broken_off());
+        fault.place
+    };
+    // The quick threads give it up, and the slow ones once nobody waits for it.
+    let brief = Effort::brief(Interrupt::default());
+    assert_eq!(refused(&brief, [&texts, &[]]), Place::SearchMove(Effort::ASSURED as usize));
+    let brief = Effort::brief(Interrupt::default());
+    assert_eq!(refused(&brief, [&[], &texts]), Place::ExcludeMove(Effort::ASSURED as usize));
+    let whole = Effort::whole(Interrupt::default());
+    assert!(root.candidates_within(&texts, &texts[..1], &whole).is_err(), "no move is left");
+    whole.interrupt().end();
+    assert_eq!(refused(&whole, [&texts, &texts]), Place::SearchMove(0));
+}
+
+/// Games of the first evaluator that learns, from the initial position of some rules.
+fn played(rules: &str, how: &SelfPlay) -> Played {
+    let entry = REGISTRY.iter().find(|entry| entry.name == "ijk").unwrap();
+    let given = rules.split(',').filter_map(|rule| rule.split_once('=')).collect();
+    let rules = settings::rules(entry, &given, 0).unwrap();
+    let root = settings::open(entry, &rules, None).unwrap();
+    let learner = root.learner("tuples").unwrap();
+    learner.play(root.as_ref(), &vec![0; learner.len()], how)
+}
+
+#[test]
+fn a_game_is_told_from_its_first_position_to_its_result() {
+    let how = SelfPlay { depth: 3, max_moves: 500, seed: 1 };
+    let game = played("preset=v2-4x4", &how);
+    assert!(game.seen.len() > 20 && game.seen.len() < 500);
+    for (ply, seen) in game.seen.iter().enumerate() {
+        assert_eq!((seen.is_first, seen.active.len()), (ply % 2 == 0, 9));
+        assert!((0.0..=1.0).contains(&seen.outlook) && seen.unit > 0.0);
+    }
+    // A search to depth 3 sees the end that comes.
+    assert_eq!(game.seen.last().map(|seen| seen.outlook), Some(game.result));
+    let short = played("preset=v2-4x4", &SelfPlay { max_moves: 5, ..how });
+    assert_eq!((short.seen.len(), short.result, &short.seen[..]), (5, 0.5, &game.seen[..5]));
+}
+
+#[test]
+fn chance_is_drawn_by_the_seed() {
+    let how = SelfPlay { depth: 1, max_moves: 60, seed: 1 };
+    let game = played("preset=v2-4x4,mode=nondet", &how);
+    assert_eq!(game, played("preset=v2-4x4,mode=nondet", &how));
+    assert_ne!(game, played("preset=v2-4x4,mode=nondet", &SelfPlay { seed: 2, ..how }));
+}

@@ -1,0 +1,505 @@
+//! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at
+//! an address.
+//!
+//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is
+//! told, whether the peer writes nothing, writes without end or does not read, and no more is stored than one
+//! line and one read. There is no thread behind it. What arrives while nobody calls waits in the system, and
+//! a peer that writes on waits for its reader.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use crate::MAX_LINE;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::peer::Peer;
+use super::process::Launch;
+use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
+use crate::framing::{Event, Framing};
+
+/// What one read takes at most.
+const READ_BYTES: usize = 64 << 10;
+
+/// How long a connection or a peer that does not read is waited for, unless told.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A peer that reads and writes lines.
+#[derive(Debug)]
+pub struct Lines {
+    peer: Peer,
+    framing: Framing,
+    /// What was read last, and the part of it in which no line was looked for yet.
+    chunk: Vec<u8>,
+    rest: Range<usize>,
+    /// When that was read.
+    at: Instant,
+    /// Whether the peer writes no more.
+    ended: bool,
+    /// A line and its end, so that they leave in one write.
+    outgoing: Vec<u8>,
+    patience: Duration,
+    /// The frames that lines are carried in, over a WebSocket.
+    web: Option<Box<Web>>,
+}
+
+/// A WebSocket under the lines.
+#[derive(Debug, Default)]
+struct Web {
+    encoder: Encoder,
+    decoder: Decoder,
+    /// What was read, before lines were found in it.
+    raw: Vec<u8>,
+    /// The frames that leave in one write.
+    frames: Vec<u8>,
+    /// Whether a close frame was sent.
+    is_closed: bool,
+    /// The payload of the last pong.
+    pong: Option<Vec<u8>>,
+    /// The status with which the server closed.
+    status: Option<u16>,
+}
+
+/// A line and when it arrived.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReceivedLine {
+    /// When its end was read.
+    pub at: Instant,
+    /// The line without its end.
+    pub bytes: Vec<u8>,
+}
+
+/// Why no line can be sent or received.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The program does not start.
+    #[error("cannot start `{program}`: {error}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Nobody answers at the address.
+    #[error("cannot connect: {0}")]
+    Connect(io::Error),
+    /// The peer closed the connection or ended.
+    #[error("the connection is closed")]
+    Closed,
+    /// The deadline passed.
+    #[error("no answer in time")]
+    TimedOut,
+    /// The peer left what was sent unread for too long.
+    #[error("it does not read what it is sent")]
+    Unread,
+    /// A line is longer than the protocol allows.
+    #[error("a line of more than {MAX_LINE} bytes")]
+    TooLong,
+    /// What is said over a WebSocket is against its rules.
+    #[error("a WebSocket with {0}")]
+    Frames(&'static str),
+}
+
+impl Lines {
+    /// Starts a child process, in a process group of its own, and speaks through its standard input and
+    /// output. The whole group is killed when this is dropped, and as soon as the process is seen to have
+    /// ended.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program.
+    pub fn spawn(launch: impl Into<Launch>) -> Result<Self, LineError> {
+        let launch = launch.into();
+        let program = launch.program.display().to_string();
+        let peer = Peer::spawn(launch).map_err(|error| LineError::Start { program, error })?;
+        Ok(Self::new(peer))
+    }
+
+    /// Connects over TCP, without delay for small packets; each address of a name is tried for 10 s.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there.
+    pub fn connect(address: impl ToSocketAddrs) -> Result<Self, LineError> {
+        Self::try_connect(address).map_err(LineError::Connect)
+    }
+
+    fn try_connect(address: impl ToSocketAddrs) -> io::Result<Self> {
+        let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(stream) => return Ok(Self::new(Peer::tcp(stream)?)),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    /// Connects to a Unix socket.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there.
+    pub fn connect_unix(path: impl AsRef<Path>) -> Result<Self, LineError> {
+        let peer = UnixStream::connect(path).and_then(Peer::unix);
+        Ok(Self::new(peer.map_err(LineError::Connect)?))
+    }
+
+    /// Connects to a WebSocket at `HOST:PORT`, each line a text message. Finishing the input closes it.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there, or what listens speaks no WebSocket.
+    pub fn connect_websocket(address: &str) -> Result<Self, LineError> {
+        let mut lines = Self::connect(address)?;
+        let refused = |message: String| LineError::Connect(io::Error::other(message));
+        let opening = Opening::default();
+        lines.send_bytes(&opening.request(address))?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut answer = Vec::new();
+        let end = loop {
+            lines.read(deadline)?;
+            if lines.ended {
+                return Err(refused("it closes where it is asked for a WebSocket".into()));
+            }
+            answer.extend_from_slice(&lines.chunk[lines.rest.clone()]);
+            if let Some(end) = opening.answered(&answer).map_err(refused)? {
+                break end;
+            }
+        };
+        lines.web = Some(Box::new(Web { raw: vec![0; READ_BYTES], ..Web::default() }));
+        lines.take_frames(&answer[end..])?;
+        Ok(lines)
+    }
+
+    fn new(peer: Peer) -> Self {
+        Self {
+            peer,
+            framing: Framing::new(MAX_LINE),
+            chunk: vec![0; READ_BYTES],
+            rest: 0..0,
+            at: Instant::now(),
+            ended: false,
+            outgoing: Vec::new(),
+            patience: PATIENCE,
+            web: None,
+        }
+    }
+
+    /// Sets how long the peer may leave what it is sent unread: 10 s until this is called.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// Sets how long a line of the peer may be: 1 MiB until this is called.
+    pub fn set_longest(&mut self, bytes: usize) {
+        self.framing.set_limit(bytes);
+    }
+
+    /// Sends a line and tells when it was on its way.
+    ///
+    /// # Errors
+    /// [`LineError::Closed`] if the peer is gone or the input was finished, [`LineError::Unread`] if it does
+    /// not read.
+    pub fn send(&mut self, line: &[u8]) -> Result<Instant, LineError> {
+        self.outgoing.clear();
+        self.outgoing.extend_from_slice(line);
+        self.outgoing.push(b'\n');
+        self.write()
+    }
+
+    /// Sends bytes as they are, a part of a line or several, and tells when they were on their way.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<Instant, LineError> {
+        self.outgoing.clear();
+        self.outgoing.extend_from_slice(bytes);
+        self.write()
+    }
+
+    /// Sends bytes as they are, over a WebSocket, too: frames that the caller made.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_raw(&mut self, bytes: &[u8]) -> Result<Instant, LineError> {
+        let out = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
+        out.clear();
+        out.extend_from_slice(bytes);
+        self.write_out()
+    }
+
+    fn write(&mut self) -> Result<Instant, LineError> {
+        if let Some(web) = &mut self.web {
+            if web.is_closed {
+                return Err(LineError::Closed);
+            }
+            web.encoder.lines(&self.outgoing, &mut web.frames);
+        }
+        self.write_out()
+    }
+
+    /// Writes what waits to be written, as it is.
+    fn write_out(&mut self) -> Result<Instant, LineError> {
+        let bytes = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
+        let mut sent = 0;
+        let mut deadline = None;
+        while sent < bytes.len() {
+            let output = self.peer.output().ok_or(LineError::Closed)?;
+            match rustix::io::write(output, &bytes[sent..]) {
+                Ok(count) => sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                    if !is_ready(output, PollFlags::OUT, deadline)? {
+                        return Err(LineError::Unread);
+                    }
+                }
+                Err(_) => return Err(LineError::Closed),
+            }
+        }
+        bytes.clear();
+        Ok(Instant::now())
+    }
+
+    /// The next line that is not blank.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] after the last line,
+    /// [`LineError::TooLong`] for a line of more than 1 MiB, as soon as that is known.
+    pub fn next(&mut self, deadline: Instant) -> Result<ReceivedLine, LineError> {
+        for reads in 0.. {
+            let mut unseen = &self.chunk[self.rest.clone()];
+            let event = self.framing.next(&mut unseen);
+            self.rest.start = self.rest.end - unseen.len();
+            match event {
+                Some(event) => return received(event, self.at),
+                None if self.framing.is_too_long() => return Err(LineError::TooLong),
+                None if self.ended => {
+                    let last = self.framing.finish();
+                    return last.map_or(Err(LineError::Closed), |event| received(event, self.at));
+                }
+                // A peer may always have more to read, and never the end of a line.
+                None if reads > 0 && Instant::now() >= deadline => break,
+                None => self.read(deadline)?,
+            }
+        }
+        Err(LineError::TimedOut)
+    }
+
+    /// Where the lines come from, to be waited for beside other things.
+    #[must_use]
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.peer.input()
+    }
+
+    /// Ends the input: the peer sees the end of file and may still answer.
+    pub fn finish_input(&mut self) {
+        if self.web.is_some() {
+            // Nothing can be sent behind it, in either direction.
+            let _gone_already = self.close(&1000_u16.to_be_bytes());
+        } else {
+            self.peer.finish_output();
+        }
+    }
+
+    /// The status with which the server closed the WebSocket; none before that, or where it told none.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.web.as_ref().and_then(|web| web.status)
+    }
+
+    /// The payload of the last pong of a WebSocket.
+    #[must_use]
+    pub fn pong(&self) -> Option<&[u8]> {
+        self.web.as_ref().and_then(|web| web.pong.as_deref())
+    }
+
+    /// Sends a close frame, unless one was sent.
+    fn close(&mut self, payload: &[u8]) -> Result<(), LineError> {
+        if let Some(web) = &mut self.web
+            && !std::mem::replace(&mut web.is_closed, true)
+        {
+            web.encoder.close(payload, &mut web.frames);
+            self.write_out()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the child process ends, and kills what it leaves behind; none for a connection over TCP.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline.
+    pub fn wait_exit(&mut self, deadline: Instant) -> Result<Option<ExitStatus>, LineError> {
+        let Some(process) = self.peer.process() else {
+            return Ok(None);
+        };
+        let exit = process.wait_exit(deadline).map_err(|_| LineError::Closed)?;
+        exit.map(Some).ok_or(LineError::TimedOut)
+    }
+
+    /// The child's process id, which is also that of its group; none for a connection over TCP.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.peer.pid()
+    }
+
+    /// Waits for bytes and reads what is there.
+    fn read(&mut self, deadline: Instant) -> Result<(), LineError> {
+        loop {
+            if !is_ready(self.peer.input(), PollFlags::IN, deadline)? {
+                return Err(LineError::TimedOut);
+            }
+            let room = self.web.as_mut().map_or(&mut self.chunk, |web| &mut web.raw);
+            match rustix::io::read(self.peer.input(), &mut room[..]) {
+                Ok(count) => {
+                    self.at = Instant::now();
+                    self.ended = count == 0;
+                    if let Some(web) = &mut self.web {
+                        let raw = std::mem::take(&mut web.raw);
+                        let taken = self.take_frames(&raw[..count]);
+                        if let Some(web) = &mut self.web {
+                            web.raw = raw;
+                        }
+                        return taken;
+                    }
+                    self.rest = 0..count;
+                    return Ok(());
+                }
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                // A connection that breaks ends like one that closes.
+                Err(_) => {
+                    self.ended = true;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+impl Lines {
+    /// Finds lines in frames, and answers those that want it.
+    fn take_frames(&mut self, bytes: &[u8]) -> Result<(), LineError> {
+        let Some(web) = &mut self.web else { return Ok(()) };
+        self.chunk.clear();
+        let controls = web.decoder.take(bytes, &mut self.chunk);
+        self.rest = 0..self.chunk.len();
+        for control in controls.map_err(LineError::Frames)? {
+            match control {
+                ControlFrame::Ping(payload) => web.encoder.pong(&payload, &mut web.frames),
+                ControlFrame::Pong(payload) => web.pong = Some(payload),
+                ControlFrame::Close(payload) => {
+                    web.status = payload.first_chunk().map(|status| u16::from_be_bytes(*status));
+                    self.ended = true;
+                    let _gone_already = self.close(&payload);
+                    return Ok(());
+                }
+            }
+        }
+        // Whoever left meanwhile is told at the next read.
+        let _gone_already = self.write_out();
+        Ok(())
+    }
+}
+
+/// What the framing found, for the caller.
+fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
+    match event {
+        Event::Line { bytes, .. } => Ok(ReceivedLine { at, bytes: bytes.into_owned() }),
+        Event::TooLong { .. } => Err(LineError::TooLong),
+    }
+}
+
+/// Waits until a stream is ready, or broken, which reading or writing will tell; false at the deadline.
+fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Result<bool, LineError> {
+    let mut streams = [PollFd::new(&stream, ready)];
+    loop {
+        let wait = deadline.saturating_duration_since(Instant::now());
+        // A wait that does not fit is one without end.
+        match poll(&mut streams, Timespec::try_from(wait).ok().as_ref()) {
+            Ok(count) => return Ok(count > 0),
+            Err(Errno::INTR) => {}
+            Err(_) => return Err(LineError::Closed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::process::Command;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    fn shell(script: &str) -> Lines {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Lines::spawn(command).unwrap()
+    }
+
+    fn texts(lines: &mut Lines) -> Vec<String> {
+        let text = |line: ReceivedLine| String::from_utf8_lossy(&line.bytes).into_owned();
+        std::iter::from_fn(|| lines.next(soon()).ok()).map(text).collect()
+    }
+
+    #[test]
+    fn lines_come_whole_and_the_last_one_without_its_end() {
+        assert_eq!(texts(&mut shell("printf 'a\\r\\n\\n'; printf b; printf 'c\\nd'")), ["a", "bc", "d"]);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_pipe_is_sent_whole() {
+        let mut counter = Lines::spawn(Command::new("wc")).unwrap();
+        counter.send(&vec![b'x'; MAX_LINE]).unwrap();
+        counter.finish_input();
+        let counts = String::from_utf8(counter.next(soon()).unwrap().bytes).unwrap();
+        assert!(counts.ends_with("1048577"), "{counts}");
+        assert!(matches!(counter.send(b"more"), Err(LineError::Closed)));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_given_up() {
+        let mut deaf = shell("exec sleep 1000");
+        deaf.set_patience(Duration::from_millis(20));
+        let sent = deaf.send(&vec![b'x'; MAX_LINE]);
+        assert!(matches!(sent, Err(LineError::Unread)), "{sent:?}");
+    }
+
+    #[test]
+    fn floods_end_at_the_deadline_and_long_lines_at_their_limit() {
+        let flood = shell("exec yes ''").next(Instant::now() + Duration::from_millis(300)).unwrap_err();
+        assert!(matches!(flood, LineError::TimedOut), "{flood}");
+        for script in ["exec cat /dev/zero", "head -c 1048577 /dev/zero; echo"] {
+            let error = shell(script).next(soon()).unwrap_err();
+            assert!(matches!(error, LineError::TooLong), "{script}: {error}");
+        }
+    }
+
+    #[test]
+    fn children_of_the_child_end_with_it() {
+        // The grandchild tells its number; the child itself goes on, or is gone already.
+        for script in ["sleep 1000 & echo $!; wait", "sleep 1000 & echo $!; exec 1>&-"] {
+            let mut parent = shell(script);
+            let grandchild = String::from_utf8(parent.next(soon()).unwrap().bytes).unwrap();
+            let runs = || is_running(&grandchild);
+            assert!(runs(), "{script}");
+            drop(parent);
+            let end = soon();
+            while runs() {
+                assert!(Instant::now() < end, "{script}: {grandchild} is still there");
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Whether there is such a process that is not dead; one that nobody waited for yet is.
+    fn is_running(pid: &str) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(" Z"))
+    }
+}

@@ -1,0 +1,288 @@
+//! The protocol from the other end: a small blocking client for a child process or a server at an address.
+//!
+//! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the
+//! wire types and nothing of games; it never waits longer than it is told. What it starts ends with it:
+//! `process` and `reaper`.
+
+mod address;
+mod lines;
+mod peer;
+mod process;
+mod reaper;
+mod retry;
+pub mod signals;
+pub mod websocket;
+
+use std::collections::VecDeque;
+use std::net::ToSocketAddrs;
+use std::os::fd::BorrowedFd;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use crate::{self as wire, Envelope, Message, Request};
+
+pub use address::{Address, Program};
+pub use lines::{LineError, Lines, ReceivedLine};
+pub use process::{Launch, Process};
+pub use reaper::{Reaper, Starter, join, reap};
+pub use retry::Retry;
+
+/// A connection to a server.
+#[derive(Debug)]
+pub struct Client {
+    lines: Lines,
+    /// Messages that arrived while another one was awaited.
+    waiting: VecDeque<Received>,
+    /// Counts the requests that the client numbers: the last id.
+    last: u64,
+}
+
+/// A message and when it arrived.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// When the end of its line was read.
+    pub at: Instant,
+    /// The message with its number and stamp.
+    pub envelope: Envelope,
+}
+
+/// Everything that was said about one request.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The `info` messages, in the order of their arrival.
+    pub infos: Vec<Received>,
+    /// The final message.
+    pub last: Received,
+}
+
+/// Why a client cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The connection failed.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// A line is no message of the protocol.
+    #[error("no message of the protocol: {error}, in `{line}`")]
+    Garbled {
+        /// The line, cut for display.
+        line: String,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+}
+
+impl Client {
+    /// Starts a server as a child process and speaks to it through its standard streams; its stderr stays
+    /// ours unless the command says otherwise. The child is killed when the client is dropped, with the rest
+    /// of its process group.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program.
+    pub fn spawn(launch: impl Into<Launch>) -> Result<Self, ClientError> {
+        Ok(Self::new(Lines::spawn(launch)?))
+    }
+
+    /// Connects to a server over TCP.
+    ///
+    /// # Errors
+    /// [`LineError::Connect`] if nobody listens there.
+    pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
+        Ok(Self::new(Lines::connect(address)?))
+    }
+
+    /// Starts the program of an address, or connects.
+    ///
+    /// # Errors
+    /// [`LineError::Start`] if there is no such program, [`LineError::Connect`] if nobody listens there.
+    pub fn at(address: &Address) -> Result<Self, ClientError> {
+        Ok(Self::new(address.lines()?))
+    }
+
+    fn new(lines: Lines) -> Self {
+        Self { lines, waiting: VecDeque::new(), last: 0 }
+    }
+
+    /// Sets how long the server may leave what it is sent unread: 10 s until this is called.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.lines.set_patience(patience);
+    }
+
+    /// Sends a request and tells when its last byte was on its way.
+    ///
+    /// # Errors
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
+    pub fn send(&mut self, request: &Request) -> Result<Instant, ClientError> {
+        let line = serde_json::to_vec(request).expect("requests hold only text keys and integers");
+        Ok(self.lines.send(&line)?)
+    }
+
+    /// Sends a command under an id of the client's own, which it gives (`1`, `2` and so on), and tells when
+    /// its last byte was on its way.
+    ///
+    /// # Errors
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
+    pub fn request(&mut self, command: wire::Command) -> Result<(String, Instant), ClientError> {
+        self.last += 1;
+        let request = Request { id: self.last.to_string(), command };
+        let sent = self.send(&request)?;
+        Ok((request.id, sent))
+    }
+
+    /// Sends a line as it stands, be it a request or not.
+    ///
+    /// # Errors
+    /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
+    pub fn send_line(&mut self, line: &[u8]) -> Result<Instant, ClientError> {
+        Ok(self.lines.send(line)?)
+    }
+
+    /// The next message that no one took yet.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if none can come any more.
+    pub fn next(&mut self, deadline: Instant) -> Result<Received, ClientError> {
+        match self.waiting.pop_front() {
+            Some(received) => Ok(received),
+            None => self.receive(deadline),
+        }
+    }
+
+    /// The final message of a request with the `info` messages before it; messages about other requests wait
+    /// for their own call.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if it cannot come any more.
+    pub fn wait_final(&mut self, id: &str, deadline: Instant) -> Result<Answer, ClientError> {
+        let last = self.wait_for(deadline, |message| is_final(message) && message_id(message) == Some(id))?;
+        let (infos, others) =
+            self.waiting.drain(..).partition(|received| message_id(&received.envelope.message) == Some(id));
+        self.waiting = others;
+        Ok(Answer { infos: Vec::from(infos), last })
+    }
+
+    /// The first message that `wanted` picks; the others wait for their own call.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if it cannot come any more.
+    pub fn wait_for(
+        &mut self,
+        deadline: Instant,
+        mut wanted: impl FnMut(&Message) -> bool,
+    ) -> Result<Received, ClientError> {
+        let found = self.waiting.iter().position(|received| wanted(&received.envelope.message));
+        if let Some(received) = found.and_then(|index| self.waiting.remove(index)) {
+            return Ok(received);
+        }
+        loop {
+            let received = self.receive(deadline)?;
+            if wanted(&received.envelope.message) {
+                return Ok(received);
+            }
+            self.waiting.push_back(received);
+            // A server that always has another line to read would be waited for without end.
+            if Instant::now() >= deadline {
+                return Err(LineError::TimedOut.into());
+            }
+        }
+    }
+
+    /// Where the server's messages come from, to be waited for beside other things. Messages that were read
+    /// already are had from [`Client::next`] without a wait.
+    #[must_use]
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.lines.input()
+    }
+
+    /// Ends the input: the server sees the end of file and may still answer.
+    pub fn finish_input(&mut self) {
+        self.lines.finish_input();
+    }
+
+    /// Waits until the child process ends; none for a connection over TCP.
+    ///
+    /// # Errors
+    /// [`LineError::TimedOut`] at the deadline.
+    pub fn wait_exit(&mut self, deadline: Instant) -> Result<Option<ExitStatus>, ClientError> {
+        Ok(self.lines.wait_exit(deadline)?)
+    }
+
+    /// The child's process id; none for a connection over TCP.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.lines.pid()
+    }
+
+    fn receive(&mut self, deadline: Instant) -> Result<Received, ClientError> {
+        let ReceivedLine { at, bytes } = self.lines.next(deadline)?;
+        match serde_json::from_slice(&bytes) {
+            Ok(envelope) => Ok(Received { at, envelope }),
+            Err(error) => {
+                Err(ClientError::Garbled { line: crate::echo(&String::from_utf8_lossy(&bytes)), error })
+            }
+        }
+    }
+}
+
+/// Whether the message is the last one about its request.
+#[must_use]
+pub fn is_final(message: &Message) -> bool {
+    !matches!(message, Message::Info(_) | Message::Notice(_))
+}
+
+/// The id of the request that the message is about.
+#[must_use]
+pub fn message_id(message: &Message) -> Option<&str> {
+    match message {
+        Message::Result(result) => Some(&result.id),
+        Message::Info(info) => Some(&info.id),
+        Message::BestMove(best) => Some(&best.id),
+        Message::Error(error) => error.id.as_deref(),
+        Message::Notice(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    /// A server that plays a fixed script.
+    fn script(lines: &[&str]) -> Client {
+        let mut command = Command::new("printf");
+        command.arg("%s\n").args(lines);
+        Client::spawn(command).unwrap()
+    }
+
+    const STARTED: &str = r#"{"seq":1,"t_us":5,"type":"info","id":"a","event":"started","lines":[],
+        "stats":{"nodes":0,"nps":0,"time_ms":0,"depth":0,"seldepth":0,"hash_ppm":0}}"#;
+    const PONG_B: &str = r#"{"seq":2,"t_us":6,"type":"result","id":"b","of":"ping"}"#;
+    const PONG_A: &str = r#"{"seq":3,"t_us":7,"type":"result","id":"a","of":"ping"}"#;
+
+    #[test]
+    fn finals_are_found_behind_others_and_take_their_infos_along() {
+        let mut client = script(&[&STARTED.replace('\n', ""), PONG_B, PONG_A]);
+        let answer = client.wait_final("a", soon()).unwrap();
+        assert_eq!((answer.infos.len(), answer.last.envelope.seq), (1, 3));
+        assert_eq!(client.next(soon()).unwrap().envelope.seq, 2);
+        let end = client.next(soon());
+        assert!(matches!(end, Err(ClientError::Line(LineError::Closed))), "{end:?}");
+        assert!(client.wait_exit(soon()).unwrap().unwrap().success());
+    }
+
+    #[test]
+    fn a_line_that_is_no_message_is_told() {
+        let error = script(&["hello"]).next(soon()).unwrap_err();
+        assert!(error.to_string().contains("`hello`"), "{error}");
+    }
+
+    #[test]
+    fn a_silent_server_is_not_waited_for() {
+        let mut client = Client::spawn(Command::new("cat")).unwrap();
+        let error = client.wait_final("a", Instant::now()).unwrap_err();
+        assert!(matches!(error, ClientError::Line(LineError::TimedOut)), "{error}");
+    }
+}

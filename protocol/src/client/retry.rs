@@ -1,0 +1,93 @@
+//! Asking again where a server is overloaded, within the same clock.
+
+use std::time::{Duration, Instant};
+
+use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
+
+/// When to ask again, where the server does not say.
+const USUAL: Duration = Duration::from_millis(100);
+
+/// A `go` that is sent again while the server is overloaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Retry {
+    /// When it was sent for the first time.
+    began: Instant,
+    /// The time that was spent until then.
+    elapsed_ms: u64,
+    /// The time that its clock leaves, if it has one.
+    allowed: Option<Duration>,
+}
+
+impl Retry {
+    /// The `go` that was sent at an instant for the first time.
+    #[must_use]
+    pub fn new(go: &Go, began: Instant) -> Self {
+        let sum = |ms: i64, more: i64| u64::try_from(ms.saturating_add(more)).unwrap_or(0);
+        let allowed_ms = match go.clock {
+            Some(Clock::PerMove { ms }) => Some(sum(ms, 0)),
+            Some(Clock::Increment { me_ms, .. }) => Some(sum(me_ms, 0)),
+            Some(Clock::Delay { me_ms, delay_ms, .. }) => {
+                Some(sum(me_ms, i64::try_from(delay_ms).unwrap_or(i64::MAX)))
+            }
+            Some(Clock::Bank { turn_ms, bank_ms }) => Some(sum(turn_ms, bank_ms)),
+            Some(Clock::Anytime { .. } | Clock::None) | None => None,
+        };
+        let allowed = allowed_ms.map(|ms| Duration::from_millis(ms.saturating_sub(go.elapsed_ms)));
+        Self { began, elapsed_ms: go.elapsed_ms, allowed }
+    }
+
+    /// How long to wait before the `go` is sent again; none where it is not to be, because the error is
+    /// another one or the clock does not last until then.
+    #[must_use]
+    pub fn pause(&self, go: &Go, error: &ErrorMessage, now: Instant) -> Option<Duration> {
+        if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {
+            return None;
+        }
+        let pause = error.retry_ms.map_or(USUAL, Duration::from_millis).max(Duration::from_millis(1));
+        let spent = now.saturating_duration_since(self.began).saturating_add(pause);
+        self.allowed.is_none_or(|allowed| spent < allowed).then_some(pause)
+    }
+
+    /// Tells the `go` how much time is spent.
+    pub fn renew(&self, go: &mut Go, now: Instant) {
+        let spent = now.saturating_duration_since(self.began).as_micros().div_ceil(1000);
+        go.elapsed_ms = self.elapsed_ms.saturating_add(u64::try_from(spent).unwrap_or(u64::MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{GameRef, Position};
+
+    use super::*;
+
+    #[test]
+    fn the_same_clock_decides_whether_to_ask_again() {
+        // The clock, the time spent before, when the error comes, its `retry_ms`, and the pause: all in ms.
+        #[rustfmt::skip]
+        let table = [
+            (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(20), Some(20)),
+            (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(0), Some(1)),
+            (Some(Clock::PerMove { ms: 100 }), 0, 10, None, None),
+            (Some(Clock::PerMove { ms: 100 }), 0, 80, Some(20), None),
+            (Some(Clock::PerMove { ms: 100 }), 70, 10, Some(20), None),
+            (Some(Clock::PerMove { ms: -5 }), 0, 0, Some(1), None),
+            (Some(Clock::Bank { turn_ms: 10, bank_ms: 100 }), 0, 50, Some(20), Some(20)),
+            (Some(Clock::Delay { me_ms: 10, opp_ms: None, delay_ms: 100 }), 0, 50, Some(20), Some(20)),
+            (None, 0, 1_000_000, Some(20), Some(20)),
+        ];
+        let (began, ms) = (Instant::now(), Duration::from_millis);
+        for (clock, elapsed_ms, at, retry_ms, expected) in table {
+            let mut go = Go::new(GameRef::Session { session: "s".into() }, Position::default());
+            (go.clock, go.elapsed_ms) = (clock, elapsed_ms);
+            let retry = Retry::new(&go, began);
+            let mut error = ErrorMessage::new(None, 1, ErrorCode::Overloaded, "full");
+            error.retry_ms = retry_ms;
+            assert_eq!(retry.pause(&go, &error, began + ms(at)), expected.map(ms), "{clock:?} at {at}");
+            retry.renew(&mut go, began + ms(at) + Duration::from_micros(1));
+            assert_eq!(go.elapsed_ms, elapsed_ms + at + 1);
+            error.code = ErrorCode::SessionBusy;
+            assert_eq!(retry.pause(&go, &error, began), None);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The signals that end the process: the first asks for it, the second insists.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// SIGTERM, SIGINT, and SIGHUP unless whoever started the process has it ignored, as `nohup` does.
+pub struct Signals {
+    term: Signal,
+    interrupt: Signal,
+    hangup: Option<Signal>,
+}
+
+impl Signals {
+    /// Takes the signals over from the system's default, which would end the process at once.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn install() -> io::Result<Self> {
+        let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup,
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.term.recv() => {}
+            _ = self.interrupt.recv() => {}
+            () = async {
+                match &mut self.hangup {
+                    Some(hangup) => drop(hangup.recv().await),
+                    None => std::future::pending().await,
+                }
+            } => {}
+        }
+    }
+}
+
+/// Lets the processes that are started from now on heed SIGHUP, also where this one was started with it
+/// ignored (`nohup`): they inherit what is ignored, and get the default of what is caught.
+///
+/// # Errors
+/// The system refuses.
+pub fn let_children_heed_hangup() -> io::Result<()> {
+    if is_hangup_ignored() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let _entered = runtime.enter();
+        drop(signal(SignalKind::hangup())?);
+    }
+    Ok(())
+}
+
+/// Whether SIGHUP is ignored, as Linux tells it; elsewhere it is taken not to be.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Signal 1 is the lowest bit.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
