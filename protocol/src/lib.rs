@@ -20,6 +20,7 @@ pub mod framing;
 mod hex;
 mod json;
 mod message;
+mod position;
 mod request;
 mod result;
 mod schema;
@@ -37,9 +38,10 @@ pub use message::{
     BestMove, Bound, Envelope, ErrorMessage, Info, Line, Message, Notice, NoticeKind, Outcome, Player, Proof,
     ProofOutcome, Reason, Score, Stats, Timing, splice,
 };
+pub use position::{GameRef, Position};
 pub use request::{
-    Client, Close, Command, Describe, DescribeWhat, GameRef, Hello, Inspect, NewGame, OnEof, Ping, Position,
-    Quit, QuitMode, Request, SetOption, Status, Versions, Want,
+    Client, Close, Command, Describe, DescribeWhat, Hello, Inspect, NewGame, OnEof, Ping, Quit, QuitMode,
+    Request, SetOption, Status, Versions, Want,
 };
 pub use result::{
     ChanceInfo, CloseResult, Counters, DescribeResult, Effect, Guarantees, HelloResult, InspectResult,

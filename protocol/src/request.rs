@@ -2,14 +2,12 @@
 //! themselves; [`decode`](crate::decode) does, and a client that fills them by hand is answered by the
 //! daemon's checks. Fields at their default are not written.
 
+use crate::position::{GameRef, NAME_PATTERN, Position};
 use crate::search::{Go, Stop, Update};
+use crate::settings::is_default;
 use crate::{MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-
-/// The shape of ids and of sessions' names.
-pub(crate) const NAME_PATTERN: &str = r"^[A-Za-z0-9._:-]{1,64}$";
 
 /// A request: a line from the client.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -243,69 +241,6 @@ pub struct Close {
     pub session: String,
 }
 
-/// Whose rules a request speaks of: an open session's, or those that it names itself. Flat in the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum GameRef {
-    /// An open session.
-    Session {
-        /// The session's name.
-        session: String,
-    },
-    /// No session: a game and its rules.
-    Game {
-        /// The game.
-        game: String,
-        /// Its rules.
-        #[serde(skip_serializing_if = "Settings::is_empty")]
-        rules: Settings,
-    },
-}
-
-impl Default for GameRef {
-    fn default() -> Self {
-        Self::Session { session: String::new() }
-    }
-}
-
-impl JsonSchema for GameRef {
-    fn schema_name() -> Cow<'static, str> {
-        "GameRef".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let rules = generator.subschema_for::<Settings>();
-        json_schema!({
-            "type": "object",
-            "properties": {
-                "session": {
-                    "description": "An open session; excludes `game` and `rules`.",
-                    "type": "string",
-                    "pattern": NAME_PATTERN,
-                },
-                "game": { "description": "The game, where no session is named.", "type": "string" },
-                "rules": { "description": "Its rules.", "default": {}, "$ref": rules.get("$ref") },
-            },
-            "oneOf": [
-                { "required": ["session"], "properties": { "game": false, "rules": false } },
-                { "required": ["game"], "properties": { "session": false } },
-            ],
-        })
-    }
-}
-
-/// A position: where a game started and what was played since.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Position {
-    /// The game's position text; absent: the initial position of the rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<String>,
-    /// The plies played since, in the game's move text; one that starts with `~` is a chance outcome.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("default" = []))]
-    pub moves: Vec<String>,
-}
-
 /// Asks the rules about a position; nothing is searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Inspect {
@@ -382,8 +317,4 @@ pub enum QuitMode {
     Finish,
     /// All answer their best at once.
     Stop,
-}
-
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

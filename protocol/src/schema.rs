@@ -1,7 +1,7 @@
 //! The JSON Schema of both directions, made from the types. What a schema cannot say (`min <= max`, one line
 //! per object, the order of faults) is in the specification only.
 
-use crate::request::NAME_PATTERN;
+use crate::position::NAME_PATTERN;
 use crate::*;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};

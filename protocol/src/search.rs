@@ -1,7 +1,8 @@
 //! The requests about searches (`go`, `update`, `stop`) with their clocks and limits. Nothing here computes a
 //! time.
 
-use crate::request::{NAME_PATTERN, is_default};
+use crate::position::NAME_PATTERN;
+use crate::settings::is_default;
 use crate::{GameRef, MAX_INT, MAX_MOVES_TO_GO, MAX_MULTIPV, MAX_SEARCH_DEPTH, Position, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};

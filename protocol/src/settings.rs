@@ -87,3 +87,8 @@ impl<N: Into<String>, V: Into<Setting>> FromIterator<(N, V)> for Settings {
         Self(iter.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
+
+/// Whether a field has the value that it has when it is left out.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

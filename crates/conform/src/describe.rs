@@ -7,6 +7,28 @@ use super::suite::{Trial, told};
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
+/// The games that are offered, of those that the referee knows.
+pub(super) fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
+    let games = [
+        json!({ "game": "l-game" }),
+        json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
+        json!({ "game": "l-game", "rules": { "neutrals": "compulsory" } }),
+        json!({ "game": "isolation" }),
+        json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } }),
+        json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }),
+        json!({ "game": "colosseum", "rules": { "size": 5, "seed": "1" } }),
+        json!({ "game": "ijk" }),
+        json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
+    ];
+    let offered: Vec<Value> =
+        games.into_iter().filter(|game| talk.offers(game["game"].as_str().unwrap_or_default())).collect();
+    if offered.is_empty() {
+        Err(Stop::skipped("none of the games that the referee knows is offered"))
+    } else {
+        Ok(offered)
+    }
+}
+
 pub(super) fn games(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?["body"].clone();

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::describe::known;
 use super::requests::{after, go, inspect};
-use super::rules::known;
 use super::suite::Trial;
 use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, list, text};

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
 use super::suite::{Check, Trial};
-use super::talk::{Talk, is_final};
+use super::talk::Talk;
 use super::verdict::{Checked, Stop, holds, like, number};
+use plyd_protocol::client::is_final_json as is_final;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("seq", "`seq` counts a connection's messages from 1 without gaps"),

@@ -61,28 +61,6 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("game-over", "a go where the game is over is `game_over`"),
 ];
 
-/// The games that are offered, of those that the referee knows.
-pub(super) fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
-    let games = [
-        json!({ "game": "l-game" }),
-        json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
-        json!({ "game": "l-game", "rules": { "neutrals": "compulsory" } }),
-        json!({ "game": "isolation" }),
-        json!({ "game": "isolation", "rules": { "width": 3, "height": 4 } }),
-        json!({ "game": "sudoku", "rules": { "m": 2, "n": 2 } }),
-        json!({ "game": "colosseum", "rules": { "size": 5, "seed": "1" } }),
-        json!({ "game": "ijk" }),
-        json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
-    ];
-    let offered: Vec<Value> =
-        games.into_iter().filter(|game| talk.offers(game["game"].as_str().unwrap_or_default())).collect();
-    if offered.is_empty() {
-        Err(Stop::skipped("none of the games that the referee knows is offered"))
-    } else {
-        Ok(offered)
-    }
-}
-
 /// Walks through each game, and shows what inspect tells and the referee knows at each ply.
 fn walk(
     trial: &Trial<'_>,
@@ -91,7 +69,7 @@ fn walk(
     mut see: impl FnMut(&mut Talk<'_>, &Value, &Value, &Value, &Root) -> Checked,
 ) -> Checked {
     let mut talk = trial.greet()?;
-    for game in known(&talk)? {
+    for game in describe::known(&talk)? {
         let mut position = json!({});
         for ply in 0..plies {
             let Some(root) = referee::root(&game, &position) else {
@@ -116,7 +94,7 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
-    for game in known(&talk)? {
+    for game in describe::known(&talk)? {
         let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
         for want in WANTS {
             let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;

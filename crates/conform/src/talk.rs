@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
 use super::witness::Witness;
-use plyd_protocol::client::{LineError, Lines};
+use plyd_protocol::client::{LineError, Lines, is_final_json as is_final};
 
 /// What one connection may write before it is given up: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
@@ -477,9 +477,4 @@ impl Drop for Talk<'_> {
         let _gone_already = self.send_line(br#"{"id":"bye","cmd":"quit","mode":"stop"}"#);
         while self.receive().is_ok() {}
     }
-}
-
-/// Whether the message is the last one about its request.
-pub(super) fn is_final(message: &Value) -> bool {
-    matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))
 }

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::referee::{self, Root};
 use super::requests::with;
-use super::talk::is_final;
 use super::verdict::{Checked, Stop, holds, list, number, text};
 use plyd_core::engine::ToMove;
+use plyd_protocol::client::is_final_json as is_final;
 
 /// What was found broken so far, by the check that tells it: the first case of each.
 #[derive(Debug, Default)]

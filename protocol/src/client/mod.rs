@@ -229,6 +229,12 @@ pub fn is_final(message: &Message) -> bool {
     !matches!(message, Message::Info(_) | Message::Notice(_))
 }
 
+/// [`is_final`] of a message as plain JSON, which may have fields that this crate does not know.
+#[must_use]
+pub fn is_final_json(message: &serde_json::Value) -> bool {
+    matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))
+}
+
 /// The id of the request that the message is about.
 #[must_use]
 pub fn message_id(message: &Message) -> Option<&str> {

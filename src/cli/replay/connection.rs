@@ -4,11 +4,10 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::client::{LineError, Lines};
+use crate::client::{LineError, Lines, is_final_json as is_final};
 use serde_json::Value;
 
 use super::compare;
-use super::transcript::is_final;
 
 /// A connection to the server under test.
 pub(super) struct Connection {

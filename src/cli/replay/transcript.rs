@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::client::is_final_json as is_final;
+
 /// What happened on a connection.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Record {
@@ -110,11 +112,6 @@ pub(super) fn last_lines(records: &[Record]) -> BTreeMap<u64, usize> {
         last.remove(&record.conn);
     }
     last
-}
-
-/// Whether this is the last message about its request.
-pub(super) fn is_final(message: &Value) -> bool {
-    matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))
 }
 
 /// A line is recorded as the JSON that it was; one that was none as a string, the end of the input as null.

@@ -1,0 +1,74 @@
+//! Where a request asks: in which game, and in which position.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+use crate::Settings;
+
+/// The shape of ids and of sessions' names.
+pub(crate) const NAME_PATTERN: &str = r"^[A-Za-z0-9._:-]{1,64}$";
+
+/// Whose rules a request speaks of: an open session's, or those that it names itself. Flat in the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum GameRef {
+    /// An open session.
+    Session {
+        /// The session's name.
+        session: String,
+    },
+    /// No session: a game and its rules.
+    Game {
+        /// The game.
+        game: String,
+        /// Its rules.
+        #[serde(skip_serializing_if = "Settings::is_empty")]
+        rules: Settings,
+    },
+}
+
+impl Default for GameRef {
+    fn default() -> Self {
+        Self::Session { session: String::new() }
+    }
+}
+
+impl JsonSchema for GameRef {
+    fn schema_name() -> Cow<'static, str> {
+        "GameRef".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rules = generator.subschema_for::<Settings>();
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "session": {
+                    "description": "An open session; excludes `game` and `rules`.",
+                    "type": "string",
+                    "pattern": NAME_PATTERN,
+                },
+                "game": { "description": "The game, where no session is named.", "type": "string" },
+                "rules": { "description": "Its rules.", "default": {}, "$ref": rules.get("$ref") },
+            },
+            "oneOf": [
+                { "required": ["session"], "properties": { "game": false, "rules": false } },
+                { "required": ["game"], "properties": { "session": false } },
+            ],
+        })
+    }
+}
+
+/// A position: where a game started and what was played since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Position {
+    /// The game's position text; absent: the initial position of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// The plies played since, in the game's move text; one that starts with `~` is a chance outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("default" = []))]
+    pub moves: Vec<String>,
+}
