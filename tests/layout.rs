@@ -71,9 +71,10 @@ fn crates_know_only_those_above_them() {
 
 #[test]
 fn no_modules_know_each_other_in_a_circle() {
+    let mut seen = 0;
     for (name, folder, _) in CRATES.into_iter().filter(|(name, ..)| *name != STATE) {
         let known = modules(&root().join(folder).join("src"));
-        assert!(!known.is_empty(), "{name} has no modules");
+        seen += known.len();
         // Whoever knows nobody who is left cannot be in a circle.
         let mut left = known.clone();
         loop {
@@ -86,6 +87,7 @@ fn no_modules_know_each_other_in_a_circle() {
         }
         assert!(left.is_empty(), "{name} has a circle: {left:#?}");
     }
+    assert!(seen > 50, "{seen} modules are few");
 }
 
 /// The top modules of a crate, each with those that it names.

@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
-use plyd::arena::archive::{Archive, ArchiveError};
 use plyd::arena::PlayedGame;
+use plyd::arena::archive::{Archive, ArchiveError};
 use plyd::bridge;
-use plyd::games::REGISTRY;
 use plyd::engine::settings;
+use plyd::games::REGISTRY;
 
 /// A file of this process in memory, where there is such a place.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::requests::newgame;
-use super::suite::{Trial, told};
 use super::talk::Talk;
+use super::trial::{Trial, told};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 /// The games that are offered, of those that the referee knows.

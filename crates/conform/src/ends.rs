@@ -4,8 +4,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, ping, session, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::signals;
 

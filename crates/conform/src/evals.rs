@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::describe::known;
 use super::requests::{after, go, inspect};
-use super::suite::Trial;
 use super::talk::Talk;
+use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, list, text};
 
 /// Boards of isolation where player 1 stands in the open and player 2 has one jump left, which the other

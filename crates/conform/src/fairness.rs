@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::memory::large_board;
 use super::requests::{endless, go, inspect, ping, stop, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
 use super::time::{Sample, answer, judge, measured, ms};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number};
 
 /// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::requests::{after, endless, go, inspect, ping, stop, with};
-use super::suite::Trial;
 use super::talk::Talk;
+use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, number, texts};
 
 /// How long the figures of `status` may take to follow what they count.

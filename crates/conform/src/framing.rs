@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::requests::{ping, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, holds, like, text};
 
 /// The longest line, in bytes.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, ping, with};
-use super::suite::{Check, Trial};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[

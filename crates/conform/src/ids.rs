@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
 use plyd_protocol::client::is_final_json as is_final;
 

@@ -10,7 +10,7 @@
 //!    check of its own; `referee`: the rules behind it.
 //! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`,
 //!    `figures`; `refusals` are a table, `refusals.txt`.
-//! 4. `suite`: which checks there are and how they are run; `promises`: what of the specification they cover.
+//! 4. `trial`: what a check is, and what it is given; `suite`: which there are and how they are run; `promises`: what of the specification they cover.
 
 mod describe;
 mod ends;
@@ -36,10 +36,12 @@ mod search;
 mod suite;
 mod talk;
 mod time;
+mod trial;
 mod verdict;
 mod websocket;
 mod witness;
 
 pub use promises::{Promise, promises};
-pub use suite::{Plan, Row, names, run};
+pub use suite::{Row, names, run};
+pub use trial::Plan;
 pub use verdict::Verdict;

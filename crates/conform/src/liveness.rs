@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::figures;
 use super::referee::{self, Root};
 use super::requests::{endless, go, inspect, newgame, ping, session, with};
-use super::suite::{Check, Trial};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// How long a server may leave unread what it is sent before it must have closed the connection:

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::preparation::slow_positions;
 use super::requests::{endless, go, inspect, ping, session, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// A line of about this many bytes is near the longest that is allowed.

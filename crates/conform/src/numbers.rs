@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::requests::{go, newgame, ping, with};
-use super::suite::{Check, Trial};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, holds, like, text};
 
 /// The largest integer on the wire.

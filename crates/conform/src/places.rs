@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::requests::{endless, go};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
 
 /// More connections than this are not opened.

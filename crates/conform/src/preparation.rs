@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, inspect, newgame, session, stop};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
 use super::time::{judge, measured, ms};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
 /// How long after the end of a search the server may still look for a legal move, and how late it may be

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::referee;
 use super::requests::{endless, go, with};
-use super::suite::Trial;
 use super::talk::Talk;
+use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, text};
 
 /// Positions that a search decides soon, in games that are offered.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, newgame, session, stop, update, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[

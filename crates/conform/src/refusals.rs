@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, session, stop};
-use super::suite::Trial;
 use super::talk::Talk;
+use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like};
 
 /// A row: the line, and the id, the code and the pointer of the error.

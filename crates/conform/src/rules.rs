@@ -9,8 +9,8 @@ use super::evals;
 use super::liveness::rounds;
 use super::referee::{self, Root};
 use super::requests::{after, endless, go, inspect, newgame, session, with};
-use super::suite::{Check, Trial, told};
 use super::talk::Talk;
+use super::trial::{Check, Trial, told};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 const WANTS: [&str; 11] =

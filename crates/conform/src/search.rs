@@ -7,8 +7,8 @@ use super::figures;
 use super::proofs;
 use super::referee;
 use super::requests::{after, endless, go, inspect, newgame, session, stop, with};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::proofs;
 use super::requests::{endless, go, ping, stop, update, with};
-use super::suite::{Check, Trial};
 use super::talk::{Heard, Talk};
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 
 /// How often each wait is measured.

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 
 use super::requests::{endless, go, ping};
-use super::suite::{Check, Trial};
 use super::talk::Talk;
+use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::Lines;
 use plyd_protocol::client::websocket::{Encoder, Opening};

@@ -209,10 +209,7 @@ impl State {
         self.watch_idle(id, now_ns);
         Ok(ResultBody::Hello(wire::HelloResult {
             protocol: wire::VERSION,
-            server: wire::Server {
-                name: env!("CARGO_PKG_NAME").to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
+            server: wire::Server { name: "plyd".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
             features: FEATURES.map(str::to_owned).to_vec(),
             games,
             limits,
