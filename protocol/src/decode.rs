@@ -184,10 +184,14 @@ fn go(f: &mut Fields<'_>) -> Go {
         queue: f.or("queue", false, flag),
     };
     if is_unbounded_move(f) {
-        f.missing("clock");
+        f.missing_any("clock", MISSING_CLOCK);
     }
     go
 }
+
+/// What a search for a move without a clock and a limit lacks.
+const MISSING_CLOCK: &str =
+    "mode `move` needs a `clock` or a `limit`; `\"mode\":\"analyse\"` needs neither and runs until `stop`";
 
 /// Whether a `go` asks for a move but has neither clock nor limit. Judged by what is there, right or wrong: a
 /// limit of a wrong type is not a missing clock.
@@ -222,7 +226,7 @@ fn game_ref(f: &mut Fields<'_>) -> GameRef {
         return GameRef::Session { session: f.required("session", name) };
     }
     if !f.has("game") {
-        f.missing("session");
+        f.missing_any("session", "missing `session`, or `game` (and its `rules`)");
     }
     GameRef::Game {
         game: f.or("game", String::new(), any_text),
@@ -247,7 +251,7 @@ fn stop_target(f: &mut Fields<'_>) -> StopTarget {
         return StopTarget::Session(f.required("session", name));
     }
     if matches!(f.value("all"), None | Some(Value::Bool(false))) {
-        f.missing("target");
+        f.missing_any("target", "give `target`, `session` or `\"all\":true`");
     }
     f.known("target");
     f.known("session");

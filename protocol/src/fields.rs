@@ -178,6 +178,10 @@ pub(crate) fn word<'a, T: Deserialize<'a>>(item: Item<'a>) -> Option<T> {
     let text = item.str()?;
     match T::deserialize(text.into_deserializer()) {
         Ok(word) => Some(word),
+        Err(Expected([only])) => {
+            let message = format_args!("only `{only}` is possible, found `{}`", echo(text));
+            item.bad_value(ErrorCode::BadEnum, message)
+        }
         Err(Expected(words)) => {
             let message = format_args!("`{}` is none of {}", echo(text), words.join(", "));
             item.bad_value(ErrorCode::BadEnum, message)
@@ -319,7 +323,16 @@ impl<'a> Fields<'a> {
 
     /// Records that a field is missing.
     pub(crate) fn missing(&self, name: &str) {
-        let message = || format!("missing field `{name}`");
+        self.lacks(name, || format!("missing field `{name}`"));
+    }
+
+    /// Records that one of several fields is missing; the message says which would do, the pointer is that of
+    /// `name`.
+    pub(crate) fn missing_any(&self, name: &str, message: &str) {
+        self.lacks(name, || message.to_owned());
+    }
+
+    fn lacks(&self, name: &str, message: impl FnOnce() -> String) {
         self.record(Stage::Missing, self.at, ErrorCode::MissingField, name, message);
     }
 

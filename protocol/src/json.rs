@@ -54,6 +54,16 @@ impl Malformed {
         Self { code: ErrorCode::BadJson, message: message.to_string() }
     }
 
+    /// What serde_json says, with the place as a byte of the line, counted from 1: an error has a field `line`
+    /// of its own. A message of a WebSocket may hold line feeds.
+    fn syntax(text: &str, error: &serde_json::Error) -> Self {
+        let said = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let before: usize =
+            text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        Self::json(format_args!("{} at byte {}", said.trim_end_matches(&place), before + error.column()))
+    }
+
     /// What is left to go wrong once the syntax is checked: serde_json looks at surrogates only when it
     /// unescapes.
     fn surrogate(_: serde_json::Error) -> Self {
@@ -65,12 +75,12 @@ impl Malformed {
 pub(crate) fn parse(line: &[u8]) -> Result<Vec<(String, Node)>, Malformed> {
     let text = str::from_utf8(line).map_err(|error| Malformed {
         code: ErrorCode::BadUtf8,
-        message: format!("not UTF-8 at byte {}", error.valid_up_to()),
+        message: format!("not UTF-8 at byte {}", error.valid_up_to() + 1),
     })?;
     if text.starts_with('\u{feff}') {
         return Err(Malformed::json("a byte-order mark"));
     }
-    let _checked: &RawValue = serde_json::from_str(text).map_err(Malformed::json)?;
+    let _checked: &RawValue = serde_json::from_str(text).map_err(|error| Malformed::syntax(text, &error))?;
     match (Reader { line: text, at: 0 }).node(1)?.value {
         Value::Object(fields) => Ok(fields),
         other => Err(Malformed {

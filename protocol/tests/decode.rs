@@ -63,6 +63,32 @@ fn what_is_no_json_object() {
     }
 }
 
+/// What the message of a fault says to somebody who does not know the protocol yet: `line | words of it`.
+#[test]
+fn messages_say_what_to_send_instead() {
+    let table = r#"
+        {"id":"1","cmd":"go","position":{},"clock":{"kind":"none"}} | missing `session`, or `game` (and its `rules`)
+        {"id":"1","cmd":"inspect","rules":{},"position":{}} | missing `session`, or `game` (and its `rules`)
+        {"id":"1","cmd":"stop"} | give `target`, `session` or `"all":true`
+        {"id":"1","cmd":"stop","all":false} | give `target`, `session` or `"all":true`
+        {"id":"1","cmd":"go","session":"s","position":{}} | a `clock` or a `limit`; `"mode":"analyse"`
+        {"id":"1","cmd":"update","target":"g","mode":"ponder"} | only `move` is possible, found `ponder`
+        {"id":"1","cmd":"quit","mode":"cancel"} | `cancel` is none of finish, stop
+        {"id":"1","cmd":"ping",} | at byte 24
+        {"id":"1" | at byte 9
+        "#;
+    for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+        let (line, words) = row.split_once(" | ").unwrap();
+        let message = decode(line.as_bytes()).unwrap_err().message;
+        assert!(message.contains(words) && !message.contains(" line "), "{row}\n{message}");
+    }
+    // A message of a WebSocket may hold line feeds, and its bytes count through.
+    let message = decode(b"{\"id\":\n\n  x}").unwrap_err().message;
+    assert!(message.ends_with(" at byte 11"), "{message}");
+    let message = decode(b"{\"id\":\"\xff\"}").unwrap_err().message;
+    assert_eq!(message, "not UTF-8 at byte 8");
+}
+
 #[test]
 fn ids_and_commands() {
     check(
