@@ -5,11 +5,13 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use common::process;
 use plyd_protocol::{Envelope, Message};
+use rustix::process::Signal;
 use serde_json::Value;
 
 const GAME: &str = "l-game";
@@ -104,6 +106,16 @@ fn nonsense_is_refused_with_a_way_out() {
         (&["replay", "Cargo.toml"], "line 1"),
         (&["serve", "--tcp", "7117"], "127.0.0.1:7117"),
         (&["serve", "--token-file", "/nowhere"], "--token-file"),
+        (&["serve", "--engines", "x"], "a whole number from 1"),
+        (&["serve", "--engines", "-1"], "a whole number from 1"),
+        (&["serve", "--engines", "0"], "a whole number from 1"),
+        (&["serve", "--idle", "1e9"], "a whole number from 0"),
+        (&["serve", "--idle", "-1"], "a whole number from 0"),
+        (&["serve", "--keepalive", "32768"], "a whole number from 0 to 32767"),
+        (&["serve", "--threads", "0"], "a whole number from 1 to 256"),
+        (&["serve", "--threads", "-2"], "a whole number from 1 to 256"),
+        (&["serve", "--search-nice", "20"], "a whole number from 0 to 19"),
+        (&["serve", "--hash-mb", "1.5"], "a whole number from 1"),
         (&["completions", "cmd"], "bash"),
     ] {
         let output = plyd(arguments);
@@ -173,5 +185,82 @@ fn an_address_in_use_is_a_failure_with_a_reason() {
     let output = plyd(&["serve", "--tcp", &address]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains(&address), "{text}");
+    assert!(text.contains(&address) && text.contains("port 0 for any free one"), "{text}");
+}
+
+#[test]
+fn a_path_that_cannot_be_a_socket_is_a_failure_with_a_reason() {
+    // Not below the directory of the build, whose path may be too long for a socket.
+    let directory = std::env::temp_dir().join(format!("plyd-cli-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (file, live) = (directory.join("file"), directory.join("live"));
+    std::fs::write(&file, "").unwrap();
+    let _listens = std::os::unix::net::UnixListener::bind(&live).unwrap();
+    let long = directory.join("x".repeat(120));
+    for (path, word) in [
+        (&file, "a file is there"),
+        (&directory, "a directory is there"),
+        (&live, "another server listens there"),
+        (&long, if cfg!(target_os = "linux") { "at most 107 bytes" } else { "at most" }),
+    ] {
+        let path = path.to_str().unwrap();
+        let output = plyd(&["serve", "--unix", path]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(path) && text.contains(word), "no `{word}`: {text}");
+    }
+    assert!(file.is_file(), "what is no socket stays");
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn zero_leaves_a_limit_out_where_there_may_be_none() {
+    let hello = br#"{"id":"h","cmd":"hello","protocol":{"min":1,"max":1}}"#;
+    let output =
+        plyd_with(&["serve", "--stdio", "--idle", "0", "--per-address", "0", "--keepalive", "0"], hello);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["limits"]["idle_ms"], 0, "{answer}");
+    assert_eq!(answer["limits"]["connections_per_address"], 0, "{answer}");
+}
+
+#[test]
+fn a_daemon_logs_what_it_listens_on_and_nothing_else() {
+    let socket = std::env::temp_dir().join(format!("plyd-cli-{}.sock", std::process::id()));
+    let path = socket.to_str().unwrap();
+    for (flag, at, named) in [
+        ("--tcp", "127.0.0.1:0", "127.0.0.1:"),
+        ("--ws", "127.0.0.1:0", "127.0.0.1:"),
+        ("--unix", path, path),
+    ] {
+        let mut launch = process::plyd(["serve", flag, at]);
+        launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut server = process::spawn(launch);
+        let mut log = BufReader::new(server.take_stderr().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        assert!(line.contains("INFO") && line.contains(&format!("listening on {named}")), "{line}");
+        process::signal(&server, Signal::TERM);
+        assert!(process::exit(&mut server).success());
+        let mut rest = String::new();
+        log.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "what is no warning is logged with -v only");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_be_called_is_named() {
+    for called in ["tcp=127.0.0.1:1", "ws=127.0.0.1:1", "unix=/nowhere.sock"] {
+        let output = plyd(&["conform", called, "--only", "framing/line-ends"]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(called.split_once('=').unwrap().1), "{text}");
+    }
+}
+
+#[test]
+fn nonsense_for_the_reaper_is_one_line() {
+    let output = plyd_with(&["reaper"], b"nonsense\nmore\n");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+    assert!(text.contains("`nonsense`") && text.contains("+4711"), "{text}");
 }

@@ -105,6 +105,19 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
+fn http_on_standard_input_is_named() {
+    let (_server, mut peer) = Server::stdio(&[]);
+    for (line, is_http) in [("GET / HTTP/1.1\r", true), ("POST /x", true), ("go: x", false), ("go", false)] {
+        peer.bytes(format!("{line}\n").as_bytes());
+        let fault = peer.fault();
+        check(&fault, line, ["-", "bad_json", "-"]);
+        assert_eq!(fault["fatal"], false, "{fault}");
+        assert_eq!(fault["message"].as_str().unwrap().contains("this is HTTP"), is_http, "{fault}");
+        peer.ping();
+    }
+}
+
+#[test]
 fn lines_are_counted_whatever_is_in_them() {
     let (mut server, mut peer) = Server::stdio(&[]);
     // Each fault with the number of the line that it is on.

@@ -54,8 +54,8 @@ impl Malformed {
         Self { code: ErrorCode::BadJson, message: message.to_string() }
     }
 
-    /// What serde_json says, with the place as a byte of the line, counted from 1: an error has a field `line`
-    /// of its own. A message of a WebSocket may hold line feeds.
+    /// What serde_json says, with the place as a byte of the line, counted from 1: an error has a field
+    /// `line` of its own. A message of a WebSocket may hold line feeds.
     fn syntax(text: &str, error: &serde_json::Error) -> Self {
         let said = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());

@@ -41,8 +41,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
-use crate::daemon::log;
+use crate::daemon::{self, log};
 use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.
@@ -100,8 +102,8 @@ enum Command {
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
     Conform(conform::Args),
-    /// End the processes that a command started, if it is killed; started by `plyd arena`, `conform` and
-    /// `replay`
+    /// Internal; you do not need it. `plyd arena`, `conform` and `replay` start it, so that the players and
+    /// servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
     /// Print a completion script for a shell
@@ -142,7 +144,10 @@ fn run(command: Command) -> Result<(), Failure> {
         // Told by `eprintln!`, which panics where stderr cannot be written.
         .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
-        .with_max_level(verbosity)
+        // What is listened on is always shown; the filter below decides of the rest.
+        .with_max_level(verbosity.max(LevelFilter::INFO))
+        .finish()
+        .with(Targets::new().with_default(verbosity).with_target(daemon::LISTENING, LevelFilter::TRACE))
         .init();
     // Not the lock of stdout: a serving daemon writes there from a thread of its own.
     let mut out = BufWriter::new(io::stdout());

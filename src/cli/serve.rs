@@ -26,13 +26,16 @@ Examples:
   plyd serve --tcp 0.0.0.0:7117 --token-file token      clients must know the token
   plyd serve --ws 127.0.0.1:7118 --ws-origin http://localhost:8080
                                                         WebSocket, also for pages from there
+  plyd serve --tcp 127.0.0.1:7117 --connections 20 --idle 600 --engines 40 --hash-mb 512
+                                                        lower limits, for a small machine
 
-The log goes to stderr: -v tells connections, -vv searches, -vvv everything.")]
+The log goes to stderr: what it listens on and what goes wrong; -v adds connections, -vv searches, -vvv everything. How to \
+run a daemon for others, and what memory it takes: docs/operating.md.")]
 pub(super) struct Args {
     /// Serve standard input and output; this is the default where nothing else is served
     #[arg(long)]
     stdio: bool,
-    /// Serve TCP at this address, such as 127.0.0.1:7117 (port 0: a free one, told in the log)
+    /// Serve TCP at this address, such as 127.0.0.1:7117 (port 0: a free one, which the log names)
     #[arg(long, value_name = "ADDR", value_parser = address)]
     tcp: Vec<String>,
     /// Serve WebSocket at this address, such as 127.0.0.1:7118, one JSON object a text message
@@ -57,49 +60,52 @@ pub(super) struct Args {
     means: Means,
 }
 
-/// What peers may take; `hello` tells these numbers to each.
+/// What peers may take; `hello` reports these numbers to each.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 struct Bounds {
     /// Connections over sockets that have sent hello [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     connections: Option<u32>,
     /// Connections that have not sent hello yet; a new one replaces the oldest [default: 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     strangers: Option<u32>,
-    /// Connections from one address; users behind one router share an address [default: no limit]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Connections from one address, or from one IPv6 /64 network; at the limit a newcomer replaces the
+    /// oldest that has not sent hello, or is refused. Users behind one router share an address [default: 0,
+    /// no limit]
+    #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX), allow_negative_numbers = true)]
     per_address: Option<u32>,
     /// Seconds within which a connection over a socket must send hello [default: 30]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     hello_within: Option<u32>,
     /// Seconds after which a connection over a socket that neither sends nor waits for anything is closed
-    /// [default: never]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    /// [default: 0, never]
+    #[arg(long, value_name = "SECONDS", value_parser = whole(0, u32::MAX), allow_negative_numbers = true)]
     idle: Option<u32>,
     /// Seconds of silence before TCP keepalive probes; 0 for none [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=32_767))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole(0, 32_767), allow_negative_numbers = true)]
     keepalive: Option<u32>,
-    /// Searches in flight over all connections; sessions keep their trees between searches while there is
-    /// room [default: 512]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Searches in flight over all connections; at the limit a new one is `overloaded`, or replaces one of
+    /// the connection that has most. Sessions keep their trees between searches while there is room [default:
+    /// 512]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     engines: Option<u32>,
     /// Memory in MiB for the pending requests of one connection; the server stops reading from it at the
     /// limit [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     request_mb: Option<u32>,
     /// Memory in MiB for the pending requests of all connections [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     requests_mb: Option<u32>,
     /// Memory in MiB for what the sessions of one connection remember [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     session_mb: Option<u32>,
     /// Memory in MiB for what the sessions of all connections remember [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     sessions_mb: Option<u32>,
     /// Once so many MiB of answers are unsent over all connections, answers above 1 MiB are refused [default:
     /// 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     unsent_mb: Option<u32>,
 }
 
@@ -130,17 +136,18 @@ impl Bounds {
 /// What any daemon may be given, whatever it serves.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Means {
-    /// Search threads that run at once; the number of cores when absent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
-    /// Run search threads at this nice value above that of the threads that read and write; 1 when absent,
-    /// and 0 where only standard input and output are served
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
-    search_nice: Option<u8>,
-    /// Memory of all hash tables in MiB
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Search threads that run at once, 1 to 256 [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = whole(1, 256), allow_negative_numbers = true)]
+    threads: Option<u32>,
+    /// How much lower the priority of search threads is than that of the threads that read and write: 0
+    /// (equal) to 19 [default: 1, or 0 if only standard input and output are served]
+    #[arg(long, value_name = "N", value_parser = whole(0, 19), allow_negative_numbers = true)]
+    search_nice: Option<u32>,
+    /// Memory of all hash tables in MiB [default: 1024]
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     hash_mb: Option<u32>,
-    /// Append every line of every connection to this file
+    /// Append every line of every connection to this file. It grows for ever: to start a new one, rename it
+    /// and restart the server
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
     /// Log more; may be given up to three times
@@ -160,12 +167,12 @@ impl Means {
     pub(super) fn config(self, listens: bool) -> Config {
         let mut limits = Limits::default();
         if let Some(threads) = self.threads {
-            limits.cores = threads.into();
+            limits.cores = threads as usize;
         }
         if let Some(mb) = self.hash_mb {
             limits.hash_bytes = u64::from(mb) << 20;
         }
-        let search_nice = self.search_nice.unwrap_or(listens.into());
+        let search_nice = self.search_nice.map_or(listens.into(), |nice| nice as u8);
         Config { transcript: self.transcript, search_nice, limits, ..Config::default() }
     }
 
@@ -191,6 +198,15 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let mut config = Config { stdio, tcp, ws, ws_origins, unix, token, insecure, ..means.config(listens) };
     bounds.apply(&mut config.limits);
     daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// What reads a whole number of that range.
+fn whole(min: u32, max: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| match text.parse() {
+        Ok(number) if (min..=max).contains(&number) => Ok(number),
+        _ if max == u32::MAX => Err(format!("give a whole number from {min}")),
+        _ => Err(format!("give a whole number from {min} to {max}")),
+    }
 }
 
 /// An address with a port; names are looked up when the daemon binds.

@@ -157,13 +157,17 @@ impl<'a> Trial<'a> {
 
     /// Skips the check over sockets.
     pub(super) fn needs_stdio(&self) -> Checked {
-        if self.is_stdio() { Ok(()) } else { Err(Stop::skipped("of processes on standard streams alone")) }
+        if self.is_stdio() {
+            Ok(())
+        } else {
+            Err(Stop::skipped("standard streams only: give a command behind `--`"))
+        }
     }
 
     /// Skips the check where there is one connection alone.
     pub(super) fn needs_several_connections(&self) -> Checked {
         if self.is_stdio() {
-            Err(Stop::skipped("of servers at an address alone: standard streams are one connection"))
+            Err(Stop::skipped("several connections only: call a server with tcp=HOST:PORT"))
         } else {
             Ok(())
         }
@@ -171,7 +175,11 @@ impl<'a> Trial<'a> {
 
     /// Skips the check on standard streams.
     pub(super) fn needs_socket(&self) -> Checked {
-        if self.is_stdio() { Err(Stop::skipped("of sockets alone")) } else { Ok(()) }
+        if self.is_stdio() {
+            Err(Stop::skipped("sockets only: call a server with tcp=HOST:PORT"))
+        } else {
+            Ok(())
+        }
     }
 }
 

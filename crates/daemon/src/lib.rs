@@ -79,6 +79,14 @@ pub use transport::local::Connection;
 /// searches.
 const BLOCKING_THREADS: usize = 2;
 
+/// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing where
+/// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can
+/// connect to a port of the system's choice without them.
+pub const LISTENING: &str = "plyd::listening";
+
+/// The longest path of a Unix socket, in bytes: the system's address has room for these and a zero.
+const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
+
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -338,17 +346,12 @@ impl Daemon {
     /// Listens on a TCP address, unless other machines reach it and nothing keeps strangers out.
     async fn listen(&self, at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
-        let listener = TcpListener::bind(at).await.map_err(failed)?;
+        let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
         let address = listener.local_addr().map_err(failed)?;
         if !self.is_open && !address.ip().to_canonical().is_loopback() {
             return Err(ServeError::Exposed { at: at.to_owned() });
         }
-        if at.ends_with(":0") {
-            // Nobody can connect who is not told which port it became.
-            tracing::warn!(%address, "listening on a port of the system's choice");
-        } else {
-            tracing::info!(%address, "listening");
-        }
+        tracing::info!(target: LISTENING, "listening on {address}");
         Ok((listener, address))
     }
 
@@ -367,10 +370,10 @@ impl Daemon {
     pub fn serve_unix(&self, path: &Path) -> Result<SocketFile, ServeError> {
         let failed = |error| ServeError::Listen { at: path.display().to_string(), error };
         remove_stale(path).map_err(failed)?;
-        let listener = UnixListener::bind(path).map_err(failed)?;
+        let listener = UnixListener::bind(path).map_err(|error| failed(path_advice(path, error)))?;
         let file = SocketFile(path.to_owned());
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        tracing::info!(path = %path.display(), "listening");
+        tracing::info!(target: LISTENING, "listening on {}", path.display());
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(path.display().to_string(), move || {
             transport::net::accept_unix(Arc::clone(&shared), Arc::clone(&listener))
@@ -459,6 +462,37 @@ impl Drop for SocketFile {
             tracing::debug!(path = %self.0.display(), %error, "the socket is gone already");
         }
     }
+}
+
+/// What the system says of a TCP address, and what to do about it.
+fn listen_advice(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return error;
+    }
+    let advice = "another server may run there; choose another port, or port 0 for any free one";
+    io::Error::new(error.kind(), format!("{error}: {advice}"))
+}
+
+/// What is wrong with the path of a Unix socket: the system says the same of whatever stands there.
+fn path_advice(path: &Path, error: io::Error) -> io::Error {
+    let length = path.as_os_str().len();
+    if length > MAX_SOCKET_PATH {
+        let message =
+            format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
+        return io::Error::new(error.kind(), message);
+    }
+    let found = std::fs::symlink_metadata(path).map(|found| found.file_type());
+    let Some(found) = found.ok().filter(|_| error.kind() == io::ErrorKind::AddrInUse) else {
+        return error;
+    };
+    let what = if found.is_socket() {
+        "another server listens there"
+    } else if found.is_dir() {
+        "a directory is there; choose a name in it that is free"
+    } else {
+        "a file is there that is no socket; choose another path, or remove it"
+    };
+    io::Error::new(error.kind(), what)
 }
 
 /// Removes a socket to which nobody listens. Any other file stays, so that binding fails.

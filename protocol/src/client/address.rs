@@ -1,6 +1,7 @@
 //! Where a server is found: a program to start, or an address to call.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -73,12 +74,18 @@ impl Address {
     /// # Errors
     /// [`LineError::Start`] if there is no such program, [`LineError::Connect`] if nobody listens there.
     pub fn lines(&self) -> Result<Lines, LineError> {
-        match self {
-            Self::Program(program) => Lines::spawn(program.launch(None)?),
-            Self::Tcp(address) => Lines::connect(address),
-            Self::WebSocket(address) => Lines::connect_websocket(address),
-            Self::Unix(path) => Lines::connect_unix(path),
-        }
+        let (connected, place) = match self {
+            Self::Program(program) => return Lines::spawn(program.launch(None)?),
+            Self::Tcp(address) => (Lines::connect(address), address.clone()),
+            Self::WebSocket(address) => (Lines::connect_websocket(address), address.clone()),
+            Self::Unix(path) => (Lines::connect_unix(path), path.display().to_string()),
+        };
+        connected.map_err(|error| match error {
+            LineError::Connect(error) => {
+                LineError::Connect(io::Error::new(error.kind(), format!("{place}: {error}")))
+            }
+            error => error,
+        })
     }
 }
 

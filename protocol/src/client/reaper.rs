@@ -197,9 +197,10 @@ fn find(program: &OsStr, command: &Command) -> io::Result<()> {
 /// Reads which groups begin (`+123`) and end (`-123`) until the input ends, then kills those that are left.
 ///
 /// # Errors
-/// The input cannot be read; what is left is killed then too.
+/// The input cannot be read, or a line of it says nothing of the kind; what is left is killed then too.
 pub fn reap(input: impl BufRead) -> io::Result<()> {
     let mut groups = HashSet::new();
+    let mut nonsense = None;
     let read = input.lines().try_for_each(|line| {
         let line = line?;
         let (sign, number) = line.split_at_checked(1).unwrap_or_default();
@@ -207,8 +208,11 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
         if let Some(group) = number.parse().ok().filter(|group| *group > 1).and_then(Pid::from_raw) {
             match sign {
                 "+" => drop(groups.insert(group)),
-                _ => drop(groups.remove(&group)),
+                "-" => drop(groups.remove(&group)),
+                _ => nonsense = nonsense.take().or(Some(line)),
             }
+        } else if !line.is_empty() {
+            nonsense = nonsense.take().or(Some(line));
         }
         Ok(())
     });
@@ -217,7 +221,13 @@ pub fn reap(input: impl BufRead) -> io::Result<()> {
         // The group has the number of the process that leads it, which may have left it.
         let _ended_already = kill_process(group, Signal::KILL);
     }
-    read
+    read.and_then(|()| match nonsense {
+        None => Ok(()),
+        Some(line) => {
+            let message = format!("expected lines like +4711 or -4711, found `{}`", crate::echo(&line));
+            Err(io::Error::new(io::ErrorKind::InvalidData, message))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -239,7 +249,8 @@ mod tests {
         };
         let (mut left, mut ended) = (start(), start());
         let lines = format!("+{0}\n+{1}\nnonsense\n\n-{1}\n", left.id(), ended.id());
-        reap(lines.as_bytes()).unwrap();
+        let error = reap(lines.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("`nonsense`"), "{error}");
         let status = left.wait_exit(Instant::now() + Duration::from_secs(40)).unwrap();
         assert_eq!(status.unwrap().signal(), Some(Signal::KILL.as_raw()));
         assert!(ended.wait_exit(Instant::now()).unwrap().is_none(), "it was released");

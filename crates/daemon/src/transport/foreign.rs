@@ -12,6 +12,19 @@ pub(super) fn protocol(line: &[u8]) -> Option<&'static str> {
     (is_request_line(line) || is_header(line)).then_some("HTTP")
 }
 
+/// What is said of a bad line where HTTP is harmless, because no browser can write there; none if it is no
+/// request. A line such as `go: x` passes for a header only where it must.
+pub(super) fn request_message(line: &[u8]) -> Option<String> {
+    is_request_line(line).then(|| message("HTTP"))
+}
+
+/// What a peer is answered that speaks another protocol.
+pub(super) fn message(protocol: &str) -> String {
+    format!(
+        "this is {protocol}, but here each line is a JSON object, such as {{\"id\":\"1\",\"cmd\":\"ping\"}}"
+    )
+}
+
 /// Whether a line is a method and a target that a browser or a proxy can name: a path, `*`, a URL, or
 /// anything with a version behind it.
 fn is_request_line(line: &[u8]) -> bool {
@@ -64,6 +77,8 @@ mod tests {
             assert_eq!(protocol(line.as_bytes()), Some("HTTP"), "{line:?}");
         }
         assert_eq!(protocol(b"\x16\x03\x01"), Some("TLS"));
+        assert!(request_message(b"GET / HTTP/1.1\r").is_some_and(|text| text.contains("HTTP")));
+        assert_eq!(request_message(b"go: x"), None);
     }
 
     #[test]

@@ -149,7 +149,14 @@ impl Received {
                         weight = request.heap_bytes();
                         Content::Request(Box::new(request))
                     }
-                    Err(fault) => Content::Fault(fault),
+                    Err(mut fault) => {
+                        if fault.code == wire::ErrorCode::BadJson
+                            && let Some(message) = foreign::request_message(&bytes)
+                        {
+                            fault.message = message;
+                        }
+                        Content::Fault(fault)
+                    }
                 };
                 (number, content)
             }

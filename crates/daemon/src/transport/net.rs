@@ -256,8 +256,7 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
             head.truncate(MAX_REQUEST_LINE);
             if let Some(protocol) = foreign::protocol(&head) {
                 let at = Arrival { conn, line: framing.number(), received_ns: time, bytes: 0 };
-                let message = format!("this is {protocol}, but the port speaks JSON lines");
-                shared.with(|state| state.foreign(&at, &message, now_ns()));
+                shared.with(|state| state.foreign(&at, &foreign::message(protocol), now_ns()));
                 return true;
             }
         }
