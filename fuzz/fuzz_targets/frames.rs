@@ -10,7 +10,7 @@
 #[allow(unreachable_pub, reason = "it is written for a module of a library")]
 mod frames;
 
-use frames::{Frames, Piece, put_close, put_ping, put_pong, put_text};
+use frames::{Frames, Piece, put_close, put_ping, put_pong, put_text_header};
 use libfuzzer_sys::fuzz_target;
 use plyd::zobrist::SplitMix64;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -194,7 +194,8 @@ fn written(payload: &[u8]) {
     let reason = str::from_utf8(control).unwrap_or_default();
     let close = [&1000_u16.to_be_bytes(), reason.as_bytes()].concat();
     let mut out = Vec::new();
-    put_text(&mut out, payload);
+    put_text_header(&mut out, payload.len());
+    out.extend_from_slice(payload);
     put_pong(&mut out, control);
     put_ping(&mut out);
     put_close(&mut out, CloseCode::Normal, reason);

@@ -36,7 +36,7 @@ pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
 pub use message::{
     BestMove, Bound, Envelope, ErrorMessage, Info, Line, Message, Notice, NoticeKind, Outcome, Player, Proof,
-    ProofOutcome, Reason, Score, Stats, Timing, splice,
+    ProofOutcome, Reason, Score, Stats, Timing, splice, stamp,
 };
 pub use position::{GameRef, Position};
 pub use request::{

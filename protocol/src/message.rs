@@ -38,9 +38,16 @@ impl Message {
 /// Stamps the body of a message: `{...}` becomes `{"seq":..,"t_us":..,...}`.
 #[must_use]
 pub fn splice(body: &str, seq: u64, t_us: u64) -> String {
+    let (head, rest) = stamp(body, seq, t_us);
+    head + rest
+}
+
+/// The same without a copy of the body: what the line begins with, and the part of the body that follows.
+#[must_use]
+pub fn stamp(body: &str, seq: u64, t_us: u64) -> (String, &str) {
     let rest = body.strip_prefix('{').unwrap_or(body);
     let comma = if rest.starts_with('}') { "" } else { "," };
-    format!("{{\"seq\":{seq},\"t_us\":{t_us}{comma}{rest}")
+    (format!("{{\"seq\":{seq},\"t_us\":{t_us}{comma}"), rest)
 }
 
 /// A message as it stands on the line.

@@ -125,11 +125,11 @@ impl State {
         Taken::Wait
     }
 
-    /// Notes that a writer got on.
-    pub(super) fn writer_progress(&mut self, id: ConnId, now_ns: u64) {
-        if let Some(conn) = self.conns.get_mut(&id) {
-            conn.outbox.note_progress(now_ns);
-        }
+    /// Notes that a writer got on; gives whether it is to go on, since its connection was not cut off.
+    pub(super) fn writer_progress(&mut self, id: ConnId, now_ns: u64) -> bool {
+        let Some(conn) = self.conns.get_mut(&id) else { return false };
+        conn.outbox.note_progress(now_ns);
+        true
     }
 
     /// Notes that all that was taken is written.
@@ -327,7 +327,7 @@ impl State {
             self.dismiss(worker);
         }
         self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
-        if held_bytes > LARGE_LEFTOVER {
+        if held_bytes.max(conn.outbox.unsent()) > LARGE_LEFTOVER {
             self.effects.large_leftovers.push(Box::new(conn));
         } else {
             self.effects.leftovers.push(Box::new(conn));

@@ -12,13 +12,14 @@
 //! bounded for all), `intake` (the memory of requests in flight), `session` (what requests do), `holdings`
 //! (what sessions hold), `searches` (the life of searches), `threads` (the search threads' place in the
 //! state), `prepare` and `describe` (the slow part of requests), `pool`, `worker` and `watchdog` (the threads
-//! themselves), `priority` (of those that compute), `transport`, `transcript`.
+//! themselves), `priority` (of those that compute), `discard` (who frees memory), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
 mod budget;
 mod conn;
 mod describe;
+mod discard;
 mod holdings;
 mod intake;
 mod job;
@@ -48,7 +49,6 @@ use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -216,23 +216,8 @@ impl Shared {
         if effects.quiet {
             self.quiet.notify_one();
         }
-        // The destructors of positions and engines are the games' code.
-        let discard = |leftovers: Vec<Box<dyn Any + Send>>| {
-            for leftover in leftovers {
-                if catch_unwind(AssertUnwindSafe(|| drop(leftover))).is_err() {
-                    tracing::error!("dropping what a game made panicked");
-                }
-            }
-        };
-        discard(effects.leftovers);
-        if !effects.large_leftovers.is_empty() {
-            let thread = std::thread::Builder::new().name("discard".to_owned());
-            let large = effects.large_leftovers;
-            if let Err(error) = thread.spawn(move || discard(large)) {
-                // It was freed here instead.
-                tracing::debug!(%error, "cannot start a thread to free memory");
-            }
-        }
+        discard::here(effects.leftovers);
+        discard::elsewhere(effects.large_leftovers);
     }
 
     fn is_over(&self) -> bool {

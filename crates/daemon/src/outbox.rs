@@ -9,11 +9,65 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 
+use super::discard;
+
 /// A message of more bytes is large: it says that much was asked, not that the reader is slow.
 pub(super) const LARGE_MESSAGE: usize = 1 << 20;
 
+/// A body of more bytes is written from where it was made: copying it would keep a thread that serves others.
+pub(super) const LONG_BODY: usize = 64 << 10;
+
 /// A search, over all connections.
 pub(super) type JobId = u64;
+
+/// A message with its stamp, as it stands on the line: whole, or without a long body's bytes, which stay
+/// where they are.
+#[derive(Debug)]
+pub(super) struct Stamped {
+    /// What the line begins with; all of it, unless a long body follows.
+    pub(super) head: String,
+    /// The rest.
+    pub(super) rest: Option<Arc<LongBody>>,
+}
+
+impl Stamped {
+    /// The bytes of the line, without its end.
+    pub(super) fn len(&self) -> usize {
+        self.head.len() + self.rest.as_ref().map_or(0, |rest| rest.as_str().len())
+    }
+
+    /// The line as one text, without its end.
+    pub(super) fn into_text(self) -> String {
+        match self.rest {
+            Some(rest) => self.head + rest.as_str(),
+            None => self.head,
+        }
+    }
+}
+
+/// The part of a long body that follows the stamp, shared by those who write it and record it. If it is
+/// large, a thread of its own frees it.
+#[derive(Debug)]
+pub(super) struct LongBody {
+    body: String,
+    /// Where the part begins.
+    start: usize,
+}
+
+impl LongBody {
+    /// The part as a text.
+    pub(super) fn as_str(&self) -> &str {
+        &self.body[self.start..]
+    }
+}
+
+impl Drop for LongBody {
+    fn drop(&mut self) {
+        if self.body.len() > LARGE_MESSAGE {
+            discard::elsewhere(vec![Box::new(std::mem::take(&mut self.body))]);
+        }
+    }
+}
 
 /// A message in the form in which it is queued: cheap to queue under the lock, made a line outside of it.
 #[derive(Debug)]
@@ -28,8 +82,13 @@ pub(super) enum Item {
 
 impl Item {
     /// The item as a line, without its line end.
-    pub(super) fn into_line(self, seq: u64, t_us: u64) -> String {
-        match self {
+    pub(super) fn stamp(self, seq: u64, t_us: u64) -> Stamped {
+        let head = match self {
+            Self::Body(body) if body.len() > LONG_BODY => {
+                let (head, rest) = wire::stamp(&body, seq, t_us);
+                let start = body.len() - rest.len();
+                return Stamped { head, rest: Some(Arc::new(LongBody { body, start })) };
+            }
             Self::Body(body) => wire::splice(&body, seq, t_us),
             Self::Info(mut info, lines) => {
                 info.lines = Arc::unwrap_or_clone(lines);
@@ -39,7 +98,8 @@ impl Item {
                 bestmove.lines = Arc::unwrap_or_clone(lines);
                 wire::Message::BestMove(bestmove).to_line(seq, t_us)
             }
-        }
+        };
+        Stamped { head, rest: None }
     }
 
     /// The bytes that it takes as a line, or a little more.
@@ -252,7 +312,11 @@ mod tests {
     }
 
     fn lines(outbox: &mut Outbox) -> Vec<String> {
-        outbox.take(usize::MAX, 0).into_iter().map(|taken| taken.item.into_line(taken.seq, 0)).collect()
+        outbox
+            .take(usize::MAX, 0)
+            .into_iter()
+            .map(|taken| taken.item.stamp(taken.seq, 0).into_text())
+            .collect()
     }
 
     #[test]
@@ -318,10 +382,28 @@ mod tests {
     }
 
     #[test]
+    fn a_long_body_stays_where_it_was_made_and_a_large_one_is_freed_elsewhere() {
+        let given = discard::tests::GIVEN.get();
+        for (bytes, is_long, is_large) in
+            [(LONG_BODY, false, false), (LONG_BODY + 1, true, false), (LARGE_MESSAGE + 1, true, true)]
+        {
+            let body = format!("{{{}}}", " ".repeat(bytes - 2));
+            let (begin, line) = (body.as_ptr(), wire::splice(&body, 1, 2));
+            let stamped = Item::Body(body).stamp(1, 2);
+            assert_eq!((stamped.len(), stamped.rest.is_some()), (line.len(), is_long), "{bytes}");
+            if let Some(rest) = &stamped.rest {
+                assert_eq!(rest.as_str().as_ptr(), begin.wrapping_add(1), "it was copied");
+            }
+            assert!(stamped.into_text() == line, "{bytes}");
+            assert_eq!(discard::tests::GIVEN.get() - given, usize::from(is_large), "{bytes}");
+        }
+    }
+
+    #[test]
     fn counted_bytes_cover_the_real_ones() {
         let (info, lines) = info(Best, "c3-c4");
         let item = Item::Info(info, lines);
         let counted = item.bytes();
-        assert!(counted >= item.into_line(u64::MAX, u64::MAX).len());
+        assert!(counted >= item.stamp(u64::MAX, u64::MAX).len());
     }
 }

@@ -474,6 +474,7 @@ impl State {
             (Output::Looked(body, named), _) => {
                 self.remember(task.conn, task.session.as_deref(), named);
                 if let Some(refusal) = self.no_room_for_answer(task.conn, body.len(), now_ns) {
+                    self.effects.leftovers.push(Box::new(body));
                     return self.commit(task, Output::Refused(refusal), now_ns);
                 }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::outbox::Stamped;
 use super::state::ConnId;
 
 /// Lines that may wait for the disk; past them lines are lost, and the loss is logged.
@@ -50,8 +51,23 @@ impl Load {
 }
 
 enum Entry {
-    Line { inbound: bool, t_us: u64, conn: ConnId, line: u64, bytes: Vec<u8> },
+    Line { t_us: u64, conn: ConnId, line: u64, said: Said },
     End,
+}
+
+/// A line by who said it.
+enum Said {
+    Client(Vec<u8>),
+    Server(Stamped),
+}
+
+impl Said {
+    fn len(&self) -> usize {
+        match self {
+            Self::Client(bytes) => bytes.len(),
+            Self::Server(line) => line.len(),
+        }
+    }
 }
 
 /// A line of the file.
@@ -88,14 +104,13 @@ impl Transcript {
 
     /// Notes a line from a client.
     pub(super) fn received(&self, conn: ConnId, line: u64, t_us: u64, bytes: &[u8]) {
-        let entry = || Entry::Line { inbound: true, t_us, conn, line, bytes: bytes.to_vec() };
+        let entry = || Entry::Line { t_us, conn, line, said: Said::Client(bytes.to_vec()) };
         self.note(bytes.len(), entry);
     }
 
     /// Notes a line to a client, whose number is its `seq`.
-    pub(super) fn sent(&self, conn: ConnId, seq: u64, t_us: u64, line: String) {
-        let entry = |bytes| Entry::Line { inbound: false, t_us, conn, line: seq, bytes };
-        self.note(line.len(), || entry(line.into_bytes()));
+    pub(super) fn sent(&self, conn: ConnId, seq: u64, t_us: u64, line: Stamped) {
+        self.note(line.len(), || Entry::Line { t_us, conn, line: seq, said: Said::Server(line) });
     }
 
     /// Waits until everything noted is written, unless somebody waits already.
@@ -155,13 +170,16 @@ fn write(queue: &Receiver<Entry>, load: &Load, mut file: BufWriter<File>) -> io:
         } else {
             queue.recv().ok()
         };
-        let Some(Entry::Line { inbound, t_us, conn, line, bytes }) = entry else {
+        let Some(Entry::Line { t_us, conn, line, said }) = entry else {
             load.tell_lost();
             return file.flush();
         };
-        load.bytes.fetch_sub(bytes.len(), Relaxed);
-        let msg = message(&String::from_utf8_lossy(&bytes))?;
-        let record = Record { dir: if inbound { "in" } else { "out" }, t_us, conn, line, msg: &msg };
+        load.bytes.fetch_sub(said.len(), Relaxed);
+        let (dir, msg) = match said {
+            Said::Client(bytes) => ("in", message(&String::from_utf8_lossy(&bytes))?),
+            Said::Server(line) => ("out", message(&line.into_text())?),
+        };
+        let record = Record { dir, t_us, conn, line, msg: &msg };
         serde_json::to_writer(&mut file, &record)?;
         file.write_all(b"\n")?;
         dirty = true;

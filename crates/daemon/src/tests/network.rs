@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
 use super::fake::{GAMES, gate};
+use crate::outbox::Item;
 use crate::{Config, Daemon, Limits};
+use plyd_core::search::clock::now_ns;
 
 /// How long a test waits for what must come; only a broken daemon takes so long, however busy the machine is.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -311,7 +313,7 @@ fn a_long_line_delays_its_own_connection_only() {
         other.send(r#"{"id":"p","cmd":"ping"}"#);
         assert_eq!(other.next()["of"], "ping");
     }
-    let opened_us = plyd_core::search::clock::now_ns() / 1000;
+    let opened_us = now_ns() / 1000;
     open.send(()).unwrap();
     served.runtime.block_on(occupied).unwrap();
     let (long, short) = (sender.next(), sender.next());
@@ -379,6 +381,27 @@ fn a_transcript_has_every_line() {
     assert_eq!(records[0]["msg"]["cmd"], "hello");
     assert_eq!(records[2]["msg"], "no JSON \"");
     assert_eq!(records[3]["msg"]["seq"], 2);
+}
+
+#[test]
+fn a_large_answer_is_whole_for_its_reader_and_in_the_transcript() {
+    let path = std::env::temp_dir().join(format!("plyd-test-large-{}.ndjson", std::process::id()));
+    let served = Served::new(Config { transcript: Some(path.clone()), ..Config::default() });
+    let mut client = served.greet();
+    let pad = "x".repeat(3 << 20);
+    served.daemon.shared.with(|state| {
+        let conn = *state.conns.keys().next().expect("the connection is open");
+        state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+    });
+    client.send(r#"{"id":"p","cmd":"ping"}"#);
+    let answer = client.next();
+    assert!(answer["pad"] == pad, "the answer differs");
+    assert_eq!(client.next()["of"], "ping");
+    served.daemon.shared.transcript.as_ref().unwrap().finish();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert!(records.filter(|record| record["msg"] == answer).count() == 1, "the record differs");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::budget::Memory;
 use crate::conn::{Origin, Taken};
 use crate::job::Phase;
 use crate::limits::Limits;
-use crate::outbox::JobId;
+use crate::outbox::{Item, JobId, LARGE_MESSAGE};
 use crate::prepare::{Bench, Output, Task};
 use crate::schedule::tests::STEPS;
 use crate::session::Arrival;
@@ -208,8 +208,8 @@ impl Stage {
         let inbox = self.inbox.entry(self.conn).or_default();
         if let Taken::Batch(batch) = self.state.take_messages(self.conn, usize::MAX, self.now_ns) {
             inbox.extend(batch.into_iter().map(|taken| {
-                let line = taken.item.into_line(taken.seq, self.now_ns / 1000);
-                serde_json::from_str::<Value>(&line).unwrap()
+                let line = taken.item.stamp(taken.seq, self.now_ns / 1000);
+                serde_json::from_str::<Value>(&line.into_text()).unwrap()
             }));
         }
         (!inbox.is_empty()).then(|| inbox.remove(0))
@@ -333,6 +333,19 @@ fn searches_that_wait_are_not_all_looked_at_whenever_somebody_may_start() {
     // The other connection's first took the place of one that had not begun; from there on by the order of
     // arrival.
     assert_eq!((left("main") < 295, left("other")), (true, 299), "{} of the first", left("main"));
+}
+
+#[test]
+fn what_a_peer_left_unread_is_freed_by_a_thread_of_its_own() {
+    let mut stage = Stage::new();
+    for (bytes, large) in [(1000, 0), (LARGE_MESSAGE + 1, 1)] {
+        stage.conn(&format!("tcp{bytes}"));
+        let (conn, now_ns) = (stage.conn, stage.now_ns);
+        stage.state.send(conn, Item::Body("x".repeat(bytes)), now_ns);
+        stage.state.drop_conn(conn, now_ns, false);
+        let effects = stage.state.settle(now_ns);
+        assert_eq!((effects.large_leftovers.len(), effects.leftovers.len()), (large, 1 - large), "{bytes}");
+    }
 }
 
 #[test]

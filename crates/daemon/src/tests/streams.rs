@@ -11,8 +11,10 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::{Value, json};
 
 use super::fake::GAMES;
+use crate::outbox::Item;
 use crate::transport::stdio;
 use crate::{Config, Daemon, Limits, Shared};
+use plyd_core::search::clock::now_ns;
 
 /// How long a test waits for what must come; only a broken daemon takes so long, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,6 +95,21 @@ fn what_the_reading_thread_wrote_counts_as_written() {
     drop(input);
     wait_for(ended);
     assert_eq!(daemon.status().counters.connections_dropped, 0);
+}
+
+#[test]
+fn a_large_answer_is_one_line_among_others() {
+    for flags in [OFlags::empty(), OFlags::NONBLOCK] {
+        let (mut streams, _ended) = Streams::new(Limits::default(), flags);
+        let pad = "x".repeat(3 << 20);
+        streams.shared().with(|state| {
+            let conn = *state.conns.keys().next().expect("the connection is open");
+            state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+        });
+        streams.send(&json!({ "id": "p", "cmd": "ping" }));
+        assert!(streams.next()["pad"] == pad, "the answer differs");
+        assert_eq!(streams.next()["of"], "ping");
+    }
 }
 
 #[test]

@@ -11,8 +11,10 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Message, WebSocket};
 
 use super::network::{PATIENCE, Served, go};
+use crate::outbox::Item;
 use crate::page::{File, Page};
 use crate::{Config, Limits};
+use plyd_core::search::clock::now_ns;
 
 const HELLO: &str = r#"{"id":"h","cmd":"hello","protocol":{"min":1,"max":1}}"#;
 
@@ -171,6 +173,20 @@ fn fragments_and_pings_are_put_in_order() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[test]
+fn a_large_answer_is_one_message_among_others() {
+    let site = Site::new(Limits::default(), &[]);
+    let mut client = site.greet();
+    let pad = "x".repeat(3 << 20);
+    site.served.daemon.shared.with(|state| {
+        let conn = *state.conns.keys().next().expect("the connection is open");
+        state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+    });
+    client.send(r#"{"id":"p","cmd":"ping"}"#);
+    assert!(client.next()["pad"] == pad, "the answer differs");
+    assert_eq!(client.next()["of"], "ping");
 }
 
 #[test]

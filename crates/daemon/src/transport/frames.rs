@@ -181,9 +181,9 @@ fn controlled(control: Control, payload: Vec<u8>) -> Result<Piece<'static>, Viol
     })
 }
 
-/// Appends a text message.
-pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
-    put(out, OpCode::Data(Data::Text), text);
+/// Appends what stands before a text message of so many bytes.
+pub(super) fn put_text_header(out: &mut Vec<u8>, bytes: usize) {
+    put_header(out, OpCode::Data(Data::Text), bytes);
 }
 
 /// Appends a ping, without payload.
@@ -202,11 +202,16 @@ pub(super) fn put_close(out: &mut Vec<u8>, code: CloseCode, reason: &str) {
     put(out, OpCode::Control(Control::Close), &payload);
 }
 
-/// Appends a frame of a server: whole and not masked.
+/// Appends a frame of a server.
 fn put(out: &mut Vec<u8>, opcode: OpCode, payload: &[u8]) {
-    let header = FrameHeader { opcode, ..FrameHeader::default() };
-    header.format(payload.len() as u64, out).expect("a Vec takes every byte");
+    put_header(out, opcode, payload.len());
     out.extend_from_slice(payload);
+}
+
+/// Appends the header of a frame of a server: whole and not masked.
+fn put_header(out: &mut Vec<u8>, opcode: OpCode, bytes: usize) {
+    let header = FrameHeader { opcode, ..FrameHeader::default() };
+    header.format(bytes as u64, out).expect("a Vec takes every byte");
 }
 
 #[cfg(test)]
@@ -321,14 +326,14 @@ mod tests {
     #[test]
     fn frames_to_a_client_are_as_the_standard_shows_them() {
         let mut out = Vec::new();
-        put_text(&mut out, b"Hello");
+        put(&mut out, OpCode::Data(Data::Text), b"Hello");
         put_pong(&mut out, b"Hello");
         put_ping(&mut out);
         put_close(&mut out, CloseCode::Normal, "");
         let expected = b"\x81\x05Hello\x8a\x05Hello\x89\x00\x88\x02\x03\xe8";
         assert_eq!(out, expected);
         out.clear();
-        put_text(&mut out, &[b'x'; 256]);
+        put_text_header(&mut out, 256);
         assert_eq!(out[..4], [0x81, 126, 1, 0]);
     }
 }

@@ -59,7 +59,7 @@ impl Connection {
     pub fn receive(&self) -> Option<Vec<u8>> {
         loop {
             match next_messages(&self.shared, self.conn, Form::Lines) {
-                Next::Write(lines) => return Some(lines),
+                Next::Write(lines) => return Some(lines.into_bytes()),
                 Next::Wait => self.latch.wait(),
                 Next::Close | Next::Gone => return None,
             }

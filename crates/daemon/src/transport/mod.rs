@@ -9,6 +9,7 @@ mod http;
 pub(super) mod local;
 pub(super) mod net;
 mod origin;
+mod outgoing;
 pub(super) mod stdio;
 pub(super) mod web;
 mod websocket;
@@ -25,6 +26,8 @@ use super::session::Arrival;
 use super::state::{ConnId, State};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
+
+use outgoing::Outgoing;
 
 pub use origin::check_origin;
 
@@ -75,7 +78,7 @@ impl Latch {
 /// What a writer is to do next.
 enum Next {
     /// Write this.
-    Write(Vec<u8>),
+    Write(Outgoing),
     /// Wait.
     Wait,
     /// Close; all was written.
@@ -101,22 +104,16 @@ fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
         Taken::Close => return Next::Close,
         Taken::Gone => return Next::Gone,
     };
-    let mut bytes = Vec::new();
+    let mut outgoing = Outgoing::default();
     for Numbered { seq, item } in batch {
         let t_us = now_ns() / 1000;
-        let line = item.into_line(seq, t_us);
-        match form {
-            Form::Lines => {
-                bytes.extend_from_slice(line.as_bytes());
-                bytes.push(b'\n');
-            }
-            Form::Frames => frames::put_text(&mut bytes, line.as_bytes()),
-        }
+        let line = item.stamp(seq, t_us);
+        outgoing.put(&line, form);
         if let Some(transcript) = &shared.transcript {
             transcript.sent(conn, seq, t_us, line);
         }
     }
-    Next::Write(bytes)
+    Next::Write(outgoing)
 }
 
 /// The longest line that needs no room before it is decoded, and is decoded by whoever reads it.

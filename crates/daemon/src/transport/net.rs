@@ -1,7 +1,8 @@
 //! TCP and Unix sockets: two tasks for each connection, all on one thread.
 //!
 //! That thread decodes short lines only; long ones are decoded on a thread beside it, so that nobody waits
-//! for them but the connection that sent them.
+//! for them but the connection that sent them. For the same reason it neither copies nor frees long messages,
+//! and gives them away piece by piece.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Notify;
 
+use super::outgoing::Outgoing;
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::Shared;
 use crate::conn::Origin;
@@ -282,7 +284,7 @@ const MAX_REQUEST_LINE: usize = 2048;
 
 async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
     loop {
-        let lines = match next_messages(&shared, conn, Form::Lines) {
+        let mut lines = match next_messages(&shared, conn, Form::Lines) {
             Next::Write(lines) => lines,
             Next::Wait => {
                 wake.notified().await;
@@ -295,25 +297,25 @@ async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + 
             }
             Next::Gone => return,
         };
-        if write_all(&shared, conn, &mut output, &lines, &wake).await.is_break() {
+        if write_all(&shared, conn, &mut output, &mut lines, &wake).await.is_break() {
             return;
         }
     }
 }
 
-/// Writes bytes, telling the state of each step; breaks where the connection broke or was cut off.
+/// Writes everything, telling the state of each step; breaks where the connection broke or was cut off.
+/// Others have their turn after each piece of a long message.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,
     conn: ConnId,
     output: &mut (impl AsyncWrite + Unpin),
-    bytes: &[u8],
+    outgoing: &mut Outgoing,
     wake: &Notify,
 ) -> ControlFlow<()> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
+    while !outgoing.is_empty() {
         // A connection that is cut off wakes its writer, which may hang here.
         let written = tokio::select! {
-            written = output.write(rest) => written,
+            written = output.write(outgoing.piece()) => written,
             () = wake.notified() => {
                 if shared.with(|state| !state.conns.contains_key(&conn)) {
                     return ControlFlow::Break(());
@@ -323,8 +325,13 @@ pub(super) async fn write_all(
         };
         match written {
             Ok(count) if count > 0 => {
-                rest = &rest[count..];
-                shared.with(|state| state.writer_progress(conn, now_ns()));
+                outgoing.advance(count);
+                if !shared.with(|state| state.writer_progress(conn, now_ns())) {
+                    return ControlFlow::Break(());
+                }
+                if !outgoing.is_empty() {
+                    tokio::task::yield_now().await;
+                }
             }
             Ok(_) | Err(_) => {
                 tracing::info!(conn, "connection broke");
@@ -334,4 +341,107 @@ pub(super) async fn write_all(
         }
     }
     ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::task::{Context, Poll};
+
+    use super::*;
+    use crate::discard::tests::GIVEN;
+    use crate::outbox::Item;
+    use crate::transport::outgoing::PIECE_BYTES;
+    use crate::{Config, Daemon};
+
+    /// What a stream was given at a time.
+    struct Write {
+        bytes: Vec<u8>,
+        /// Where the bytes stood.
+        at: usize,
+        /// The turns that others had had by then.
+        turns: usize,
+    }
+
+    /// A stream that takes all that it is given, as the system may do for megabytes.
+    struct Greedy {
+        writes: Arc<Mutex<Vec<Write>>>,
+        turns: Arc<AtomicUsize>,
+    }
+
+    impl AsyncWrite for Greedy {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            let write =
+                Write { bytes: bytes.to_vec(), at: bytes.as_ptr().addr(), turns: self.turns.load(Relaxed) };
+            self.writes.lock().unwrap().push(write);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// What is written of these bodies, on a thread on which others count their turns.
+    fn writes(bodies: &mut Vec<String>) -> Vec<Write> {
+        let daemon = Daemon::start(&Config::default(), &[]).unwrap();
+        let wake = Arc::new(Notify::new());
+        let signals = [&wake, &wake, &wake].map(|notify| Signal::Task(Arc::clone(notify)));
+        let conn = daemon.shared.with(|state| {
+            let conn = state.open_conn(Origin::Socket(None), signals, now_ns());
+            bodies.drain(..).for_each(|body| state.send(conn, Item::Body(body), now_ns()));
+            state.end_conn(conn, now_ns());
+            conn
+        });
+        let (written, turns) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let output = Greedy { writes: Arc::clone(&written), turns: Arc::clone(&turns) };
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+            tokio::spawn(async move {
+                loop {
+                    turns.fetch_add(1, Relaxed);
+                    tokio::task::yield_now().await;
+                }
+            });
+            write(Arc::clone(&daemon.shared), conn, output, wake).await;
+        });
+        assert!(!daemon.shared.lock().conns.contains_key(&conn), "the writer gave up");
+        std::mem::take(&mut written.lock().unwrap())
+    }
+
+    fn body(bytes: usize) -> String {
+        format!("{{\"pad\":\"{}\"}}", "x".repeat(bytes))
+    }
+
+    #[test]
+    fn others_have_their_turn_after_each_piece_of_a_large_message() {
+        let mut bodies = vec![body(10), body(2 << 20), body(20)];
+        let (begin, given) = (bodies[1].as_ptr().addr(), GIVEN.get());
+        let made_at = begin..begin + bodies[1].len();
+        let lines = bodies.iter().zip(1..).map(|(body, seq)| wire::splice(body, seq, 0) + "\n");
+        let wanted = lines.collect::<String>();
+        let writes = writes(&mut bodies);
+        assert!(writes.iter().all(|write| write.bytes.len() <= PIECE_BYTES));
+        let copied = writes.iter().filter(|write| !made_at.contains(&write.at));
+        let copied: usize = copied.map(|write| write.bytes.len()).sum();
+        assert!(copied < 1000, "{copied} bytes were copied");
+        assert!(writes[..34].windows(2).all(|pair| pair[0].turns < pair[1].turns), "others had no turn");
+        assert_eq!(GIVEN.get() - given, 1, "the body was freed by the thread of all connections");
+        let written = String::from_utf8(writes.into_iter().flat_map(|write| write.bytes).collect()).unwrap();
+        let stamp = |line: &str| {
+            let (before, rest) = line.split_once("\"t_us\":").unwrap();
+            (before.to_owned(), rest.split_once(',').unwrap().1.to_owned())
+        };
+        assert!(written.lines().map(stamp).eq(wanted.lines().map(stamp)), "the messages differ");
+    }
+
+    #[test]
+    fn short_messages_are_written_together() {
+        assert_eq!(writes(&mut vec![body(10); 50]).len(), 1);
+    }
 }

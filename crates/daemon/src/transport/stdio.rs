@@ -15,6 +15,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use tokio::sync::Notify;
 
+use super::outgoing::Outgoing;
 use super::{Form, Latch, Next, Received, SHORT_LINE, Signal, next_messages};
 use crate::Shared;
 use crate::conn::Origin;
@@ -36,7 +37,7 @@ struct Link<O> {
     /// Whether the output is a pipe, of which is known when it would block.
     is_pipe: bool,
     /// Lines that were taken and not written yet; whoever writes holds the lock.
-    pending: Mutex<Vec<u8>>,
+    pending: Mutex<Outgoing>,
     /// Wakes the thread that may block.
     latch: Arc<Latch>,
     /// Wakes the thread that reads where it waits for room.
@@ -194,9 +195,9 @@ impl<O: AsFd> Link<O> {
             Next::Close | Next::Gone => return ControlFlow::Break(()),
         }
         if pending.len() <= PIPE_BYTES
-            && let Ok(count) = rustix::io::write(&self.output, &pending)
+            && let Ok(count) = rustix::io::write(&self.output, pending.piece())
         {
-            pending.drain(..count);
+            pending.advance(count);
         }
         if !pending.is_empty() {
             return ControlFlow::Break(());
@@ -220,21 +221,21 @@ impl<O: AsFd> Link<O> {
                     Next::Close | Next::Gone => return,
                 }
             }
-            let mut written = 0;
-            while written < pending.len() {
-                let rest = &pending[written..];
-                match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, rest)) {
+            while !pending.is_empty() {
+                let piece = pending.piece();
+                match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, piece)) {
                     Err(error) => {
                         tracing::info!(conn = self.conn, %error, "standard output broke");
                         return;
                     }
                     Ok(count) => {
-                        written += count;
-                        self.shared.with(|state| state.writer_progress(self.conn, now_ns()));
+                        pending.advance(count);
+                        if !self.shared.with(|state| state.writer_progress(self.conn, now_ns())) {
+                            return;
+                        }
                     }
                 }
             }
-            pending.clear();
         }
     }
 }

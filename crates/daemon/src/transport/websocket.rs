@@ -16,6 +16,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::frames::{self, Frames, Piece, Violation};
 use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, receive_of_stranger, write_all};
+use super::outgoing::Outgoing;
 use super::{Form, Next, Signal, next_messages};
 use crate::Shared;
 use crate::conn::Origin;
@@ -216,13 +217,16 @@ impl Link {
     async fn write(self: Arc<Self>, mut output: impl AsyncWrite + Unpin) {
         loop {
             let mut bytes = self.controls();
-            match next_messages(&self.shared, self.conn, Form::Frames) {
-                Next::Write(messages) => bytes.extend(messages),
+            let mut outgoing = match next_messages(&self.shared, self.conn, Form::Frames) {
+                Next::Write(mut messages) => {
+                    messages.put_first(bytes);
+                    messages
+                }
                 Next::Wait if bytes.is_empty() => {
                     self.wake.notified().await;
                     continue;
                 }
-                Next::Wait => {}
+                Next::Wait => Outgoing::from(bytes),
                 Next::Close => {
                     let close = self.controls.lock().unwrap_or_else(PoisonError::into_inner).close;
                     let (code, reason) = close.unwrap_or((CloseCode::Normal, ""));
@@ -236,8 +240,8 @@ impl Link {
                     return;
                 }
                 Next::Gone => return,
-            }
-            if write_all(&self.shared, self.conn, &mut output, &bytes, &self.wake).await.is_break() {
+            };
+            if write_all(&self.shared, self.conn, &mut output, &mut outgoing, &self.wake).await.is_break() {
                 return;
             }
         }
