@@ -10,7 +10,8 @@ use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
 use super::prepare::TaskId;
-use super::state::{Asks, Conn, ConnId, Refusal, Stage, State, Timer};
+use super::state::{Asks, Conn, ConnId, Refusal, Stage, State};
+use super::timers::Timer;
 use super::transport::Signal;
 
 /// When a client whose answer found too much unread may ask again.
@@ -318,6 +319,7 @@ impl State {
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
+        self.timers.forget(id);
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
         // What waits for a thread is given up by the next one, and with it what it holds.

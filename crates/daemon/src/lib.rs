@@ -8,11 +8,12 @@
 //!
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
 //! messages), `budget` (memory of tables), `schedule` (who searches next), `waiting` (who waits to be taken
-//! in), `state`, `conn` (the life of a connection), `places` (who may be connected), `shares` (of what is
-//! bounded for all), `intake` (the memory of requests in flight), `session` (what requests do), `holdings`
-//! (what sessions hold), `searches` (the life of searches), `threads` (the search threads' place in the
-//! state), `prepare` and `describe` (the slow part of requests), `pool`, `worker` and `watchdog` (the threads
-//! themselves), `priority` (of those that compute), `discard` (who frees memory), `transport`, `transcript`.
+//! in), `timers` (what is due when), `state`, `conn` (the life of a connection), `places` (who may be
+//! connected), `shares` (of what is bounded for all), `intake` (the memory of requests in flight), `session`
+//! (what requests do), `holdings` (what sessions hold), `searches` (the life of searches), `threads` (the
+//! search threads' place in the state), `prepare` and `describe` (the slow part of requests), `pool`,
+//! `worker` and `watchdog` (the threads themselves), `priority` (of those that compute), `discard` (who frees
+//! memory), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -39,6 +40,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod timers;
 mod transcript;
 mod transport;
 mod waiting;

@@ -7,7 +7,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
-use super::state::{Conn, ConnId, Refusal, Stage, State, Timer};
+use super::state::{Conn, ConnId, Refusal, Stage, State};
+use super::timers::Timer;
 
 /// When a client that found no place may try again.
 const PLACE_RETRY_MS: u64 = 1000;

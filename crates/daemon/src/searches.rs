@@ -14,7 +14,8 @@ use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
 use super::prepare::TaskId;
 use super::schedule::{Admission, Changes, Claim, Class, Plan};
-use super::state::{ConnId, Refusal, State, Timer};
+use super::state::{ConnId, Refusal, State};
+use super::timers::Timer;
 use super::waiting::Kind;
 use plyd_core::search::End;
 

@@ -5,7 +5,7 @@
 //! [`Effects`], which the caller carries out after it gave the lock back. Every method takes microseconds.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -22,6 +22,7 @@ use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task, TaskId};
 use super::schedule::Schedule;
 use super::shares::Shares;
+use super::timers::{Timer, Timers};
 use super::transport::Signal;
 use super::waiting::Waiting;
 use super::worker::Order;
@@ -58,29 +59,6 @@ pub(super) struct Effects {
     pub(super) rearm: bool,
     /// Whether a shutdown has nothing more to wait for.
     pub(super) quiet: bool,
-}
-
-/// What a timer is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Timer {
-    /// A job's next deadline.
-    Job(JobId),
-    /// A thread whose search is over must have come back.
-    Worker(WorkerId),
-    /// A writer must have got on.
-    Writer(ConnId),
-    /// `hello` must have come.
-    Handshake(ConnId),
-    /// A turn on the cores ends.
-    Turn,
-    /// A wrong token is answered.
-    Late(ConnId),
-    /// A greeted connection must not have been idle for long.
-    Idle(ConnId),
-    /// The questions of a connection that came before a task and in its lane must be answered.
-    Lane(ConnId, TaskId),
-    /// All questions of a connection must be answered.
-    Questions(ConnId),
 }
 
 /// What kind of request is worked on, or waits for that.
@@ -293,7 +271,8 @@ pub(super) struct State {
     pub(super) effects: Effects,
     /// When the timer of turns is set to.
     pub(super) turn_ns: Option<u64>,
-    timers: BTreeSet<(u64, Timer)>,
+    /// What is due when.
+    pub(super) timers: Timers,
     last_id: u64,
 }
 
@@ -326,7 +305,7 @@ impl State {
             freed: false,
             effects: Effects::default(),
             turn_ns: None,
-            timers: BTreeSet::new(),
+            timers: Timers::default(),
             admitted: Vec::new(),
             last_id: 0,
         }
@@ -340,25 +319,23 @@ impl State {
 
     /// Sets a timer.
     pub(super) fn set_timer(&mut self, at_ns: u64, timer: Timer) {
-        self.effects.rearm |= self.timers.first().is_none_or(|(first, _)| at_ns < *first);
-        self.timers.insert((at_ns, timer));
+        self.effects.rearm |= self.timers.set(at_ns, timer);
     }
 
     /// Takes a timer back.
     pub(super) fn clear_timer(&mut self, at_ns: u64, timer: Timer) {
-        self.timers.remove(&(at_ns, timer));
+        self.timers.clear(at_ns, timer);
     }
 
     /// When the next timer is due.
     pub(super) fn next_timer(&self) -> Option<u64> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.first()
     }
 
     /// Does what is due. A timer that is set meanwhile waits for the next tick, however early it is.
     pub(super) fn tick(&mut self, now_ns: u64) {
-        let due: Vec<_> = self.timers.iter().copied().take_while(|(at, _)| *at <= now_ns).collect();
-        for (at, timer) in due {
-            if !self.timers.remove(&(at, timer)) {
+        for (at, timer) in self.timers.due(now_ns) {
+            if !self.timers.clear(at, timer) {
                 // What was done before took it back.
                 continue;
             }

@@ -11,7 +11,8 @@ use plyd_protocol::Reason;
 
 use super::job::{Phase, Prepared};
 use super::outbox::JobId;
-use super::state::{ConnId, State, Timer, Worker, WorkerId};
+use super::state::{ConnId, State, Worker, WorkerId};
+use super::timers::Timer;
 use super::worker::{Order, Run};
 use plyd_core::search::End;
 
