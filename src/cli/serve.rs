@@ -1,11 +1,12 @@
 //! `plyd serve`: the daemon, and what `plyd` alone does.
 
-use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::daemon::{self, Config, Limits};
+use plyd_protocol::MAX_TOKEN;
 use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
@@ -16,6 +17,11 @@ plyd speaks one JSON object per line here: type a request, or end with Ctrl-D. F
   {\"id\":\"1\",\"cmd\":\"describe\",\"what\":\"games\"}
 `plyd go GAME` finds a move without the protocol; `plyd help` lists all commands.
 ";
+
+/// What the longest token takes.
+const TOKEN_BYTES: usize = 4 * MAX_TOKEN;
+/// What a line end may take behind it.
+const LINE_END_BYTES: usize = "\r\n".len();
 
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
@@ -146,8 +152,8 @@ pub(super) struct Means {
     /// Memory of all hash tables in MiB [default: 1024]
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     hash_mb: Option<u32>,
-    /// Append every line of every connection to this file. It grows for ever: to start a new one, rename it
-    /// and restart the server
+    /// Append every line of every connection to this file, without tokens; only its owner can read a new one.
+    /// It grows for ever: to start another, rename it and restart the server
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
     /// Log more; may be given up to three times
@@ -197,7 +203,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Args { tcp, ws, ws_origin: ws_origins, unix, insecure, bounds, means, .. } = args;
     let mut config = Config { stdio, tcp, ws, ws_origins, unix, token, insecure, ..means.config(listens) };
     bounds.apply(&mut config.limits);
-    daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
+    daemon::run(config).map_err(Failure::from)
 }
 
 /// What reads a whole number of that range.
@@ -225,10 +231,22 @@ fn origin(text: &str) -> Result<String, String> {
 /// The token in a file, without the line end that editors add.
 pub(super) fn read_token(path: &Path) -> Result<String, Failure> {
     let usage = |message: String| Failure::Usage(format!("--token-file {}: {message}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let file = File::open(path).map_err(|error| usage(error.to_string()))?;
+    // The file may be one without end, such as a device.
+    let (most, mut bytes) = (TOKEN_BYTES + LINE_END_BYTES, Vec::new());
+    file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| usage(error.to_string()))?;
+    let too_long =
+        || usage(format!("the file holds more than a token, which has at most {MAX_TOKEN} characters"));
+    if bytes.len() > most {
+        return Err(too_long());
+    }
+    let text = str::from_utf8(&bytes).map_err(|error| usage(error.to_string()))?;
     let token = text.trim_end_matches(['\r', '\n']);
     if token.is_empty() {
         return Err(usage("the file is empty; write the token into it".into()));
+    }
+    if token.chars().count() > MAX_TOKEN {
+        return Err(too_long());
     }
     Ok(token.to_owned())
 }
