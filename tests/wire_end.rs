@@ -224,22 +224,63 @@ fn end_while_unread(signals: usize) -> std::time::Duration {
     since.elapsed()
 }
 
+/// A file that takes little: a pipe whose other end is open and never read.
+struct Clogged {
+    path: std::path::PathBuf,
+    _end: std::fs::File,
+}
+
+impl Clogged {
+    fn new(name: &str) -> Self {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let path = std::env::temp_dir().join(format!("plyd-{name}-{}", std::process::id()));
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let end = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        Self { path, _end: end }
+    }
+}
+
+impl Drop for Clogged {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.path);
+    }
+}
+
 #[test]
 fn a_second_signal_does_not_wait_for_the_transcript() {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    // A file that takes little: a pipe whose other end is open and never read.
-    let path = std::env::temp_dir().join(format!("plyd-end-{}", std::process::id()));
-    mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    let _end = std::fs::File::options().read(true).write(true).open(&path).unwrap();
-    let mut server = Server::tcp(&["--transcript", path.to_str().unwrap()]);
+    let pipe = Clogged::new("second");
+    let mut server = Server::tcp(&["--transcript", pipe.path.to_str().unwrap()]);
     let mut peer = server.greet(json!({}));
     for _ in 0..200 {
         peer.result(&json!({ "id": "p", "cmd": "ping", "echo": "e".repeat(1000) }));
     }
-    std::fs::remove_file(&path).unwrap();
     server.signal(Signal::TERM);
     peer.closed();
     server.signal(Signal::TERM);
+    assert!(server.exit().success());
+}
+
+#[test]
+fn a_transcript_that_takes_nothing_costs_its_lines_alone() {
+    let lost = |peer: &mut Peer| {
+        let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
+        status["counters"]["transcript_lost"].as_u64().unwrap_or_else(|| panic!("no count in {status}"))
+    };
+    let pipe = Clogged::new("hung");
+    let mut server = Server::tcp(&["--transcript", pipe.path.to_str().unwrap()]);
+    let mut peer = server.greet(json!({}));
+    peer.ping();
+    assert_eq!(lost(&mut peer), 0);
+    // At most 64 MiB wait for the file.
+    let line = vec![b'x'; 1 << 20];
+    for _ in 0..70 {
+        peer.line(&line);
+        assert_eq!(peer.fault()["code"], "bad_json");
+    }
+    assert!(lost(&mut peer) >= 5, "lines beyond the bound are counted when they are dropped");
+    server.signal(Signal::TERM);
+    peer.closed();
+    // The end waits for the file as long as it may last, and no longer.
     assert!(server.exit().success());
 }
 

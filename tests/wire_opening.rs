@@ -6,8 +6,9 @@
 mod common;
 
 use std::io::{Read, Write};
+use std::process::{Command, Stdio};
 
-use common::Server;
+use common::{Server, process};
 use serde_json::{Value, json};
 
 /// A `hello` with some fields replaced.
@@ -179,4 +180,108 @@ fn other_protocols_on_the_port_are_turned_away() {
         }
     }
     server.greet(json!({})).ping();
+}
+
+/// Starts a server that refuses to start: its exit code, and what it says on stderr.
+fn refusal(mut launch: plyd::client::Launch) -> (Option<i32>, String) {
+    launch.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = process::spawn(launch);
+    let code = process::exit(&mut process).code();
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    process.take_stdout().unwrap().read_to_string(&mut stdout).unwrap();
+    process.take_stderr().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(stdout, "", "nothing but the protocol");
+    (code, stderr)
+}
+
+/// A path of this test, and nothing there.
+fn fresh(name: &str) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("plyd-{name}-{}", std::process::id()));
+    let _none = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn a_transcript_that_nobody_reads_is_refused_at_once() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let pipe = fresh("unread");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let (code, stderr) = refusal(process::plyd(["serve", "--transcript", pipe.to_str().unwrap()]));
+    std::fs::remove_file(&pipe).unwrap();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("nobody reads this pipe; open it for reading"), "{stderr}");
+}
+
+#[test]
+fn a_transcript_keeps_off_the_streams_that_carry_the_protocol() {
+    let file = fresh("shared");
+    let script = "exec \"$0\" serve --transcript \"$1\" >>\"$1\"";
+    let shared = ["-c", script, process::PLYD, file.to_str().unwrap()];
+    for launch in [
+        process::plyd(["serve", "--transcript", "/dev/stdout"]),
+        process::plyd(["serve", "--stdio", "--tcp", "127.0.0.1:0", "--transcript", "/dev/stdout"]),
+        process::plyd(["serve", "--transcript", "/dev/stdin"]),
+        process::launch(Command::new("sh").args(shared)),
+    ] {
+        let (code, stderr) = refusal(launch);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains("is the standard input or output, which carries the protocol"), "{stderr}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+    std::fs::remove_file(&file).unwrap();
+    // Where sockets carry it, the output is free.
+    Server::tcp(&["--transcript", "/dev/stdout"]).greet(json!({})).ping();
+}
+
+#[test]
+fn no_line_of_a_transcript_holds_the_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let (token, path) = (fresh("kept-token"), fresh("kept"));
+    std::fs::write(&token, "sEcReT\n").unwrap();
+    let mut server =
+        Server::tcp(&["--token-file", token.to_str().unwrap(), "--transcript", path.to_str().unwrap()]);
+    let mut peer = server.connect();
+    let bad: [&[u8]; 7] = [
+        b"sEcReT",
+        b"\xff sEcReT",
+        b"\"sEcRe\\u0054\"",
+        b"[\"sEcReT\"]",
+        b"{\"id\":\"h\",\"cmd\":\"hello\",\"tok\":\"sEcReT\"}",
+        b"{\"id\":\"h\",\"cmd\":\"hello\",\"token\":\"sEcReT\"",
+        b"{\"id\":\"i\",\"cmd\":\"sEcReT\",\"token\":\"sEcReT\"}",
+    ];
+    for line in bad {
+        peer.line(line);
+    }
+    peer.hello(json!({ "token": "sEcReT" }));
+    peer.ping();
+    server.signal(rustix::process::Signal::TERM);
+    peer.closed();
+    assert!(server.exit().success());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    for file in [token, path] {
+        std::fs::remove_file(file).unwrap();
+    }
+    // Seven bad lines, `hello`, `ping`, and an answer to each.
+    assert!(text.lines().count() >= 18 && text.contains(r#""token":"hidden""#), "{text}");
+    assert!(!text.contains("sEcRe"), "{text}");
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
+
+#[test]
+fn a_token_file_without_end_is_refused() {
+    let long = fresh("long-token");
+    std::fs::write(&long, "x".repeat(4097)).unwrap();
+    for path in ["/dev/zero", long.to_str().unwrap()] {
+        let (code, stderr) = refusal(process::plyd(["serve", "--token-file", path]));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains("at most 4096 characters"), "{stderr}");
+    }
+    // The longest token is none too long.
+    let token = "x".repeat(4096);
+    std::fs::write(&long, format!("{token}\r\n")).unwrap();
+    let server = Server::tcp(&["--token-file", long.to_str().unwrap()]);
+    std::fs::remove_file(&long).unwrap();
+    server.greet(json!({ "token": token })).ping();
 }

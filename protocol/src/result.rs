@@ -425,6 +425,10 @@ pub struct Counters {
     /// server with the feature `log_lost`.
     #[serde(default)]
     pub log_lost: u64,
+    /// Lines that are missing from the server's transcript, since its file did not take them in time or at
+    /// all; servers may leave it out.
+    #[serde(default)]
+    pub transcript_lost: u64,
 }
 
 /// The last message of a connection.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::styled::shown;
 use crate::bridge;
 use crate::client::ClientError;
+use crate::daemon::ServeError;
 use crate::engine::Fault;
 use plyd_protocol::ErrorCode;
 
@@ -67,6 +68,15 @@ impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         let pointer = bridge::pointer(&fault.place).unwrap_or_default();
         Self::refused(bridge::error_code(fault.code), &pointer, &fault.message)
+    }
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::TranscriptOnStdio { .. } => Self::Usage(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         open(address);
     }
     let config = Config { page: Some(listener), ..args.means.config(true) };
-    daemon::run(&config).map_err(|error| Failure::Failed(error.to_string()))
+    daemon::run(config).map_err(Failure::from)
 }
 
 /// Listens on the port, or on the default one, or on a free one if that is taken.

@@ -54,10 +54,11 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use plyd_protocol as wire;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::page::{PAGE, Page};
 use budget::Memory;
@@ -90,7 +91,10 @@ pub const LISTENING: &str = "plyd::listening";
 const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
 
 /// The pause before a task that accepts connections is started again.
-const RESTART_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+const RESTART_PAUSE: Duration = Duration::from_millis(100);
+
+/// What the transcript has for its last lines where peers that do not read used up the time of the end.
+const LAST_LINES: Duration = Duration::from_millis(250);
 
 /// What a daemon serves, and how.
 #[derive(Debug, Default)]
@@ -146,6 +150,15 @@ pub enum ServeError {
         path: PathBuf,
         /// What the system says.
         error: io::Error,
+    },
+    /// The transcript is one of the standard streams, which carry the protocol.
+    #[error(
+        "the transcript {path} is the standard input or output, which carries the protocol: give a file of its own, or \
+         serve sockets alone"
+    )]
+    TranscriptOnStdio {
+        /// The file.
+        path: PathBuf,
     },
     /// A thread or the runtime cannot be started.
     #[error("cannot start: {0}")]
@@ -243,6 +256,8 @@ pub struct Daemon {
     shared: Arc<Shared>,
     /// Whether it may listen where other machines reach it.
     is_open: bool,
+    /// Whether its listeners are closed, or are to be.
+    closing: watch::Sender<bool>,
 }
 
 impl Daemon {
@@ -251,13 +266,16 @@ impl Daemon {
     /// # Errors
     /// The transcript cannot be made, or a thread cannot be started.
     pub fn start(config: &Config, games: &'static [&'static Entry]) -> Result<Self, ServeError> {
-        let transcript = config.transcript.as_deref().map(|path| {
-            Transcript::append(path).map_err(|error| ServeError::Transcript { path: path.to_owned(), error })
-        });
+        let transcript = config
+            .transcript
+            .as_deref()
+            .map(|path| Transcript::append(path, config.stdio, config.token.clone()))
+            .transpose()?;
         let limits = config.limits.clone();
         let memory = Memory::new(limits.hash_bytes);
         let caps = Caps { threads: limits.cores.max(1), hash_mb: (memory.total() >> 20) as usize };
-        let state = State::new(limits, games, config.token.clone(), memory.clone(), now_ns());
+        let mut state = State::new(limits, games, config.token.clone(), memory.clone(), now_ns());
+        state.transcript_lost = transcript.as_ref().map(Transcript::lost).unwrap_or_default();
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             watchdog: Condvar::new(),
@@ -266,7 +284,7 @@ impl Daemon {
             memory,
             priority: Priority::below_this(config.search_nice),
             slow_priority: Priority::below_this(config.search_nice.saturating_add(pool::SLOW_NICE)),
-            transcript: transcript.transpose()?,
+            transcript,
             quiet: Notify::new(),
             lingering: Arc::default(),
             over: AtomicBool::new(false),
@@ -275,7 +293,8 @@ impl Daemon {
         let watched = Arc::clone(&shared);
         std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || watchdog::watch(&watched))?;
         shared.pool.warm(&shared);
-        Ok(Self { shared, is_open: config.token.is_some() || config.insecure })
+        let is_open = config.token.is_some() || config.insecure;
+        Ok(Self { shared, is_open, closing: watch::Sender::new(false) })
     }
 
     /// Serves the standard streams; the future ends when all is written, or the peer is gone or does not
@@ -300,7 +319,7 @@ impl Daemon {
     pub async fn serve_tcp(&self, at: &str) -> Result<SocketAddr, ServeError> {
         let (listener, address) = self.listen(at).await?;
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
-        keep_accepting(address.to_string(), move || {
+        keep_accepting(address.to_string(), self.closing.subscribe(), move || {
             transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
         });
         Ok(address)
@@ -344,7 +363,7 @@ impl Daemon {
 
     fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Site) {
         let (shared, listener, site) = (Arc::clone(&self.shared), Arc::new(listener), Arc::new(site));
-        keep_accepting(address.to_string(), move || {
+        keep_accepting(address.to_string(), self.closing.subscribe(), move || {
             transport::web::accept(Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&site))
         });
     }
@@ -362,7 +381,7 @@ impl Daemon {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         tracing::info!(target: LISTENING, "listening on {}", path.display());
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
-        keep_accepting(path.display().to_string(), move || {
+        keep_accepting(path.display().to_string(), self.closing.subscribe(), move || {
             transport::net::accept_unix(Arc::clone(&shared), Arc::clone(&listener))
         });
         Ok(file)
@@ -374,9 +393,10 @@ impl Daemon {
         self.shared.lock().status(now_ns())
     }
 
-    /// Takes no new work, lets every search answer, and returns when all is written, or when the time for
-    /// that is over.
+    /// Closes the listeners, takes no new work, lets every search answer, and returns when all is written, or
+    /// when the time for that is over.
     pub async fn shut_down(&self) {
+        self.closing.send_replace(true);
         let limit = self.shared.lock().limits.shutdown;
         self.shared.with(|state| state.shut_down(now_ns()));
         if tokio::time::timeout(limit, self.shared.quiet.notified()).await.is_err() {
@@ -386,11 +406,14 @@ impl Daemon {
 }
 
 impl Daemon {
-    /// Cuts every connection off and returns when the transcript is written.
-    async fn finish(&self) {
+    /// Cuts every connection off and returns when the transcript is written, or when the time for an end that
+    /// began at that instant is over.
+    async fn finish(&self, began: Instant) {
+        self.closing.send_replace(true);
         self.shared.with(|state| state.close_all(now_ns()));
+        let left = self.shared.lock().limits.shutdown.saturating_sub(began.elapsed()).max(LAST_LINES);
         let shared = Arc::clone(&self.shared);
-        let finish = move || shared.transcript.iter().for_each(Transcript::finish);
+        let finish = move || shared.transcript.iter().for_each(|transcript| transcript.finish(left));
         if let Err(error) = tokio::task::spawn_blocking(finish).await {
             tracing::error!(%error, "the transcript may lack its end");
         }
@@ -413,28 +436,43 @@ impl Drop for Daemon {
         self.shared.watchdog.notify_all();
         self.shared.pool.close();
         if let Some(transcript) = &self.shared.transcript {
-            transcript.finish();
+            let limit = self.shared.lock().limits.shutdown;
+            transcript.finish(limit);
         }
     }
 }
 
-/// Runs a task that accepts connections for ever, and starts it again should it end, which only a panic makes
-/// it do: a port that listens and never answers is worse than one that is closed.
-fn keep_accepting<F>(at: String, mut start: impl FnMut() -> F + Send + 'static)
-where
+/// Runs a task that accepts connections until the listeners close, and starts it again should it end, which
+/// only a panic makes it do: a port that listens and never answers is worse than one that is closed.
+fn keep_accepting<F>(
+    at: String,
+    mut closing: watch::Receiver<bool>,
+    mut start: impl FnMut() -> F + Send + 'static,
+) where
     F: Future<Output = ()> + Send + 'static,
 {
-    tokio::spawn(async move {
+    let accept = async move {
         loop {
-            match tokio::spawn(start()).await {
+            // The task goes with its set, where this future is dropped.
+            let mut accepting = tokio::task::JoinSet::new();
+            accepting.spawn(start());
+            match accepting.join_next().await {
                 // The runtime ends.
-                Err(error) if error.is_cancelled() => return,
+                Some(Err(error)) if error.is_cancelled() => return,
                 ended => {
-                    let error = ended.err().map_or_else(String::new, |error| error.to_string());
+                    let error =
+                        ended.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
                     tracing::error!(at, error, "accepting connections broke off and is started again");
                 }
             }
             tokio::time::sleep(RESTART_PAUSE).await;
+        }
+    };
+    tokio::spawn(async move {
+        tokio::select! {
+            () = accept => {}
+            // An error means that the daemon is gone.
+            _closed = closing.wait_for(|is_closing| *is_closing) => {}
         }
     });
 }
@@ -501,7 +539,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Something cannot be listened on, written or started.
-pub fn run(config: &Config) -> Result<(), ServeError> {
+pub fn run(config: Config) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)
@@ -512,21 +550,21 @@ pub fn run(config: &Config) -> Result<(), ServeError> {
     served
 }
 
-async fn serve(config: &Config) -> Result<(), ServeError> {
+async fn serve(mut config: Config) -> Result<(), ServeError> {
     let mut signals = Signals::install()?;
-    let daemon = Daemon::start(config, REGISTRY)?;
+    let daemon = Daemon::start(&config, REGISTRY)?;
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;
     }
     for at in &config.ws {
         daemon.serve_ws(at, &config.ws_origins).await?;
     }
-    if let Some(listener) = &config.page {
-        daemon.serve_page(listener.try_clone()?, &PAGE)?;
+    let has_page = config.page.is_some();
+    if let Some(listener) = config.page.take() {
+        daemon.serve_page(listener, &PAGE)?;
     }
     let _socket = config.unix.as_deref().map(|path| daemon.serve_unix(path)).transpose()?;
-    let listens =
-        !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some() || config.page.is_some();
+    let listens = !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some() || has_page;
     let stdio = if config.stdio { Some(daemon.serve_stdio()?) } else { None };
     let ended = async {
         match stdio {
@@ -538,12 +576,13 @@ async fn serve(config: &Config) -> Result<(), ServeError> {
         () = ended => false,
         () = signals.next() => true,
     };
+    let began = Instant::now();
     let finish = async {
         if is_signalled {
             tracing::info!("shutting down");
             daemon.shut_down().await;
         }
-        daemon.finish().await;
+        daemon.finish(began).await;
     };
     tokio::select! {
         () = finish => {}

@@ -8,6 +8,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
 
 use plyd_protocol as wire;
@@ -259,6 +260,8 @@ pub(super) struct State {
     pub(super) guesses: Guesses,
     /// What happened so far.
     pub(super) counters: wire::Counters,
+    /// Lines that are missing from the transcript, as their number grows.
+    pub(super) transcript_lost: Arc<AtomicU64>,
     /// When the daemon began.
     pub(super) began_ns: u64,
     /// Whether no new work is taken.
@@ -300,6 +303,7 @@ impl State {
             idle: Vec::new(),
             guesses: Guesses::default(),
             counters: wire::Counters::default(),
+            transcript_lost: Arc::default(),
             began_ns: now_ns,
             shutting_down: false,
             freed: false,
@@ -518,6 +522,7 @@ impl State {
             counters: wire::Counters {
                 nodes: self.counters.nodes + running,
                 log_lost: log::lost(),
+                transcript_lost: self.transcript_lost.load(Relaxed),
                 ..self.counters
             },
         }

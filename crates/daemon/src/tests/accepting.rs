@@ -3,9 +3,10 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
 use tokio::net::TcpListener;
@@ -18,10 +19,10 @@ use crate::{Config, Daemon, Limits, keep_accepting};
 
 /// A log that a test reads.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -59,7 +60,7 @@ fn a_task_that_dies_is_started_again_and_the_log_says_so() {
         let listener = Arc::new(TcpListener::bind("127.0.0.1:0").await.unwrap());
         let (address, shared) = (listener.local_addr().unwrap(), Arc::clone(&daemon.shared));
         let starts = Arc::new(AtomicUsize::new(0));
-        keep_accepting(address.to_string(), move || {
+        keep_accepting(address.to_string(), daemon.closing.subscribe(), move || {
             let (shared, listener, starts) =
                 (Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&starts));
             async move {
@@ -102,4 +103,31 @@ fn the_system_asks_silent_peers_whether_they_are_there_where_that_is_wanted() {
             }
         });
     }
+}
+
+#[test]
+fn listeners_close_when_the_end_begins() {
+    let runtime = runtime();
+    let daemon = Daemon::start(&Config::default(), GAMES).unwrap();
+    let path = std::env::temp_dir().join(format!("plyd-test-closing-{}", std::process::id()));
+    runtime.block_on(async {
+        let raw = daemon.serve_tcp("127.0.0.1:0").await.unwrap();
+        let web = daemon.serve_ws("127.0.0.1:0", &[]).await.unwrap();
+        let _file = daemon.serve_unix(&path).unwrap();
+        for address in [raw, web] {
+            TcpStream::connect(address).unwrap();
+        }
+        UnixStream::connect(&path).unwrap();
+        // Cut off, the connections leave nothing to wait for.
+        daemon.shut_down().await;
+        let end = Instant::now() + PATIENCE;
+        let are_open = || {
+            [raw, web].into_iter().any(|address| TcpStream::connect(address).is_ok())
+                || UnixStream::connect(&path).is_ok()
+        };
+        while are_open() {
+            assert!(Instant::now() < end, "somebody listens");
+            tokio::task::yield_now().await;
+        }
+    });
 }

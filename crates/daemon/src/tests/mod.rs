@@ -1,6 +1,6 @@
 //! The daemon from outside and from inside, with a game made for it.
 
-mod accepting;
+pub(crate) mod accepting;
 mod chaos;
 mod fake;
 mod network;

@@ -368,7 +368,7 @@ fn a_transcript_has_every_line() {
     let mut client = served.greet();
     client.send("no JSON \"");
     assert_eq!(client.next()["code"], "bad_json");
-    served.daemon.shared.transcript.as_ref().unwrap().finish();
+    served.daemon.shared.transcript.as_ref().unwrap().finish(PATIENCE);
     let records: Vec<Value> = std::fs::read_to_string(&path)
         .unwrap()
         .lines()
@@ -397,7 +397,7 @@ fn a_large_answer_is_whole_for_its_reader_and_in_the_transcript() {
     let answer = client.next();
     assert!(answer["pad"] == pad, "the answer differs");
     assert_eq!(client.next()["of"], "ping");
-    served.daemon.shared.transcript.as_ref().unwrap().finish();
+    served.daemon.shared.transcript.as_ref().unwrap().finish(PATIENCE);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
