@@ -10,7 +10,8 @@
 //!    check of its own; `referee`: the rules behind it.
 //! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`,
 //!    `figures`; `refusals` are a table, `refusals.txt`.
-//! 4. `trial`: what a check is, and what it is given; `suite`: which there are and how they are run; `promises`: what of the specification they cover.
+//! 4. `trial`: what a check is, and what it is given; `suite`: which there are and how they are run;
+//!    `promises`: what of the specification they cover.
 
 mod describe;
 mod ends;
