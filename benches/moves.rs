@@ -19,7 +19,7 @@ use plyd::games::ijk::variant::Variant;
 use plyd::options::Options;
 use plyd::search::clock::thread_cpu_time;
 use plyd::search::iterate::Iterate;
-use plyd::search::{Asked, Control, Searcher};
+use plyd::search::{Control, SearchParams, Searcher};
 use plyd::zobrist::SplitMix64;
 
 /// Positions that are measured.
@@ -146,7 +146,7 @@ fn searched(game: &Ijk<false>, positions: &[<Ijk<false> as Game>::Position]) -> 
         control.set_limits(Some(NODES), None);
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
-        searcher.search(game, &Root::new(pos), &Asked { moves, multipv: 1 }, &control, &mut |_| ());
+        searcher.search(game, &Root::new(pos), &SearchParams { moves, multipv: 1 }, &control, &mut |_| ());
         nodes += control.stats().nodes;
     }
     (nodes as f64 / (thread_cpu_time() - began).as_secs_f64()) as u64

@@ -19,7 +19,7 @@ use plyd::games::isolation::rules::{Isolation, Position};
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;
 use plyd::search::clock::{now_ns, thread_cpu_time};
-use plyd::search::thread::{Pulse, Stint};
+use plyd::search::thread::{SearchBudget, SearchThread};
 use plyd::zobrist::SplitMix64;
 
 /// Measure Isolation's solver on random positions, ply by ply.
@@ -126,14 +126,15 @@ fn measure<B: Bits>(game: &Isolation<B>, ply: usize, args: &Args) -> Row {
         let (control, shared) = (Control::default(), AtomicU64::new(0));
         // Wall time only ends what CPU time would not have ended in time either.
         let until_ns = now_ns() + 2 * args.limit * 1_000_000;
-        let mut pulse = Pulse::first(&Stint { until_ns, ..Stint::whole(&control, &shared) });
+        let mut thread =
+            SearchThread::first(&SearchBudget { until_ns, ..SearchBudget::whole(&control, &shared) });
         let began = thread_cpu_time();
-        let answer = solver.wins(game, &pos, &mut pulse);
+        let answer = solver.wins(game, &pos, &mut thread);
         let took = thread_cpu_time() - began;
-        nodes += pulse.nodes;
+        nodes += thread.nodes;
         if answer.is_some() && took <= Duration::from_millis(args.limit) {
             times.push(took);
-            ratios.push(100 * pulse.nodes / expected_nodes(game, &pos).max(1));
+            ratios.push(100 * thread.nodes / expected_nodes(game, &pos).max(1));
         }
     }
     times.sort_unstable();

@@ -25,7 +25,7 @@ use plyd::games::sudoku::rules::{Fill, Sudoku};
 use plyd::games::sudoku::solutions::taboo_moves;
 use plyd::options::Options;
 use plyd::search::clock::thread_cpu_time;
-use plyd::search::{Asked, Control, End, Found, Searcher};
+use plyd::search::{Control, End, SearchParams, SearchResult, Searcher};
 use plyd::zobrist::SplitMix64;
 
 /// Measure the Sudoku solver and the exact search of endings.
@@ -93,7 +93,7 @@ fn first_answers(game: &Sudoku, pos: &Position) -> [Duration; 2] {
     let control = Control::default();
     let began = thread_cpu_time();
     let mut times = [Duration::ZERO; 2];
-    let mut publish = |found: &Found<Fill>| {
+    let mut publish = |found: &SearchResult<Fill>| {
         let at = usize::from(found.lines[0].depth > 0);
         for time in times[..=at].iter_mut().filter(|time| time.is_zero()) {
             *time = thread_cpu_time() - began;
@@ -102,7 +102,7 @@ fn first_answers(game: &Sudoku, pos: &Position) -> [Duration; 2] {
             control.stop();
         }
     };
-    let asked = Asked { moves: legal(game, pos), multipv: 1 };
+    let asked = SearchParams { moves: legal(game, pos), multipv: 1 };
     let _answered = player().search(game, &Root::new(pos.clone()), &asked, &control, &mut publish);
     times
 }
@@ -160,7 +160,7 @@ fn decide(empty: usize, seed: u64) -> Duration {
         game.play(&mut pos, moves[random.below(moves.len())]);
     }
     let control = Control::default();
-    let asked = Asked { moves: legal(&game, &pos), multipv: 1 };
+    let asked = SearchParams { moves: legal(&game, &pos), multipv: 1 };
     thread::scope(|scope| {
         let search = scope.spawn(|| {
             let began = thread_cpu_time();

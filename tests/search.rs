@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
 
-use plyd::game::{Context, Evaluator, Game, Outcome, Reductions, Root, Side, Turn};
+use plyd::game::{Context, Evaluator, Game, LateMoveReductions, Outcome, Root, Side, Turn};
 use plyd::games::isolation::eval::Race;
 use plyd::games::isolation::notation::Layout;
 use plyd::games::isolation::rules::{Isolation, Target};
 use plyd::options::Options;
 use plyd::score::Score;
-use plyd::search::{Asked, Bound, Control, End, Found, Searcher, players};
+use plyd::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, players};
 use plyd::zobrist::mix;
 
 /// A random game: everything about a position is drawn from its number.
@@ -134,7 +134,7 @@ impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for
 struct SelectiveNoise;
 
 impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for SelectiveNoise {
-    const REDUCTIONS: Option<Reductions> = Some(Reductions { first: 2, from: 6, plies: 2 });
+    const LMR: Option<LateMoveReductions> = Some(LateMoveReductions { first: 2, from: 6, plies: 2 });
 
     fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, ctx: &Context<u8>) -> Score {
         Noise.evaluate(game, pos, ctx)
@@ -213,7 +213,7 @@ fn search<const C: bool, const S: bool>(
     moves: &[u8],
     multipv: usize,
     depth: u32,
-) -> (Found<u8>, End) {
+) -> (SearchResult<u8>, End) {
     search_by(Noise, game, options, moves, multipv, depth)
 }
 
@@ -224,13 +224,13 @@ fn search_by<const C: bool, const S: bool>(
     moves: &[u8],
     multipv: usize,
     depth: u32,
-) -> (Found<u8>, End) {
+) -> (SearchResult<u8>, End) {
     let root = Root::new(Node { state: 0, ply: 0, lead: 0 });
     let control = Control::default();
     control.set_limits(None, Some(depth));
     let mut player = players::build(game, evaluator, options).unwrap();
     let mut last = None;
-    let asked = Asked { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
+    let asked = SearchParams { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
     let (found, end) = player.search(game, &root, &asked, &control, &mut |found| last = Some(found.clone()));
     assert_eq!(last.as_ref(), Some(&found), "the last answer was published");
     (found, end)
@@ -239,7 +239,7 @@ fn search_by<const C: bool, const S: bool>(
 /// Checks every line of an answer: legal to its end, ranked, and worth what minimax says of its first move.
 fn check<const C: bool, const S: bool>(
     game: &Tree<C, S>,
-    found: &Found<u8>,
+    found: &SearchResult<u8>,
     moves: &[u8],
     depth: u32,
     end: End,
@@ -288,7 +288,11 @@ fn check<const C: bool, const S: bool>(
 
 /// Checks what the lines of an answer claim to be proven: for a line's move, and of the first for the
 /// position. Gives how many claims there are.
-fn check_proofs<const C: bool, const S: bool>(game: &Tree<C, S>, found: &Found<u8>, moves: &[u8]) -> usize {
+fn check_proofs<const C: bool, const S: bool>(
+    game: &Tree<C, S>,
+    found: &SearchResult<u8>,
+    moves: &[u8],
+) -> usize {
     let root = Node { state: 0, ply: 0, lead: 0 };
     let worth = |mv: u8| {
         let mut next = root;
@@ -425,7 +429,8 @@ fn a_tree_is_grown_on_after_a_move() {
         game.moves(&root.pos, &mut moves);
         let control = Control::default();
         control.set_limits(Some(nodes), None);
-        let (found, _) = player.search(&game, root, &Asked { multipv: 1, moves }, &control, &mut |_| ());
+        let (found, _) =
+            player.search(&game, root, &SearchParams { multipv: 1, moves }, &control, &mut |_| ());
         (found, control.stats().depth)
     };
     let player = || players::build(&game, Race::new(&game), &options).unwrap();
@@ -454,7 +459,7 @@ fn a_tree_that_fills_its_memory_is_pruned_and_grows_on() {
         let mut player = players::build(&game, Race::new(&game), &options).unwrap();
         let control = Control::default();
         control.set_limits(Some(600_000), None);
-        let asked = Asked { multipv: 1, moves: moves.clone() };
+        let asked = SearchParams { multipv: 1, moves: moves.clone() };
         let (found, _) = player.search(&game, &root, &asked, &control, &mut |_| ());
         (found, control.stats())
     };
@@ -479,7 +484,7 @@ fn threads_prove_the_same_results() {
         let game = Tree::<false, false> { seed: mix(seed + 7000), width: 5000, plies: 13 };
         let mut legal = Vec::new();
         game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
-        // A companion's deeper entries change evaluations, but nothing that is proven.
+        // A helper's deeper entries change evaluations, but nothing that is proven.
         let (found, _) = search(&game, &options, &legal, 1, 14);
         check(&game, &found, &legal, 14, End::Proven);
     }
@@ -495,7 +500,7 @@ fn a_node_limit_gives_the_same_answer_each_time() {
         let mut player = players::build(&game, Noise, &options("default")).unwrap();
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let asked = Asked { multipv: 1, moves };
+        let asked = SearchParams { multipv: 1, moves };
         let answer = player.search(&game, &root, &asked, &control, &mut |_| {});
         (answer, control.stats())
     };
@@ -521,12 +526,12 @@ fn search_knights(
     root: &Root<Isolation<u64>>,
     multipv: usize,
     depth: u32,
-) -> (Found<Target>, u64) {
+) -> (SearchResult<Target>, u64) {
     let mut moves = Vec::new();
     game.moves(&root.pos, &mut moves);
     let control = Control::default();
     control.set_limits(None, Some(depth));
-    let asked = Asked { multipv: multipv.min(moves.len()), moves };
+    let asked = SearchParams { multipv: multipv.min(moves.len()), moves };
     let (found, _) = player.search(game, root, &asked, &control, &mut |_| {});
     (found, control.stats().nodes)
 }
@@ -575,7 +580,7 @@ fn a_stopped_search_still_has_an_answer() {
         let mut searcher = players::build(&game, Noise, &options(player)).unwrap();
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let asked = Asked { multipv: 1, moves: moves.clone() };
+        let asked = SearchParams { multipv: 1, moves: moves.clone() };
         let (found, _) = searcher.search(&game, &root, &asked, &control, &mut |_| {});
         assert!(moves.contains(&found.lines[0].pv[0]), "{player}");
     }

@@ -9,7 +9,7 @@ use plyd::games::isolation::territory::Territory;
 use plyd::options::Options;
 use plyd::search::clock::thread_cpu_time;
 use plyd::search::iterate::Iterate;
-use plyd::search::{Asked, Control, Searcher};
+use plyd::search::{Control, SearchParams, Searcher};
 
 use crate::worth::Worth;
 
@@ -55,7 +55,7 @@ impl Contender {
         let began = thread_cpu_time();
         let root = Root::new(*pos);
         let (found, _) =
-            self.searcher.search(game, &root, &Asked { moves, multipv: 1 }, &control, &mut |_| {});
+            self.searcher.search(game, &root, &SearchParams { moves, multipv: 1 }, &control, &mut |_| {});
         self.cpu += thread_cpu_time() - began;
         self.moves += 1;
         self.nodes += control.stats().nodes;

@@ -9,7 +9,7 @@ use plyd::games::bits::Bits;
 use plyd::games::isolation::rules::Position;
 use plyd::games::isolation::solver::{Solver, expected_nodes};
 use plyd::search::Control;
-use plyd::search::thread::Pulse;
+use plyd::search::thread::SearchThread;
 use plyd::zobrist::{SplitMix64, mix};
 
 use crate::contender::{Contender, Rules};
@@ -95,7 +95,7 @@ impl<'a> Duel<'a> {
         }
         let control = Control::default();
         control.set_limits(Some(GIVEN_UP), None);
-        self.solver.wins(self.game, pos, &mut Pulse::alone(&control))
+        self.solver.wins(self.game, pos, &mut SearchThread::alone(&control))
     }
 }
 

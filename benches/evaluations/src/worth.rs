@@ -1,9 +1,9 @@
 //! The race with any worth of cells: the family to which the race and the default evaluation belong.
 
-use plyd::game::{Context, Evaluator, Reductions};
+use plyd::game::{Context, Evaluator, LateMoveReductions};
 use plyd::games::bits::Bits;
 use plyd::games::flood::Flood;
-use plyd::games::isolation::eval::REDUCTIONS;
+use plyd::games::isolation::eval::LMR;
 use plyd::games::isolation::rules::{Isolation, Position, Target};
 use plyd::score::Score;
 
@@ -25,7 +25,7 @@ impl Worth {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Worth {
-    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const LMR: Option<LateMoveReductions> = Some(LMR);
 
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let (mine, theirs) = (game.targets(pos, pos.mover()), game.targets(pos, pos.mover().other()));

@@ -5,7 +5,7 @@ use plyd::games::isolation::eval::Mobility;
 use plyd::games::isolation::rules::Position;
 use plyd::options::Options;
 use plyd::search::iterate::Iterate;
-use plyd::search::{Asked, Control, Searcher as _};
+use plyd::search::{Control, SearchParams, Searcher as _};
 
 use crate::positions::Rules;
 use crate::searched::{Searched, timed};
@@ -34,7 +34,7 @@ pub(crate) fn search(
     let root = Root::new(*pos);
     let mut moves = Vec::new();
     game.moves(pos, &mut moves);
-    let asked = Asked { moves, multipv: 1 };
+    let asked = SearchParams { moves, multipv: 1 };
     let control = Control::default();
     control.set_limits(None, Some(depth));
     let (cpu, wall, (found, _)) = timed(|| searcher.search(game, &root, &asked, &control, &mut |_| ()));

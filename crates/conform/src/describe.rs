@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::newgame;
-use super::talk::Talk;
 use super::trial::{Trial, told};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 /// The games that are offered, of those that the referee knows.
-pub(super) fn known(talk: &Talk<'_>) -> Checked<Vec<Value>> {
+pub(super) fn known(talk: &Conversation<'_>) -> Checked<Vec<Value>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
@@ -44,7 +44,7 @@ pub(super) fn games(trial: &Trial<'_>) -> Checked {
 }
 
 /// What `describe` tells about a game.
-pub(super) fn described(talk: &mut Talk<'_>, game: &Value) -> Checked<Value> {
+pub(super) fn described(talk: &mut Conversation<'_>, game: &Value) -> Checked<Value> {
     let request = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game });
     Ok(talk.result(&request)?["body"].clone())
 }

@@ -3,36 +3,36 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go, ping, session, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::signals;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("eof-idle", "the end of input ends the connection, and a process with exit code 0", eof_idle),
-    Check::talk("eof-finish", "on_eof finish: limited searches finish, open-ended ones answer", eof_finish),
-    Check::talk("eof-stop", "on_eof stop: all searches answer at once", eof_stop),
-    Check::talk("eof-cancel", "on_eof cancel: all searches end `cancelled`", eof_cancel),
-    Check::talk("eof-default", "without hello searches finish", eof_default),
-    Check::talk("eof-ponder", "what ponders at the end of input answers, too", eof_ponder),
-    Check::talk("eof-queued", "what waits at the end of input answers, too", eof_queued),
-    Check::talk("eof-unanswered", "what was asked before the end of input is answered", eof_unanswered),
-    Check::talk("quit-finish", "quit lets limited searches finish", quit_finish),
-    Check::talk("quit-stop", "quit with stop ends all searches with a move", quit_stop),
-    Check::talk(
+    Check::new("eof-idle", "the end of input ends the connection, and a process with exit code 0", eof_idle),
+    Check::new("eof-finish", "on_eof finish: limited searches finish, open-ended ones answer", eof_finish),
+    Check::new("eof-stop", "on_eof stop: all searches answer at once", eof_stop),
+    Check::new("eof-cancel", "on_eof cancel: all searches end `cancelled`", eof_cancel),
+    Check::new("eof-default", "without hello searches finish", eof_default),
+    Check::new("eof-ponder", "what ponders at the end of input answers, too", eof_ponder),
+    Check::new("eof-queued", "what waits at the end of input answers, too", eof_queued),
+    Check::new("eof-unanswered", "what was asked before the end of input is answered", eof_unanswered),
+    Check::new("quit-finish", "quit lets limited searches finish", quit_finish),
+    Check::new("quit-stop", "quit with stop ends all searches with a move", quit_stop),
+    Check::new(
         "quit-last",
         "the result of quit is the last message, and nothing behind it is read",
         quit_last,
     ),
-    Check::talk("quit-alone", "quit ends its own connection only", quit_alone),
-    Check::talk("terminate", "SIGTERM: `going_away`, every search answers, exit code 0", terminate),
-    Check::talk("interrupt", "SIGINT: the same", interrupt),
-    Check::talk("hangup", "SIGHUP: the same", hangup),
+    Check::new("quit-alone", "quit ends its own connection only", quit_alone),
+    Check::new("terminate", "SIGTERM: `going_away`, every search answers, exit code 0", terminate),
+    Check::new("interrupt", "SIGINT: the same", interrupt),
+    Check::new("hangup", "SIGHUP: the same", hangup),
 ];
 
 /// Starts one search that ends by itself, soon or in years, and some that do not.
-fn start_all(talk: &mut Talk<'_>, is_soon: bool) -> Checked {
+fn start_all(talk: &mut Conversation<'_>, is_soon: bool) -> Checked {
     let game = talk.vast_game()?;
     talk.sessions(&["s"], &game)?;
     let (nodes, ms) = if is_soon { (20_000_u64, 50_u64) } else { (1 << 50, 1 << 40) };
@@ -45,7 +45,7 @@ fn start_all(talk: &mut Talk<'_>, is_soon: bool) -> Checked {
 }
 
 /// Each search has its end: the limited ones and the others.
-fn check_all(talk: &mut Talk<'_>, limited: [&Value; 2], open: &Value) -> Checked {
+fn check_all(talk: &mut Conversation<'_>, limited: [&Value; 2], open: &Value) -> Checked {
     for (id, wanted) in [
         ("nodes", limited[0]),
         ("clock", limited[1]),

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::describe::known;
 use super::requests::{after, go, inspect};
-use super::talk::Talk;
 use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, list, text};
 
@@ -48,7 +48,7 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
 /// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from
 /// the view of who moved.
 fn agrees(
-    talk: &mut Talk<'_>,
+    talk: &mut Conversation<'_>,
     game: &Value,
     position: &Value,
     mover: &Value,
@@ -71,7 +71,10 @@ fn agrees(
 
 /// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no
 /// single board decides. Where a value is none, its board is left out.
-fn sums(talk: &mut Talk<'_>, worth: impl Fn(&mut Talk<'_>, &Value) -> Checked<Option<i64>>) -> Checked {
+fn sums(
+    talk: &mut Conversation<'_>,
+    worth: impl Fn(&mut Conversation<'_>, &Value) -> Checked<Option<i64>>,
+) -> Checked {
     talk.needs("isolation")?;
     let (mut strong, mut weak, mut count) = (0, 0, 0);
     for rows in LOPSIDED {

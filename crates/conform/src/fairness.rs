@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::memory::large_board;
 use super::requests::{endless, go, inspect, ping, stop, with};
-use super::talk::Talk;
 use super::time::{Sample, answer, judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number};
@@ -30,33 +30,33 @@ const SHARE: Duration = ms(20);
 const UNREAD: Duration = ms(250);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk(
+    Check::new(
         "moves",
         "moves beside the endless searches of another connection come in time, and are searched",
         moves,
     ),
-    Check::talk("greedy", "each of many endless searches tells a legal move, and ends by a stop", greedy),
-    Check::talk(
+    Check::new("greedy", "each of many endless searches tells a legal move, and ends by a stop", greedy),
+    Check::new(
         "overload",
         "of more searches than cores can carry each is answered or `overloaded`, the only one of a connection last",
         overload,
     ),
-    Check::talk(
+    Check::new(
         "engines",
         "at the limit of searches the connection with the most of them makes room for another one",
         engines,
     ),
-    Check::talk(
+    Check::new(
         "questions",
         "questions of one connection hold up neither ping, stop nor go of another",
         questions,
     ),
-    Check::talk("unread", "a go whose clock ends before its position is read is answered in time", unread),
+    Check::new("unread", "a go whose clock ends before its position is read is answered in time", unread),
 ];
 
 /// Starts as many endless searches as the server takes; their ids. What it does not take is refused by a
 /// typed error.
-fn start_many(talk: &mut Talk<'_>) -> Checked<Vec<String>> {
+fn start_many(talk: &mut Conversation<'_>) -> Checked<Vec<String>> {
     let game = talk.vast_game()?;
     let (most, threads) = if talk.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };
     let threads = number(&talk.hello["limits"], "threads")?.min(threads);
@@ -86,7 +86,7 @@ fn start_many(talk: &mut Talk<'_>) -> Checked<Vec<String>> {
 }
 
 /// Ends them.
-fn stop_many(talk: &mut Talk<'_>, ids: &[String]) -> Checked {
+fn stop_many(talk: &mut Conversation<'_>, ids: &[String]) -> Checked {
     talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
     for id in ids {
         let last = talk.last(id)?;
@@ -99,7 +99,7 @@ fn stop_many(talk: &mut Talk<'_>, ids: &[String]) -> Checked {
 }
 
 /// Asks for moves of 100 ms: how late each was, and how many were searched by no ply.
-fn play(talk: &mut Talk<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
+fn play(talk: &mut Conversation<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
     let game = talk.vast_game()?;
     let mut samples = Vec::new();
     let mut blind = 0;
@@ -242,7 +242,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
 }
 
 /// Waits for a ping, a stop and a description, each some times.
-fn ask(talk: &mut Talk<'_>, name: &str) -> Checked<Vec<Sample>> {
+fn ask(talk: &mut Conversation<'_>, name: &str) -> Checked<Vec<Sample>> {
     let game = talk.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..MOVES {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{after, endless, go, inspect, ping, stop, with};
-use super::talk::Talk;
 use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, number, texts};
 
@@ -25,7 +25,7 @@ fn telling(id: &str, game: &Value, fields: &Value) -> Value {
 }
 
 /// The messages about a search, in order.
-fn about<'t>(talk: &'t Talk<'_>, id: &str) -> Vec<&'t Value> {
+fn about<'t>(talk: &'t Conversation<'_>, id: &str) -> Vec<&'t Value> {
     let is_it = |message: &&Value| message["id"] == id && message.get("stats").is_some();
     talk.log.iter().map(|heard| &heard.message).filter(is_it).collect()
 }
@@ -182,7 +182,7 @@ pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
 }
 
 /// The depth and `skipped` of each `progress` of a search.
-fn progress(talk: &Talk<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
+fn progress(talk: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
     let told = about(talk, id).into_iter().filter(|message| message["event"] == "progress");
     told.map(|message| {
         let depth = list(message, "lines")?.first().map_or(Ok(0), |line| number(line, "depth"))?;

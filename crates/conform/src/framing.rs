@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{ping, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, holds, like, text};
 
@@ -17,24 +17,20 @@ const ECHO: usize = 64;
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("messages", "each line out is one message of the five types, and nothing else is written"),
     Check::watched("errors", "an error tells a line that was sent, a JSON pointer, and `fatal` by its code"),
-    Check::talk(
-        "line-ends",
-        "a CR before the LF, blanks and tabs around the object are tolerated",
-        line_ends,
-    ),
-    Check::talk("blank-lines", "blank lines are ignored, but counted", blank_lines),
-    Check::talk("line-numbers", "an error tells its line, bad and long ones counted", line_numbers),
-    Check::talk("parts", "a line that arrives in parts is read whole", parts),
-    Check::talk("one-write", "lines that arrive together are all read", one_write),
-    Check::talk("last-line", "the last line needs no LF", last_line),
-    Check::talk("text", "any text comes back as it was sent", echoes),
-    Check::talk("longest-line", "a line of 1 MiB is read", longest_line),
-    Check::talk("too-long", "a longer line gets one `line_too_long`, and the next line is read", too_long),
-    Check::talk("endless-line", "a line of 16 MiB gets no more than that", endless_line),
-    Check::talk("deepest", "32 levels of objects and arrays are read", deepest),
-    Check::talk("too-deep", "33 levels, or a million, are `bad_json`", too_deep),
-    Check::talk("bad-utf8", "bytes that are no UTF-8 are `bad_utf8`", bad_utf8),
-    Check::talk(
+    Check::new("line-ends", "a CR before the LF, blanks and tabs around the object are tolerated", line_ends),
+    Check::new("blank-lines", "blank lines are ignored, but counted", blank_lines),
+    Check::new("line-numbers", "an error tells its line, bad and long ones counted", line_numbers),
+    Check::new("parts", "a line that arrives in parts is read whole", parts),
+    Check::new("one-write", "lines that arrive together are all read", one_write),
+    Check::new("last-line", "the last line needs no LF", last_line),
+    Check::new("text", "any text comes back as it was sent", echoes),
+    Check::new("longest-line", "a line of 1 MiB is read", longest_line),
+    Check::new("too-long", "a longer line gets one `line_too_long`, and the next line is read", too_long),
+    Check::new("endless-line", "a line of 16 MiB gets no more than that", endless_line),
+    Check::new("deepest", "32 levels of objects and arrays are read", deepest),
+    Check::new("too-deep", "33 levels, or a million, are `bad_json`", too_deep),
+    Check::new("bad-utf8", "bytes that are no UTF-8 are `bad_utf8`", bad_utf8),
+    Check::new(
         "stray-bytes",
         "a byte-order mark, NUL and bare control characters are `bad_json`",
         stray_bytes,
@@ -43,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("duplicate-keys", "a key twice in an object, at whatever depth, is `bad_json`"),
     Check::refusals("surrogates", "a lone surrogate is `bad_json`"),
     Check::refusals("not-objects", "another JSON value is `not_object`"),
-    Check::talk(
+    Check::new(
         "extensions",
         "fields whose names start with `x_` are skipped wherever they stand",
         extensions,
@@ -58,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("nulls", "null is `wrong_type`"),
     Check::refusals("bad-words", "a word that is none of those allowed is `bad_enum`"),
     Check::refusals("first-fault", "of several faults the first by the specification's order is told"),
-    Check::talk("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
+    Check::new("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
 ];
 
 /// A `ping` whose line has so many bytes.
@@ -68,7 +64,7 @@ fn padded(id: &str, bytes: usize) -> Vec<u8> {
 }
 
 /// A bad line, and the error that it gets; the connection goes on.
-fn bad(talk: &mut Talk<'_>, line: &[u8], code: &str) -> Checked {
+fn bad(talk: &mut Conversation<'_>, line: &[u8], code: &str) -> Checked {
     talk.send_line(line)?;
     let wanted = json!({ "id": null, "code": code, "line": talk.sent, "fatal": false });
     like(&talk.fault()?, &wanted)

@@ -9,40 +9,40 @@ use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("result", "`hello` tells version, server, features, games and limits", result),
-    Check::talk("limits", "the limits that the specification fixes are told", limits),
-    Check::talk("optional", "on standard streams `hello` may be left out or come late", optional),
-    Check::talk(
+    Check::new("result", "`hello` tells version, server, features, games and limits", result),
+    Check::new("limits", "the limits that the specification fixes are told", limits),
+    Check::new("optional", "on standard streams `hello` may be left out or come late", optional),
+    Check::new(
         "required",
         "over sockets another request first is `handshake_required`, and the end",
         required,
     ),
-    Check::talk("version", "the highest common version is chosen", version),
-    Check::talk("no-version", "without a common version: `version_unsupported`, and the end", no_version),
-    Check::talk("features", "features that are told can be required", features),
-    Check::talk("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
-    Check::talk("refusal-order", "version is checked before features", refusal_order),
-    Check::talk(
+    Check::new("version", "the highest common version is chosen", version),
+    Check::new("no-version", "without a common version: `version_unsupported`, and the end", no_version),
+    Check::new("features", "features that are told can be required", features),
+    Check::new("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
+    Check::new("refusal-order", "version is checked before features", refusal_order),
+    Check::new(
         "token",
         "without a token: `auth_required`, with another one: `auth_failed`, and the end",
         token,
     ),
-    Check::talk("late-token", "a wrong token is answered late, and a right one meanwhile", late_token),
-    Check::talk(
+    Check::new("late-token", "a wrong token is answered late, and a right one meanwhile", late_token),
+    Check::new(
         "late-refusal",
         "a `hello` that is refused late lets searches answer first, and is the end",
         late_refusal,
     ),
-    Check::talk("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
-    Check::talk("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
-    Check::talk("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
-    Check::talk(
+    Check::new("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
+    Check::new("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
+    Check::new("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
+    Check::new(
         "abuse",
         "over sockets bad lines before `hello` are `protocol_abuse` at last, and the end",
         abuse,
     ),
-    Check::talk("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
-    Check::talk(
+    Check::new("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
+    Check::new(
         "http-lines",
         "so does any line that could belong to the head of one, wherever it is cut",
         http_lines,

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
 use plyd_protocol::client::is_final_json as is_final;
@@ -12,30 +12,30 @@ use plyd_protocol::client::is_final_json as is_final;
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("seq", "`seq` counts a connection's messages from 1 without gaps"),
     Check::watched("stamps", "`t_us` never runs backwards"),
-    Check::talk("clock", "`t_us` counts microseconds", figures::clock),
+    Check::new("clock", "`t_us` counts microseconds", figures::clock),
     Check::watched("one-final", "each request gets one final message"),
     Check::watched("infos-first", "an `info` comes only before the final message"),
     Check::watched("notices", "a notice about a request comes before its final message"),
-    Check::talk("of", "a result tells the command of its request", of),
-    Check::talk("shapes", "ids of 1 to 64 of A-Z a-z 0-9 . _ : - are taken", shapes),
+    Check::new("of", "a result tells the command of its request", of),
+    Check::new("shapes", "ids of 1 to 64 of A-Z a-z 0-9 . _ : - are taken", shapes),
     Check::refusals("bad-ids", "another id is `bad_id`, none at all `missing_field`"),
     Check::refusals("names", "sessions and targets have the shape of an id"),
     Check::refusals("unknown-commands", "another command is `unknown_cmd`, none `missing_field`"),
     Check::refusals("unknown-sessions", "a session that is not open is `session_unknown`"),
     Check::refusals("duplicates", "an id in flight is `duplicate_id` with id null, and `ref` names it"),
-    Check::talk("first-goes-on", "a duplicate id leaves the first request alone", first_goes_on),
-    Check::talk("free-again", "an id is free once its final message came", free_again),
-    Check::talk("at-once-in-order", "ping, status, stop and update are answered in their order", at_once),
-    Check::talk("questions-in-order", "questions about rules are answered in their order", questions),
-    Check::talk(
+    Check::new("first-goes-on", "a duplicate id leaves the first request alone", first_goes_on),
+    Check::new("free-again", "an id is free once its final message came", free_again),
+    Check::new("at-once-in-order", "ping, status, stop and update are answered in their order", at_once),
+    Check::new("questions-in-order", "questions about rules are answered in their order", questions),
+    Check::new(
         "session-in-order",
         "requests of a session take effect in the order of their lines",
         in_session,
     ),
-    Check::talk("finished-ids", "the last 1,024 finished ids are remembered", finished),
-    Check::talk("sessions-apart", "sessions keep their games and options apart", apart),
-    Check::talk("connections-apart", "ids and sessions belong to their connection", connections),
-    Check::talk("same-for-all", "a stop of another connection's search is `unknown`", strangers),
+    Check::new("finished-ids", "the last 1,024 finished ids are remembered", finished),
+    Check::new("sessions-apart", "sessions keep their games and options apart", apart),
+    Check::new("connections-apart", "ids and sessions belong to their connection", connections),
+    Check::new("same-for-all", "a stop of another connection's search is `unknown`", strangers),
 ];
 
 fn of(trial: &Trial<'_>) -> Checked {
@@ -100,7 +100,7 @@ fn free_again(trial: &Trial<'_>) -> Checked {
 }
 
 /// The finals of these requests come in the order of the list.
-fn in_order(talk: &mut Talk<'_>, requests: &[Value]) -> Checked {
+fn in_order(talk: &mut Conversation<'_>, requests: &[Value]) -> Checked {
     talk.send_all(requests)?;
     for request in requests {
         talk.last(request["id"].as_str().unwrap_or_default())?;

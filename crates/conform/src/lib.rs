@@ -4,15 +4,16 @@
 //! daemon. A check is written so that a server that is right but different passes: other wordings, further
 //! fields, other games. What is not offered is skipped. In reading order:
 //!
-//! 1. `verdict`: what comes of a check; `talk`: one connection, with the waits and comparisons that checks
-//!    are made of.
-//! 2. `witness`: what holds for every message of every connection, noted wherever it is broken and told by a
-//!    check of its own; `referee`: the rules behind it.
+//! 1. `verdict`: what comes of a check; `conversation`: one connection, with the waits and comparisons that
+//!    checks are made of.
+//! 2. `monitor`: what holds for every message of every connection, noted wherever it is broken and reported
+//!    by a check of its own; `referee`: the rules behind it.
 //! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`,
 //!    `figures`; `refusals` are a table, `refusals.txt`.
 //! 4. `trial`: what a check is, and what it is given; `suite`: which there are and how they are run;
 //!    `promises`: what of the specification they cover.
 
+mod conversation;
 mod describe;
 mod ends;
 mod evals;
@@ -23,6 +24,7 @@ mod handshake;
 mod ids;
 mod liveness;
 mod memory;
+mod monitor;
 mod numbers;
 mod places;
 mod preparation;
@@ -35,12 +37,10 @@ mod requests;
 mod rules;
 mod search;
 mod suite;
-mod talk;
 mod time;
 mod trial;
 mod verdict;
 mod websocket;
-mod witness;
 
 pub use promises::{Promise, promises};
 pub use suite::{Row, names, run};

@@ -15,24 +15,24 @@ use super::verdict::{Checked, Stop, holds, like, list, number};
 const STALLED: Duration = Duration::from_secs(15);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("questions-while-searching", "no request but a go waits for a search", while_searching),
-    Check::talk("status", "`status` counts what runs", status),
-    Check::talk("load", "`status` tells the time and the load as they are", figures::load),
-    Check::talk("counters", "the counters of `status` count what is done", figures::counters),
-    Check::talk("garbage", "lines of any bytes end nothing", garbage),
-    Check::talk("bad-lines", "a thousand bad lines get an error each", bad_lines),
-    Check::talk("pings", "five thousand pings at once are answered in order", pings),
-    Check::talk("slow-reader", "a slow reader misses no final message", slow_reader),
-    Check::talk("never-reads", "a peer that never reads is cut off, and no other", never_reads),
-    Check::talk(
+    Check::new("questions-while-searching", "no request but a go waits for a search", while_searching),
+    Check::new("status", "`status` counts what runs", status),
+    Check::new("load", "`status` tells the time and the load as they are", figures::load),
+    Check::new("counters", "the counters of `status` count what is done", figures::counters),
+    Check::new("garbage", "lines of any bytes end nothing", garbage),
+    Check::new("bad-lines", "a thousand bad lines get an error each", bad_lines),
+    Check::new("pings", "five thousand pings at once are answered in order", pings),
+    Check::new("slow-reader", "a slow reader misses no final message", slow_reader),
+    Check::new("never-reads", "a peer that never reads is cut off, and no other", never_reads),
+    Check::new(
         "requests",
         "requests beyond the limit are `too_many_requests`, and stop is still taken",
         requests,
     ),
-    Check::talk("sessions", "sessions beyond the limit are `too_many_sessions`", sessions),
-    Check::talk("tables", "no search is refused for want of memory", tables),
-    Check::talk("history", "a game of a thousand plies is searched", history),
-    Check::talk("gone", "the searches of a peer that is gone are cancelled", gone),
+    Check::new("sessions", "sessions beyond the limit are `too_many_sessions`", sessions),
+    Check::new("tables", "no search is refused for want of memory", tables),
+    Check::new("history", "a game of a thousand plies is searched", history),
+    Check::new("gone", "the searches of a peer that is gone are cancelled", gone),
 ];
 
 fn while_searching(trial: &Trial<'_>) -> Checked {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::preparation::slow_positions;
 use super::requests::{endless, go, inspect, ping, session, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
@@ -18,27 +18,27 @@ const MOST_ROOM: u64 = 64 << 20;
 const SLOW: usize = 8;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk(
+    Check::new(
         "large-questions",
         "large questions are answered, or refused by a typed error, and what finds no room beside them waits unread",
         large_questions,
     ),
-    Check::talk(
+    Check::new(
         "large-waiting",
         "large searches that wait in a session are taken, or refused by a typed error",
         large_waiting,
     ),
-    Check::talk(
+    Check::new(
         "large-sessions",
         "sessions that are opened by large lines do not hold these lines",
         large_sessions,
     ),
-    Check::talk(
+    Check::new(
         "room",
         "where searches take all the room the next one is `too_many_requests`, and a stop is read",
         room,
     ),
-    Check::talk(
+    Check::new(
         "large-answer",
         "a large answer is delivered, or refused by a typed error beforehand",
         large_answer,
@@ -98,7 +98,7 @@ fn large_questions(trial: &Trial<'_>) -> Checked {
 
 /// Asks more questions at once than there is room for, and a ping behind them, which can be read only when
 /// some of them are done.
-fn fill(talk: &mut Talk<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
+fn fill(talk: &mut Conversation<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
     let bytes = number(&talk.hello["limits"], "request_bytes")?;
     if bytes > MOST_ROOM {
         return Ok(());

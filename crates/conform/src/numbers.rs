@@ -18,10 +18,10 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("exponents", "a number with an exponent is `not_integer`"),
     Check::refusals("too-large", "an integer past 2^53 - 1 is `out_of_range`"),
     Check::refusals("ranges", "an integer outside its field's range is `out_of_range`"),
-    Check::talk("largest", "2^53 - 1 and its negative are taken where they are in range", largest),
-    Check::talk("lengths", "a text of 1,024 characters is taken, a longer one is `out_of_range`", lengths),
+    Check::new("largest", "2^53 - 1 and its negative are taken where they are in range", largest),
+    Check::new("lengths", "a text of 1,024 characters is taken, a longer one is `out_of_range`", lengths),
     Check::refusals("seeds-refused", "seeds of another shape are refused"),
-    Check::talk("seeds", "a seed comes back as given, and one that is absent is drawn", seeds),
+    Check::new("seeds", "a seed comes back as given, and one that is absent is drawn", seeds),
 ];
 
 fn largest(trial: &Trial<'_>) -> Checked {

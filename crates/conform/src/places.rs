@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
 
@@ -19,15 +19,15 @@ const MANY: u64 = 600;
 const LONG: Duration = Duration::from_secs(5);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("strangers", "the oldest connection without `hello` leaves for a new one", strangers),
-    Check::talk("connections", "a `hello` that finds no place is `too_many_connections`", connections),
-    Check::talk(
+    Check::new("strangers", "the oldest connection without `hello` leaves for a new one", strangers),
+    Check::new("connections", "a `hello` that finds no place is `too_many_connections`", connections),
+    Check::new(
         "address",
         "at the limit of its address the oldest connection without `hello` leaves, and a `hello` is refused",
         address,
     ),
-    Check::talk("late-hello", "a connection whose `hello` does not come in time closes", late_hello),
-    Check::talk("idle", "a connection that is idle for too long closes, and none that searches", idle),
+    Check::new("late-hello", "a connection whose `hello` does not come in time closes", late_hello),
+    Check::new("idle", "a connection that is idle for too long closes, and none that searches", idle),
 ];
 
 /// The limits that the server tells; the check is skipped where it does not promise what it is about.
@@ -62,14 +62,14 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
 }
 
 /// The connection closes, and is told by which limit.
-fn leaves(talk: &mut Talk<'_>, limit: &str) -> Checked {
+fn leaves(talk: &mut Conversation<'_>, limit: &str) -> Checked {
     talk.closed()?;
     let last = talk.log.last().map_or(Value::Null, |heard| heard.message.clone());
     like(&last, &json!({ "type": "notice", "kind": "warning", "limit": limit }))
 }
 
 /// Says `hello` on new connections until one is refused a place; those that have one.
-fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Talk<'t>>> {
+fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
     let mut greeted = Vec::new();
     for _ in 0..=most {
         let mut talk = trial.open()?;
@@ -82,7 +82,7 @@ fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Talk<'t>>> {
 }
 
 /// Says `hello`: whether there was a place. Else it is refused, and the connection closes.
-fn try_hello(trial: &Trial<'_>, talk: &mut Talk<'_>) -> Checked<bool> {
+fn try_hello(trial: &Trial<'_>, talk: &mut Conversation<'_>) -> Checked<bool> {
     let answer = talk.ask(&trial.hello())?;
     if answer["type"] == "result" {
         return Ok(true);
@@ -106,7 +106,7 @@ fn strangers(trial: &Trial<'_>) -> Checked {
     if let Some(mut newest) = silent.pop() {
         like(&newest.ask(&trial.hello())?, &json!({ "type": "result" }))?;
     }
-    silent.into_iter().for_each(Talk::vanish);
+    silent.into_iter().for_each(Conversation::vanish);
     greeted.ping()
 }
 
@@ -117,9 +117,9 @@ fn connections(trial: &Trial<'_>) -> Checked {
         return Err(Stop::skipped("an address has fewer places than all together"));
     }
     let mut greeted = fill(trial, most)?;
-    greeted.iter_mut().try_for_each(Talk::ping)?;
+    greeted.iter_mut().try_for_each(Conversation::ping)?;
     // Who leaves makes room.
-    greeted.pop().into_iter().for_each(Talk::vanish);
+    greeted.pop().into_iter().for_each(Conversation::vanish);
     loop {
         let mut talk = trial.open()?;
         if try_hello(trial, &mut talk)? {
@@ -142,9 +142,9 @@ fn address(trial: &Trial<'_>) -> Checked {
     let mut silent = (0..most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
     leaves(&mut silent[0], "connections_per_address")?;
     greeted.ping()?;
-    silent.into_iter().for_each(Talk::vanish);
+    silent.into_iter().for_each(Conversation::vanish);
     let mut others = fill(trial, most)?;
-    others.iter_mut().chain([&mut greeted]).try_for_each(Talk::ping)
+    others.iter_mut().chain([&mut greeted]).try_for_each(Conversation::ping)
 }
 
 fn late_hello(trial: &Trial<'_>) -> Checked {

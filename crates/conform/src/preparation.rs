@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go, inspect, newgame, session, stop};
-use super::talk::Talk;
 use super::time::{judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
@@ -18,22 +18,22 @@ use super::verdict::{Checked, Stop, holds, like, list, number};
 const UNPREPARED: Duration = ms(1250);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk(
+    Check::new(
         "undecided",
         "what the rules do not find out within their bounds is `undecided`, and equal questions get equal answers",
         undecided,
     ),
-    Check::talk(
+    Check::new(
         "placed",
         "a go takes such a move as placed, says so before anything else, and claims no proof",
         placed,
     ),
-    Check::talk("stopped", "a stop ends the reading of a position: with a move, or `unprepared`", stopped),
-    Check::talk("closed", "a close ends within 1 s what is read for its session", closed),
+    Check::new("stopped", "a stop ends the reading of a position: with a move, or `unprepared`", stopped),
+    Check::new("closed", "a close ends within 1 s what is read for its session", closed),
 ];
 
 /// A connection to a server that promises bounds, and the slow positions.
-fn greet<'t>(trial: &Trial<'t>) -> Checked<(Talk<'t>, Vec<Value>)> {
+fn greet<'t>(trial: &Trial<'t>) -> Checked<(Conversation<'t>, Vec<Value>)> {
     let talk = trial.greet()?;
     talk.needs("sudoku")?;
     if !talk.has("preparation") {
@@ -68,7 +68,7 @@ fn is_undecided(answer: &Value, places: &[&str]) -> Checked<bool> {
 }
 
 /// Whether the server answers `undecided` to a question about that position.
-fn ask(talk: &mut Talk<'_>, id: &str, position: &Value) -> Checked<(bool, Value)> {
+fn ask(talk: &mut Conversation<'_>, id: &str, position: &Value) -> Checked<(bool, Value)> {
     let answer = talk.ask(&inspect(id, &sudoku(), position, &["legal"]))?;
     let is_open = is_undecided(&answer, &["/position/start", "/position/moves/0"])?;
     Ok((is_open, json!({ "code": answer["code"], "pointer": answer["pointer"], "legal": answer["legal"] })))

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::referee;
 use super::requests::{endless, go, with};
-use super::talk::Talk;
 use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, text};
 
 /// Positions that a search decides soon, in games that are offered.
-pub(super) fn decided(talk: &Talk<'_>) -> Checked<Vec<(Value, Value)>> {
+pub(super) fn decided(talk: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     let board = |width: u32, height: u32| json!({ "game": "isolation", "rules": { "width": width, "height": height } });
     let rows = [
         (board(3, 3), json!({ "start": "1x./xx./..2 1" })),

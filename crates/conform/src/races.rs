@@ -2,63 +2,55 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go, newgame, session, stop, update, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk(
+    Check::new(
         "stop-decides",
         "`stopping` before a bestmove that it brings, else `already_finished` behind it",
         stop_decides,
     ),
-    Check::talk("stop-behind-go", "a stop right behind its go gets a legal move", stop_behind_go),
-    Check::talk("stop-unknown", "a stop of what never was is `unknown`", stop_unknown),
-    Check::talk("stop-twice", "a stop of what is over is `already_finished`", stop_twice),
-    Check::talk("stop-session", "a stop of a session ends its searches and no other", stop_session),
-    Check::talk("stop-all", "a stop of all names what it ends", stop_all),
-    Check::talk("stop-idle", "a stop where nothing runs is `already_finished`", stop_idle),
+    Check::new("stop-behind-go", "a stop right behind its go gets a legal move", stop_behind_go),
+    Check::new("stop-unknown", "a stop of what never was is `unknown`", stop_unknown),
+    Check::new("stop-twice", "a stop of what is over is `already_finished`", stop_twice),
+    Check::new("stop-session", "a stop of a session ends its searches and no other", stop_session),
+    Check::new("stop-all", "a stop of all names what it ends", stop_all),
+    Check::new("stop-idle", "a stop where nothing runs is `already_finished`", stop_idle),
     Check::refusals("stop-one-target", "a second target of a stop is `unknown_field`"),
-    Check::talk("discard", "a discarded search ends in `cancelled`", discard),
-    Check::talk("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
-    Check::talk(
-        "analysis-superseded",
-        "a go in a session that analyses ends that first",
-        analysis_superseded,
-    ),
-    Check::talk("refused-go", "a go that is refused supersedes nothing", refused_go),
+    Check::new("discard", "a discarded search ends in `cancelled`", discard),
+    Check::new("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
+    Check::new("analysis-superseded", "a go in a session that analyses ends that first", analysis_superseded),
+    Check::new("refused-go", "a go that is refused supersedes nothing", refused_go),
     Check::refusals("busy", "a go in a session that searches a move is `session_busy`"),
-    Check::talk("queue", "with `queue` it waits its turn, its clock with it", queue),
-    Check::talk("stop-queued", "a go that waits answers a move when it is stopped", stop_queued),
-    Check::talk("newgame-closes", "a newgame ends its session's search first, `closed`", newgame_closes),
-    Check::talk("close-closes", "a close ends its session's search first, `closed`", close_closes),
-    Check::talk("ponderhit", "update to mode move starts the clock", ponderhit),
-    Check::talk(
+    Check::new("queue", "with `queue` it waits its turn, its clock with it", queue),
+    Check::new("stop-queued", "a go that waits answers a move when it is stopped", stop_queued),
+    Check::new("newgame-closes", "a newgame ends its session's search first, `closed`", newgame_closes),
+    Check::new("close-closes", "a close ends its session's search first, `closed`", close_closes),
+    Check::new("ponderhit", "update to mode move starts the clock", ponderhit),
+    Check::new(
         "ponderhit-clock",
         "a ponderhit without any clock is refused and changes nothing",
         ponderhit_clock,
     ),
-    Check::talk(
+    Check::new(
         "update-limits",
         "update replaces clock, limit and hard_ms of a running search",
         update_limits,
     ),
-    Check::talk("update-late", "an update of what is over is no error, but an effect", update_late),
-    Check::talk(
+    Check::new("update-late", "an update of what is over is no error, but an effect", update_late),
+    Check::new(
         "cores",
         "a search for a move takes the cores of an analysis, and no analysis those that are taken",
         cores,
     ),
-    Check::talk(
-        "set-while-searching",
-        "a setoption during a search is for the next one",
-        set_while_searching,
-    ),
+    Check::new("set-while-searching", "a setoption during a search is for the next one", set_while_searching),
 ];
 
 /// A greeted connection with the sessions named.
-fn begin<'a>(trial: &Trial<'a>, names: &[&str]) -> Checked<(Talk<'a>, Value)> {
+fn begin<'a>(trial: &Trial<'a>, names: &[&str]) -> Checked<(Conversation<'a>, Value)> {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     talk.sessions(names, &game)?;
@@ -66,7 +58,7 @@ fn begin<'a>(trial: &Trial<'a>, names: &[&str]) -> Checked<(Talk<'a>, Value)> {
 }
 
 /// Starts a search and waits until it runs.
-fn start(talk: &mut Talk<'_>, request: &Value) -> Checked {
+fn start(talk: &mut Conversation<'_>, request: &Value) -> Checked {
     talk.send(request)?;
     talk.info(text(request, "id")?, "started").map(drop)
 }

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go, session, stop};
-use super::talk::Talk;
 use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like};
 
@@ -71,7 +71,7 @@ pub(super) fn check(trial: &Trial<'_>) -> Checked {
 }
 
 /// Whether the games and sessions that a row names are there.
-fn is_offered(row: &Row, talk: &Talk<'_>, open: &[&str]) -> bool {
+fn is_offered(row: &Row, talk: &Conversation<'_>, open: &[&str]) -> bool {
     let names = |word: &str| row[0].contains(word);
     let games =
         ["l-game", "isolation"].iter().all(|game| !names(&format!(r#""{game}""#)) || talk.offers(game));
@@ -83,7 +83,7 @@ fn is_offered(row: &Row, talk: &Talk<'_>, open: &[&str]) -> bool {
     games && sessions && ids
 }
 
-fn refuse(talk: &mut Talk<'_>, [line, id, code, pointer]: &Row) -> Checked {
+fn refuse(talk: &mut Conversation<'_>, [line, id, code, pointer]: &Row) -> Checked {
     talk.send_line(line.as_bytes())?;
     let error = talk.any_final()?;
     let id: Value = if *id == "-" { Value::Null } else { json!(id) };

@@ -4,12 +4,12 @@
 use plyd_bridge as bridge;
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::describe;
 use super::evals;
 use super::liveness::rounds;
 use super::referee::{self, Root};
 use super::requests::{after, endless, go, inspect, newgame, session, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial, told};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
@@ -17,41 +17,37 @@ const WANTS: [&str; 11] =
     ["to_move", "outcome", "legal", "moves", "chance", "board", "text", "hash", "eval", "record", "state"];
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("games", "`describe games` names the games of `hello`", describe::games),
-    Check::talk(
-        "game",
-        "`describe game` tells rules, options, grammars, players and endings",
-        describe::game,
-    ),
-    Check::talk("options", "`describe options` tells those of every game", describe::options),
-    Check::talk(
+    Check::new("games", "`describe games` names the games of `hello`", describe::games),
+    Check::new("game", "`describe game` tells rules, options, grammars, players and endings", describe::game),
+    Check::new("options", "`describe options` tells those of every game", describe::options),
+    Check::new(
         "settings",
         "a rule or an option has a name, a type, bounds that its default keeps, and words",
         describe::settings,
     ),
-    Check::talk("schema", "`describe schema` gives both schemas", describe::schema),
-    Check::talk("limits", "`describe limits` tells those of `hello`", describe::limits),
-    Check::talk("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
-    Check::talk("wants", "inspect tells what is wanted and nothing else", wants),
-    Check::talk("legal", "legal moves, mover and outcome are those of the game's rules", legal),
-    Check::talk("moves", "`moves` tells for each legal move what follows", moves),
-    Check::talk("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
-    Check::talk("eval-side", "`eval` is from the mover's view", evals::of_positions),
-    Check::talk("texts", "a position's text can be sent back", round_trip),
-    Check::talk("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
-    Check::talk("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
-    Check::talk("chance", "chance outcomes start with `~` and are told where chance decides", chance),
-    Check::talk("boards", "what is drawn lies on the board", boards),
-    Check::talk("records", "a record can be sent back", records),
-    Check::talk("repetition", "repetition is what the moves since `start` tell", repetition),
-    Check::talk("max-plies", "`max_plies` counts the moves since `start`", max_plies),
-    Check::talk("start-size", "a start sets the size, unless a rule that differs is given", start_size),
-    Check::talk("newgame", "newgame tells the rules and options in force, the seed and the mover", new_game),
-    Check::talk("reset", "a newgame on an open session starts from the defaults", reset),
-    Check::talk("setoption", "options are all set, or none", set_option),
-    Check::talk("default-options", "without a session, setoption is for later sessions", default_options),
-    Check::talk("own-options", "a search's options are for it alone", own_options),
-    Check::talk("player-seeds", "equal seeds make players repeat themselves", player_seeds),
+    Check::new("schema", "`describe schema` gives both schemas", describe::schema),
+    Check::new("limits", "`describe limits` tells those of `hello`", describe::limits),
+    Check::new("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
+    Check::new("wants", "inspect tells what is wanted and nothing else", wants),
+    Check::new("legal", "legal moves, mover and outcome are those of the game's rules", legal),
+    Check::new("moves", "`moves` tells for each legal move what follows", moves),
+    Check::new("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
+    Check::new("eval-side", "`eval` is from the mover's view", evals::of_positions),
+    Check::new("texts", "a position's text can be sent back", round_trip),
+    Check::new("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
+    Check::new("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
+    Check::new("chance", "chance outcomes start with `~` and are told where chance decides", chance),
+    Check::new("boards", "what is drawn lies on the board", boards),
+    Check::new("records", "a record can be sent back", records),
+    Check::new("repetition", "repetition is what the moves since `start` tell", repetition),
+    Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
+    Check::new("start-size", "a start sets the size, unless a rule that differs is given", start_size),
+    Check::new("newgame", "newgame tells the rules and options in force, the seed and the mover", new_game),
+    Check::new("reset", "a newgame on an open session starts from the defaults", reset),
+    Check::new("setoption", "options are all set, or none", set_option),
+    Check::new("default-options", "without a session, setoption is for later sessions", default_options),
+    Check::new("own-options", "a search's options are for it alone", own_options),
+    Check::new("player-seeds", "equal seeds make players repeat themselves", player_seeds),
     Check::refusals("unknown-games", "a game that is not there is `game_unknown`"),
     Check::refusals("rules-refused", "an unknown or impossible rule is `rules_unsupported`"),
     Check::refusals("options-refused", "options are `option_unknown` or `option_invalid`"),
@@ -66,7 +62,7 @@ fn walk(
     trial: &Trial<'_>,
     plies: usize,
     want: &[&str],
-    mut see: impl FnMut(&mut Talk<'_>, &Value, &Value, &Value, &Root) -> Checked,
+    mut see: impl FnMut(&mut Conversation<'_>, &Value, &Value, &Value, &Root) -> Checked,
 ) -> Checked {
     let mut talk = trial.greet()?;
     for game in describe::known(&talk)? {
@@ -265,7 +261,7 @@ fn records(trial: &Trial<'_>) -> Checked {
 }
 
 /// Whether the L Game is drawn after so many plies, by that word.
-fn drawn_at(talk: &mut Talk<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
+fn drawn_at(talk: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
     let game = json!({ "game": "l-game", "rules": rules });
     let position = json!({ "moves": moves });
     let outcome = by.map_or(Value::Null, |by| json!({ "winner": null, "by": by }));

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::evals;
 use super::figures;
 use super::proofs;
 use super::referee;
 use super::requests::{after, endless, go, inspect, newgame, session, stop, with};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, texts};
 
@@ -21,49 +21,45 @@ pub(super) const CHECKS: &[Check] = &[
         "a score has a bound and `eval`, `wdl` or `proof`; a margin's sign is the outcome",
     ),
     Check::watched("timing", "received, started and decided are in order"),
-    Check::talk("timing-clock", "`timing` is true, and on the clock of `t_us`", figures::timing),
-    Check::talk("stats", "`nodes`, `time_ms` and `nps` are those of the search", figures::stats),
+    Check::new("timing-clock", "`timing` is true, and on the clock of `t_us`", figures::timing),
+    Check::new("stats", "`nodes`, `time_ms` and `nps` are those of the search", figures::stats),
     Check::watched("reasons", "`superseded_by` comes with that reason alone"),
     Check::watched("events", "only the events that were asked for are told"),
-    Check::talk("modes", "move, analyse and ponder end in a legal move, in each game", modes),
-    Check::talk("players", "every player that `describe` lists answers a move", players),
-    Check::talk("hash", "`hash` is the searched position's, as `inspect` tells it", hash),
-    Check::talk("multipv", "as many lines as asked for, if there are as many moves", multipv),
-    Check::talk("ranking", "of exact scores the better is ranked first", ranking),
-    Check::talk("score-side", "scores are from the root mover's view", evals::of_searches),
-    Check::talk("searchmoves", "only `searchmoves` are searched", searchmoves),
-    Check::talk("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
-    Check::talk("proofs", "what is announced as proven is true, with its distance", proofs::first),
-    Check::talk("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
-    Check::talk(
+    Check::new("modes", "move, analyse and ponder end in a legal move, in each game", modes),
+    Check::new("players", "every player that `describe` lists answers a move", players),
+    Check::new("hash", "`hash` is the searched position's, as `inspect` tells it", hash),
+    Check::new("multipv", "as many lines as asked for, if there are as many moves", multipv),
+    Check::new("ranking", "of exact scores the better is ranked first", ranking),
+    Check::new("score-side", "scores are from the root mover's view", evals::of_searches),
+    Check::new("searchmoves", "only `searchmoves` are searched", searchmoves),
+    Check::new("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
+    Check::new("proofs", "what is announced as proven is true, with its distance", proofs::first),
+    Check::new("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
+    Check::new(
         "proven-ends",
         "a search whose lines are all proven ends at once, in every mode",
         proofs::ends,
     ),
-    Check::talk(
+    Check::new(
         "only-move",
         "one legal move is played at once in mode move, and analysed in the others",
         only_move,
     ),
-    Check::talk("nodes", "a limit of nodes is kept, and used up unless the search is proven", nodes),
-    Check::talk("depth", "a limit of depth ends the search at it", depth),
-    Check::talk(
-        "repeatable",
-        "equal searches of one thread and so many nodes give equal answers",
-        repeatable,
-    ),
-    Check::talk("reset-forgets", "a session that is reset searches as a new one", reset_forgets),
-    Check::talk("sessionless", "without a session seeds are 0 and nothing is kept", sessionless),
-    Check::talk("started-first", "`started` comes first, once, and without a move", started_first),
-    Check::talk("interval", "of an event one message comes in `min_interval_ms`", interval),
-    Check::talk("skipped", "messages that a newer one replaced are counted in `skipped`", figures::skipped),
-    Check::talk("anytime", "with an unknown deadline the last better move told is the answer", anytime),
-    Check::talk("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
-    Check::talk("chance-node", "a go at a chance node is `illegal_position`", chance_node),
+    Check::new("nodes", "a limit of nodes is kept, and used up unless the search is proven", nodes),
+    Check::new("depth", "a limit of depth ends the search at it", depth),
+    Check::new("repeatable", "equal searches of one thread and so many nodes give equal answers", repeatable),
+    Check::new("reset-forgets", "a session that is reset searches as a new one", reset_forgets),
+    Check::new("sessionless", "without a session seeds are 0 and nothing is kept", sessionless),
+    Check::new("started-first", "`started` comes first, once, and without a move", started_first),
+    Check::new("interval", "of an event one message comes in `min_interval_ms`", interval),
+    Check::new("skipped", "messages that a newer one replaced are counted in `skipped`", figures::skipped),
+    Check::new("anytime", "with an unknown deadline the last better move told is the answer", anytime),
+    Check::new("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
+    Check::new("chance-node", "a go at a chance node is `illegal_position`", chance_node),
 ];
 
 /// The games that are offered, of those that the referee knows, with a few plies into each.
-fn positions(talk: &mut Talk<'_>) -> Checked<Vec<(Value, Value)>> {
+fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "none" } }),
@@ -147,7 +143,7 @@ fn modes(trial: &Trial<'_>) -> Checked {
         for mode in ["move", "analyse", "ponder"] {
             let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 500, "depth": 3 } });
             let best = talk.best(&go(&format!("{mode}{index}"), game, fields))?;
-            // The witness has judged it, if it knows the position; else the server's own rules do.
+            // The monitor has judged it, if it knows the position; else the server's own rules do.
             let rules = talk.result(&inspect("legal", game, position, &["legal"]))?;
             let legal = texts(&rules, "legal")?;
             let is_legal = legal.iter().any(|mv| best["move"] == mv.as_str());

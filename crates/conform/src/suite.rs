@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::monitor::Findings;
 use super::trial::{Check, Group, Plan, Run, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
-use super::witness::Findings;
 use super::{
     ends, fairness, framing, handshake, ids, liveness, memory, numbers, places, preparation, races, refusals,
     rules, search, time, websocket,
@@ -133,7 +133,7 @@ fn made(plan: &Plan, findings: &Findings, group: &'static str, check: &'static C
     let trial = Trial::new(plan, findings, &format!("{group}/{}", check.name));
     let began = Instant::now();
     let checked = match check.run {
-        Run::Talk(run) => run(&trial),
+        Run::Conversation(run) => run(&trial),
         Run::Refusals => refusals::check(&trial),
         Run::Watched => return None,
     };

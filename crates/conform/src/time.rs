@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::{Conversation, Heard};
 use super::proofs;
 use super::requests::{endless, go, ping, stop, update, with};
-use super::talk::{Heard, Talk};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 
@@ -33,23 +33,23 @@ const PROBE: Duration = Duration::from_millis(20);
 const LATE: Duration = Duration::from_millis(5);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk("per-move", "the clock per_move is kept", per_move),
-    Check::talk("increment", "the clock increment is kept: what is added comes after the move", increment),
-    Check::talk("delay", "the clock delay is kept", delay),
-    Check::talk("bank", "the clock bank is kept", bank),
-    Check::talk("spent", "a clock at 0 or less is answered at once", spent),
-    Check::talk("elapsed", "`elapsed_ms` counts", elapsed),
-    Check::talk("overhead", "the answer is written `overhead_ms` early", overhead),
-    Check::talk("hard", "`hard_ms` ends the search by `deadline`", hard),
-    Check::talk("hard-first", "`hard_ms` comes before a later clock", hard_first),
-    Check::talk("time-limit", "a limit of time is kept, and used up", time_limit),
-    Check::talk("endless", "a search without end goes on until it is stopped", goes_on),
-    Check::talk("ponder-clock", "a ponder does not heed its clock", ponder_clock),
-    Check::talk("update-clock", "a clock that comes by `update` runs from there", update_clock),
-    Check::talk("proven", "what is proven is answered at once", proven),
-    Check::talk("first-best", "the first `best` comes within 10 ms", first_best),
-    Check::talk("stop-delay", "the move follows a stop at once", stop_delay),
-    Check::talk("ping-delay", "a ping is answered at once beside a search", ping_delay),
+    Check::new("per-move", "the clock per_move is kept", per_move),
+    Check::new("increment", "the clock increment is kept: what is added comes after the move", increment),
+    Check::new("delay", "the clock delay is kept", delay),
+    Check::new("bank", "the clock bank is kept", bank),
+    Check::new("spent", "a clock at 0 or less is answered at once", spent),
+    Check::new("elapsed", "`elapsed_ms` counts", elapsed),
+    Check::new("overhead", "the answer is written `overhead_ms` early", overhead),
+    Check::new("hard", "`hard_ms` ends the search by `deadline`", hard),
+    Check::new("hard-first", "`hard_ms` comes before a later clock", hard_first),
+    Check::new("time-limit", "a limit of time is kept, and used up", time_limit),
+    Check::new("endless", "a search without end goes on until it is stopped", goes_on),
+    Check::new("ponder-clock", "a ponder does not heed its clock", ponder_clock),
+    Check::new("update-clock", "a clock that comes by `update` runs from there", update_clock),
+    Check::new("proven", "what is proven is answered at once", proven),
+    Check::new("first-best", "the first `best` comes within 10 ms", first_best),
+    Check::new("stop-delay", "the move follows a stop at once", stop_delay),
+    Check::new("ping-delay", "a ping is answered at once beside a search", ping_delay),
 ];
 
 /// What was due and when it came.
@@ -151,7 +151,7 @@ fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Chec
 }
 
 /// Sends a request: when it was sent, when its answer came, and that.
-pub(super) fn answer(talk: &mut Talk<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
+pub(super) fn answer(talk: &mut Conversation<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
     let sent = talk.send(request)?;
     let heard = talk.last_heard(request["id"].as_str().unwrap_or_default())?;
     Ok((sent, heard.at, heard.message))
@@ -281,7 +281,11 @@ fn proven(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let (game, position) = proofs::decided(&talk)?.swap_remove(0);
     let at = json!({ "position": position });
-    let answers = |talk: &mut Talk<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+    let answers = |talk: &mut Conversation<'_>,
+                   id: &str,
+                   fields: &Value,
+                   within: u64,
+                   reason: Option<&str>| {
         let (mut samples, mut held) = (Vec::new(), Vec::new());
         let mut are_proven = true;
         for round in 0..ROUNDS {

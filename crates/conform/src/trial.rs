@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
+use super::monitor::{Findings, InvariantMonitor};
 use super::requests::with;
-use super::talk::Talk;
 use super::verdict::{Checked, Stop, like};
-use super::witness::{Findings, Witness};
 use plyd_protocol::client::{Address, LineError, Lines, Reaper};
 
 /// Checks that belong together.
@@ -29,7 +29,7 @@ pub(super) struct Check {
 /// How a check is made.
 pub(super) enum Run {
     /// By a conversation of its own.
-    Talk(fn(&Trial<'_>) -> Checked),
+    Conversation(fn(&Trial<'_>) -> Checked),
     /// By the rows of `refusals.txt` under its name.
     Refusals,
     /// By all messages of all conversations; see [`Findings`].
@@ -37,12 +37,8 @@ pub(super) enum Run {
 }
 
 impl Check {
-    pub(super) const fn talk(
-        name: &'static str,
-        about: &'static str,
-        run: fn(&Trial<'_>) -> Checked,
-    ) -> Self {
-        Self { name, about, run: Run::Talk(run) }
+    pub(super) const fn new(name: &'static str, about: &'static str, run: fn(&Trial<'_>) -> Checked) -> Self {
+        Self { name, about, run: Run::Conversation(run) }
     }
 
     pub(super) const fn refusals(name: &'static str, about: &'static str) -> Self {
@@ -87,18 +83,18 @@ impl<'a> Trial<'a> {
     }
 
     /// A connection of its own on which nothing was said: a process that is started, or a new connection.
-    pub(super) fn open(&self) -> Checked<Talk<'a>> {
+    pub(super) fn open(&self) -> Checked<Conversation<'a>> {
         let lines = lines(self.plan).map_err(|error| Stop::failed("a connection", error.to_string()))?;
-        Ok(Talk::new(lines, self.deadline, Witness::new(self.findings)))
+        Ok(Conversation::new(lines, self.deadline, InvariantMonitor::new(self.findings)))
     }
 
     /// The same after a `hello`.
-    pub(super) fn greet(&self) -> Checked<Talk<'a>> {
+    pub(super) fn greet(&self) -> Checked<Conversation<'a>> {
         self.greet_with(&json!({}))
     }
 
     /// The same after a `hello` with further fields.
-    pub(super) fn greet_with(&self, fields: &Value) -> Checked<Talk<'a>> {
+    pub(super) fn greet_with(&self, fields: &Value) -> Checked<Conversation<'a>> {
         let mut talk = self.open()?;
         talk.hello = talk.result(&with(self.hello(), fields))?;
         Ok(talk)
@@ -197,7 +193,7 @@ pub(super) fn lines(plan: &Plan) -> Result<Lines, LineError> {
 }
 
 /// Asks for `like` of the result of a request; what most checks of `rules` and `handshake` are.
-pub(super) fn told(talk: &mut Talk<'_>, request: &Value, fields: &Value) -> Checked {
+pub(super) fn told(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
     let result = talk.result(request)?;
     like(&result, fields).map_err(|stop| stop.at(&request.to_string()))
 }

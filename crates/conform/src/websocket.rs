@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::requests::{endless, go, ping};
-use super::talk::Talk;
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::Lines;
@@ -29,27 +29,27 @@ const UNSUPPORTED: u16 = 1003;
 const NOT_TEXT: u16 = 1007;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::talk(
+    Check::new(
         "messages",
         "a message is one line: a line feed in it is white space, and two objects are `bad_json`",
         messages,
     ),
-    Check::talk("fragments", "a message in fragments is read whole, whatever stands between them", fragments),
-    Check::talk("text", "bytes that are no UTF-8, in whichever fragment, end it with status 1007", text),
-    Check::talk("binary", "a binary message ends it with status 1003", binary),
-    Check::talk("lengths", "a length that is not written in the fewest bytes ends it: 1002", lengths),
-    Check::talk("masks", "a frame without a mask ends it: 1002", masks),
-    Check::talk("kinds", "reserved bits and frames of an unknown kind end it: 1002", kinds),
-    Check::talk("control", "a control frame in fragments, or a long one, ends it: 1002", control),
-    Check::talk("order", "fragments that continue nothing, or are not continued, end it: 1002", order),
-    Check::talk("pings", "a ping is answered by a pong of its payload", pings),
-    Check::talk(
+    Check::new("fragments", "a message in fragments is read whole, whatever stands between them", fragments),
+    Check::new("text", "bytes that are no UTF-8, in whichever fragment, end it with status 1007", text),
+    Check::new("binary", "a binary message ends it with status 1003", binary),
+    Check::new("lengths", "a length that is not written in the fewest bytes ends it: 1002", lengths),
+    Check::new("masks", "a frame without a mask ends it: 1002", masks),
+    Check::new("kinds", "reserved bits and frames of an unknown kind end it: 1002", kinds),
+    Check::new("control", "a control frame in fragments, or a long one, ends it: 1002", control),
+    Check::new("order", "fragments that continue nothing, or are not continued, end it: 1002", order),
+    Check::new("pings", "a ping is answered by a pong of its payload", pings),
+    Check::new(
         "close",
         "a close frame ends searches without a word, and is answered by one of its status",
         close,
     ),
-    Check::talk("paths", "there is a WebSocket at `/ws` and at `/`, and nowhere else", paths),
-    Check::talk("origins", "pages of other origins are refused", origins),
+    Check::new("paths", "there is a WebSocket at `/ws` and at `/`, and nowhere else", paths),
+    Check::new("origins", "pages of other origins are refused", origins),
 ];
 
 /// A frame with a mask.
@@ -60,7 +60,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A connection after its `hello`, over WebSocket.
-fn greet<'t>(trial: &Trial<'t>) -> Checked<Talk<'t>> {
+fn greet<'t>(trial: &Trial<'t>) -> Checked<Conversation<'t>> {
     trial.needs_websocket()?;
     trial.greet()
 }
@@ -79,7 +79,7 @@ fn ends(trial: &Trial<'_>, name: &str, frames: &[u8], status: u16) -> Checked {
 }
 
 /// Sends a message, as a line that is judged like others, and takes what answers it.
-fn say(talk: &mut Talk<'_>, message: &str) -> Checked<Value> {
+fn say(talk: &mut Conversation<'_>, message: &str) -> Checked<Value> {
     talk.note(message.as_bytes());
     talk.send_frames(&frame(TEXT, message.as_bytes()))?;
     talk.any_final().map_err(|stop| stop.at(message))

@@ -84,7 +84,7 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     const TABLE_DEPTH: i32 = 3;
     /// Whether a search brings near what the table knows of the positions after a node's moves: not where to
     /// play the moves for their hashes costs more than to wait for the memory.
-    const TOUCHED: bool = true;
+    const PREFETCH: bool = true;
 
     /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
     /// game the side that would move next. Defined at every node.
@@ -101,7 +101,7 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn undo(&self, pos: &mut Self::Position, mv: Self::Move, undo: Self::Undo);
     /// A hash that is equal for positions with equal futures under the rules.
     fn hash(&self, pos: &Self::Position) -> u64;
-    /// The hash after a legal move, to touch table slots early.
+    /// The hash after a legal move, to prefetch table slots early.
     fn hash_after(&self, pos: &Self::Position, mv: Self::Move) -> u64;
     /// Appends the chance outcomes of a chance node with their weights (all above 0).
     fn outcomes(&self, _pos: &Self::Position, _out: &mut Vec<(Self::Move, u32)>) {}
@@ -154,7 +154,7 @@ pub struct Context<M> {
 
 /// Behind which moves a search looks less deep, unless one of them then turns out better than it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reductions {
+pub struct LateMoveReductions {
     /// The moves of a node that are tried first, and in full.
     pub first: usize,
     /// The smallest depth of a node behind whose other moves a search looks less deep.
@@ -166,7 +166,7 @@ pub struct Reductions {
 /// How far from what is asked for an evaluation must be for a search near the horizon to take its word, in
 /// thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Margins {
+pub struct FutilityMargins {
     /// So far behind it, one ply above the horizon, no move is tried: none is expected to make up for it.
     pub behind: i32,
     /// So far ahead of it, one ply and two plies above the horizon, no reply is looked for.
@@ -179,10 +179,10 @@ pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     const ROOT_DEPENDENT: bool = false;
     /// How much less deep a search may look behind moves that it expects nothing of, where that wins games.
     /// What it claims to be proven is proven all the same.
-    const REDUCTIONS: Option<Reductions> = None;
+    const LMR: Option<LateMoveReductions> = None;
     /// Where a search near the horizon need not look further, where that wins games. Nothing is claimed to be
     /// proven by it.
-    const MARGINS: Option<Margins> = None;
+    const FUTILITY: Option<FutilityMargins> = None;
     /// An advantage, in thousandths, with which most games are won: what a tree search makes likelihoods of.
     const DECISIVE: i32 = 3000;
 

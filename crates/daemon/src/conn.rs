@@ -10,7 +10,7 @@ use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
 use super::prepare::TaskId;
-use super::state::{Asks, Conn, ConnId, Refusal, Stage, State};
+use super::state::{Asks, Conn, ConnId, RequestError, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 
@@ -161,7 +161,12 @@ impl State {
 
     /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those
     /// that fit together, and all that peers left unread is bounded.
-    pub(super) fn no_room_for_answer(&mut self, id: ConnId, bytes: usize, now_ns: u64) -> Option<Refusal> {
+    pub(super) fn no_room_for_answer(
+        &mut self,
+        id: ConnId,
+        bytes: usize,
+        now_ns: u64,
+    ) -> Option<RequestError> {
         if bytes <= LARGE_MESSAGE {
             return None;
         }
@@ -176,7 +181,7 @@ impl State {
             }
         }
         let message = format!("the answer has {bytes} bytes, and others wait to be read: ask again");
-        Some(Refusal::new(ErrorCode::Overloaded, message).retry(UNREAD_RETRY_MS))
+        Some(RequestError::new(ErrorCode::Overloaded, message).retry(UNREAD_RETRY_MS))
     }
 
     fn fits_unsent(&self, bytes: usize) -> bool {
@@ -326,13 +331,13 @@ impl State {
         self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
         self.counters.connections_dropped += u64::from(count);
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
-            self.dismiss(worker);
+            self.release_worker(worker);
         }
         self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
         if held_bytes.max(conn.outbox.unsent()) > LARGE_LEFTOVER {
             self.effects.large_leftovers.push(Box::new(conn));
         } else {
-            self.effects.leftovers.push(Box::new(conn));
+            self.effects.deferred_drops.push(Box::new(conn));
         }
         tracing::debug!(conn = id, "connection closed");
     }

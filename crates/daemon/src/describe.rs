@@ -7,7 +7,7 @@ use plyd_protocol::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::state::Refusal;
+use super::state::RequestError;
 use plyd_bridge as bridge;
 use plyd_core::engine::Entry;
 use plyd_core::engine::levels::{Level, Rating};
@@ -19,10 +19,10 @@ use plyd_core::options::COMMON;
 ///
 /// # Errors
 /// `game_unknown` at `/game`.
-pub(super) fn entry(games: &[&'static Entry], name: &str) -> Result<&'static Entry, Refusal> {
+pub(super) fn entry(games: &[&'static Entry], name: &str) -> Result<&'static Entry, RequestError> {
     games.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = games.iter().map(|entry| entry.name).collect();
-        Refusal::new(ErrorCode::GameUnknown, format!("the games are: {}", known.join(", "))).at("/game")
+        RequestError::new(ErrorCode::GameUnknown, format!("the games are: {}", known.join(", "))).at("/game")
     })
 }
 
@@ -30,7 +30,7 @@ pub(super) fn entry(games: &[&'static Entry], name: &str) -> Result<&'static Ent
 ///
 /// # Errors
 /// `missing_field` or `game_unknown` at `/game`.
-pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<Value, Refusal> {
+pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<Value, RequestError> {
     let named = match asked.what {
         DescribeWhat::Game | DescribeWhat::Options => {
             asked.game.as_deref().map(|name| entry(games, name)).transpose()?
@@ -40,11 +40,13 @@ pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<V
     match (asked.what, named) {
         (DescribeWhat::Games, _) => json(&games.iter().map(|entry| summary(entry)).collect::<Vec<_>>()),
         (DescribeWhat::Game, Some(entry)) => json(&game(entry)),
-        (DescribeWhat::Game, None) => Err(Refusal::new(ErrorCode::MissingField, "which game?").at("/game")),
+        (DescribeWhat::Game, None) => {
+            Err(RequestError::new(ErrorCode::MissingField, "which game?").at("/game"))
+        }
         (DescribeWhat::Options, Some(entry)) => json(&options(entry)),
         (DescribeWhat::Options, None) => json(&common_options(games)),
         (DescribeWhat::Limits, _) => {
-            Err(Refusal::new(ErrorCode::Internal, "the daemon's state answers this"))
+            Err(RequestError::new(ErrorCode::Internal, "the daemon's state answers this"))
         }
         (DescribeWhat::Schema, _) => {
             let schemas = wire::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema));
@@ -53,9 +55,10 @@ pub(super) fn body(games: &[&'static Entry], asked: &wire::Describe) -> Result<V
     }
 }
 
-fn json(value: &impl Serialize) -> Result<Value, Refusal> {
-    serde_json::to_value(value)
-        .map_err(|error| Refusal::new(ErrorCode::Internal, format!("the description is no JSON: {error}")))
+fn json(value: &impl Serialize) -> Result<Value, RequestError> {
+    serde_json::to_value(value).map_err(|error| {
+        RequestError::new(ErrorCode::Internal, format!("the description is no JSON: {error}"))
+    })
 }
 
 fn summary(entry: &Entry) -> GameSummary {

@@ -44,7 +44,7 @@ impl State {
             Some(_) | None => Some((start, root)),
         };
         self.count_sessions(conn, before);
-        self.effects.leftovers.push(Box::new(leftover));
+        self.effects.deferred_drops.push(Box::new(leftover));
     }
 
     /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be
@@ -89,7 +89,9 @@ impl State {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         for session in conn.sessions.values_mut() {
             session.prefix_bytes = 0;
-            self.effects.leftovers.extend(session.view.prefix.take().map(|prefix| Box::new(prefix) as _));
+            self.effects
+                .deferred_drops
+                .extend(session.view.prefix.take().map(|prefix| Box::new(prefix) as _));
         }
         self.count_sessions(id, before);
     }

@@ -39,7 +39,7 @@ pub(super) enum Phase {
 }
 
 /// An engine with the memory that it takes.
-pub(super) struct Seat {
+pub(super) struct LoadedEngine {
     /// What it was made from.
     pub(super) key: EngineKey,
     /// The player.
@@ -48,7 +48,7 @@ pub(super) struct Seat {
     _claim: Claim,
 }
 
-impl Seat {
+impl LoadedEngine {
     /// A new engine, with as much of the memory that its options ask for as there is.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ pub(super) struct Prepared {
     /// What the engine must be made from.
     pub(super) key: EngineKey,
     /// A new engine, unless the session's seemed to fit; the thread decides which one searches.
-    pub(super) seat: Option<Seat>,
+    pub(super) loaded: Option<LoadedEngine>,
     /// What the client is to know of the position before it gets an answer.
     pub(super) warning: Option<String>,
     /// Whether whoever asks next would read the same position: not if there was no time to read it well.
@@ -132,7 +132,7 @@ impl Wants {
 
 /// News of one kind, held back until the client's interval is over.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct RateLimit {
     /// When the next one may be queued.
     next_ns: u64,
     /// Whether one waits for that.
@@ -197,8 +197,8 @@ pub(super) struct Job {
     /// The place of its timer.
     pub(super) timer_ns: Option<u64>,
     wants: Wants,
-    best_pace: Pace,
-    progress_pace: Pace,
+    best_rate: RateLimit,
+    progress_rate: RateLimit,
     /// When `progress` is told at the latest.
     reminder_ns: u64,
     shown_depth: u32,
@@ -237,8 +237,8 @@ impl Job {
             ending: None,
             timer_ns: None,
             wants: Wants::new(&go.info),
-            best_pace: Pace::default(),
-            progress_pace: Pace::default(),
+            best_rate: RateLimit::default(),
+            progress_rate: RateLimit::default(),
             reminder_ns: 0,
             shown_depth: 0,
             clock: go.clock,
@@ -405,9 +405,9 @@ impl Job {
 
     /// When the watchdog must look at the job next.
     pub(super) fn next_timer(&self) -> Option<u64> {
-        let held = |pace: Pace| pace.held.then_some(pace.next_ns);
+        let held = |rate: RateLimit| rate.held.then_some(rate.next_ns);
         let reminder = self.reminds().then_some(self.reminder_ns);
-        let news = [held(self.best_pace), held(self.progress_pace), reminder];
+        let news = [held(self.best_rate), held(self.progress_rate), reminder];
         self.ends().map(|(at, _)| at).chain(news.into_iter().flatten()).min()
     }
 
@@ -448,19 +448,19 @@ impl Job {
     /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told
     /// even if no depth was completed.
     pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
-        let pace = match event {
+        let rate = match event {
             InfoEvent::Started => return Some(0),
-            InfoEvent::Best => &mut self.best_pace,
-            InfoEvent::Progress => &mut self.progress_pace,
+            InfoEvent::Best => &mut self.best_rate,
+            InfoEvent::Progress => &mut self.progress_rate,
         };
-        if now_ns < pace.next_ns {
-            pace.skipped += u64::from(pace.held);
-            pace.held = true;
+        if now_ns < rate.next_ns {
+            rate.skipped += u64::from(rate.held);
+            rate.held = true;
             return None;
         }
-        pace.next_ns = now_ns.saturating_add(self.wants.interval_ns);
-        pace.held = false;
-        let skipped = std::mem::take(&mut pace.skipped);
+        rate.next_ns = now_ns.saturating_add(self.wants.interval_ns);
+        rate.held = false;
+        let skipped = std::mem::take(&mut rate.skipped);
         if event == InfoEvent::Progress {
             let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
             self.reminder_ns = now_ns.saturating_add(pause);
@@ -470,12 +470,12 @@ impl Job {
 
     /// The kinds of news that have waited long enough.
     pub(super) fn overdue_news(&self, now_ns: u64) -> Vec<InfoEvent> {
-        let held = |pace: Pace| pace.held && pace.next_ns <= now_ns;
+        let held = |rate: RateLimit| rate.held && rate.next_ns <= now_ns;
         let mut news = Vec::new();
-        if held(self.best_pace) {
+        if held(self.best_rate) {
             news.push(InfoEvent::Best);
         }
-        if held(self.progress_pace) || (self.reminds() && self.reminder_ns <= now_ns) {
+        if held(self.progress_rate) || (self.reminds() && self.reminder_ns <= now_ns) {
             news.push(InfoEvent::Progress);
         }
         news

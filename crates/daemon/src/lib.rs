@@ -68,7 +68,7 @@ use plyd_core::search::clock::now_ns;
 use plyd_games::REGISTRY;
 use plyd_protocol::client::signals::Signals;
 use pool::Pool;
-use prepare::Bench;
+use prepare::RequestWorker;
 use priority::Priority;
 use state::{Effects, State};
 use transcript::Transcript;
@@ -171,7 +171,7 @@ struct Shared {
     /// Wakes the watchdog when an earlier timer is set.
     watchdog: Condvar,
     pool: Pool,
-    bench: Bench,
+    worker: RequestWorker,
     memory: Memory,
     /// Of the threads that search and those that work on requests.
     priority: Priority,
@@ -231,7 +231,7 @@ impl Shared {
         if effects.quiet {
             self.quiet.notify_one();
         }
-        discard::here(effects.leftovers);
+        discard::here(effects.deferred_drops);
         discard::elsewhere(effects.large_leftovers);
     }
 
@@ -280,7 +280,7 @@ impl Daemon {
             state: Mutex::new(state),
             watchdog: Condvar::new(),
             pool: Pool::new(caps.threads),
-            bench: Bench { games, memory: memory.clone(), caps },
+            worker: RequestWorker { games, memory: memory.clone(), caps },
             memory,
             priority: Priority::below_this(config.search_nice),
             slow_priority: Priority::below_this(config.search_nice.saturating_add(pool::SLOW_NICE)),

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
-use super::state::{Conn, ConnId, Refusal, Stage, State};
+use super::state::{Conn, ConnId, RequestError, Stage, State};
 use super::timers::Timer;
 
 /// When a client that found no place may try again.
@@ -132,7 +132,7 @@ impl State {
     ///
     /// # Errors
     /// All places are taken, or all of its address.
-    pub(super) fn find_place(&self, id: ConnId) -> Result<(), Refusal> {
+    pub(super) fn find_place(&self, id: ConnId) -> Result<(), RequestError> {
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.remote) else { return Ok(()) };
         let (network, most) = (conn.network, self.limits.connections_per_address);
         let greeted = || self.conns.values().filter(|conn| conn.is_greeted());
@@ -144,7 +144,7 @@ impl State {
         } else {
             return Ok(());
         };
-        Err(Refusal::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS))
+        Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS))
     }
 
     /// Keeps back the answer to a wrong token, and whatever else comes from that peer.

@@ -16,7 +16,7 @@ use plyd_protocol::ErrorCode;
 
 use super::Shared;
 use super::prepare::{Context, Output, Task, TaskId, Work};
-use super::state::{ConnId, Refusal};
+use super::state::{ConnId, RequestError};
 use plyd_core::effort::Effort;
 use plyd_core::search::clock::now_ns;
 
@@ -144,7 +144,7 @@ impl Pool {
     /// Starts the first thread, so that the first request need not.
     pub(super) fn warm(&self, shared: &Arc<Shared>) {
         self.lock().of[Kind::Quick as usize].threads += 1;
-        self.hire(shared, Kind::Quick);
+        self.spawn_worker(shared, Kind::Quick);
     }
 
     /// Has a task worked on.
@@ -191,7 +191,7 @@ impl Pool {
         queue.threads += usize::from(short);
         drop(queues);
         if short {
-            self.hire(shared, kind);
+            self.spawn_worker(shared, kind);
         } else {
             self.ready[kind as usize].notify_one();
         }
@@ -203,7 +203,7 @@ impl Pool {
         self.ready.iter().for_each(Condvar::notify_all);
     }
 
-    fn hire(&self, shared: &Arc<Shared>, kind: Kind) {
+    fn spawn_worker(&self, shared: &Arc<Shared>, kind: Kind) {
         let worker = Arc::clone(shared);
         let name = match kind {
             Kind::Quick => "request",
@@ -293,7 +293,7 @@ enum Answered {
 
 fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
     let output = match shared.with(|state| state.context(task)) {
-        _ if task.interrupt.is_ended() => Output::Refused(Refusal::unprepared()),
+        _ if task.interrupt.is_ended() => Output::Refused(RequestError::unprepared()),
         Err(refusal) => Output::Refused(refusal),
         Ok(context) => {
             let is_go = matches!(task.work, Work::Go(..));
@@ -305,7 +305,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
             let output = if kind == Kind::Slow {
                 work_apart(shared, task, context, &effort)
             } else {
-                catch_unwind(AssertUnwindSafe(|| shared.bench.work(task, context, &effort)))
+                catch_unwind(AssertUnwindSafe(|| shared.worker.work(task, context, &effort)))
             };
             let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
             // In a hurry a search begins with what is known; a question has no use for that.
@@ -324,7 +324,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 }
                 _ => {
                     drop_output(output);
-                    Output::Refused(Refusal::unprepared())
+                    Output::Refused(RequestError::unprepared())
                 }
             }
         }
@@ -343,7 +343,7 @@ fn work_apart(
     effort: &Arc<Effort>,
 ) -> std::thread::Result<Output> {
     let mut context = Some(context);
-    let mut work = || Some(shared.bench.work(task, context.take()?, effort));
+    let mut work = || Some(shared.worker.work(task, context.take()?, effort));
     let done = std::thread::scope(|scope| {
         let apart = || {
             shared.slow_priority.apply();
@@ -359,7 +359,7 @@ fn work_apart(
             catch_unwind(AssertUnwindSafe(work))?
         }
     };
-    Ok(output.unwrap_or_else(|| Output::Refused(Refusal::unprepared())))
+    Ok(output.unwrap_or_else(|| Output::Refused(RequestError::unprepared())))
 }
 
 /// Drops what came of work that is done again: its destructors are the games' code.
@@ -370,13 +370,13 @@ fn drop_output(output: Output) {
 }
 
 /// The answer to a request that panicked.
-fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> Refusal {
+fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> RequestError {
     let incident = shared.incident("a request panicked", panic.as_ref());
     if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         // What a game panics with may have a destructor that panics in its turn; the second is not tried.
         std::mem::forget(worse);
     }
-    Refusal::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
+    RequestError::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
 use super::budget::Memory;
 use super::describe;
 use super::holdings::Named;
-use super::job::{EngineKey, Prepared, Seat};
+use super::job::{EngineKey, LoadedEngine, Prepared};
 use super::outbox::JobId;
-use super::state::{ConnId, Refusal, Session};
+use super::state::{ConnId, RequestError, Session};
 use plyd_bridge::{self as bridge, given};
 use plyd_core::effort::{Effort, Interrupt};
 use plyd_core::engine::settings::{self, Caps, Settings};
@@ -122,12 +122,12 @@ pub(super) enum Output {
     /// A search that can begin.
     Valid(Box<Prepared>),
     /// The request is refused.
-    Refused(Refusal),
+    Refused(RequestError),
 }
 
 /// What all tasks share.
 #[derive(Clone)]
-pub(super) struct Bench {
+pub(super) struct RequestWorker {
     /// The registry.
     pub(super) games: &'static [&'static Entry],
     /// The table memory.
@@ -136,7 +136,7 @@ pub(super) struct Bench {
     pub(super) caps: Caps,
 }
 
-impl Bench {
+impl RequestWorker {
     /// Works on a task.
     pub(super) fn work(&self, task: &Task, context: Context, effort: &Arc<Effort>) -> Output {
         let output = match (&task.work, context) {
@@ -156,7 +156,8 @@ impl Bench {
                 .map(|described| body(task, ResultBody::Describe(wire::DescribeResult { body: described })))
                 .map(Output::Body),
             (Work::SetOption(_), Context::Free) => {
-                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+                Err(RequestError::new(ErrorCode::SessionUnknown, "no session of that name is open")
+                    .at("/session"))
             }
         };
         output.unwrap_or_else(Output::Refused)
@@ -168,7 +169,7 @@ impl Bench {
         game: &GameRef,
         defaults: &wire::Settings,
         context: Context,
-    ) -> Result<Box<SessionView>, Refusal> {
+    ) -> Result<Box<SessionView>, RequestError> {
         match (game, context) {
             (_, Context::Session(view)) => Ok(view),
             (GameRef::Game { game, rules }, Context::Free) => {
@@ -187,12 +188,13 @@ impl Bench {
                 }))
             }
             (GameRef::Session { .. }, Context::Free) => {
-                Err(Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session"))
+                Err(RequestError::new(ErrorCode::SessionUnknown, "no session of that name is open")
+                    .at("/session"))
             }
         }
     }
 
-    fn newgame(&self, task: &Task, newgame: &wire::NewGame) -> Result<Output, Refusal> {
+    fn newgame(&self, task: &Task, newgame: &wire::NewGame) -> Result<Output, RequestError> {
         let entry = describe::entry(self.games, &newgame.game)?;
         let seed = newgame.seed.map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.0);
         let rules = settings::rules(entry, &given(&newgame.rules), seed)?;
@@ -215,7 +217,12 @@ impl Bench {
         Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
     }
 
-    fn setoption(&self, task: &Task, set: &wire::SetOption, view: &SessionView) -> Result<Output, Refusal> {
+    fn setoption(
+        &self,
+        task: &Task,
+        set: &wire::SetOption,
+        view: &SessionView,
+    ) -> Result<Output, RequestError> {
         let (asked, options) = self.options(view, &set.options)?;
         let effective = bridge::settings(&settings::effective(view.entry, &options));
         let result = wire::SetOptionResult { session: set.session.clone(), options: effective };
@@ -237,7 +244,7 @@ impl Bench {
         inspect: &wire::Inspect,
         view: &SessionView,
         effort: &Arc<Effort>,
-    ) -> Result<Output, Refusal> {
+    ) -> Result<Output, RequestError> {
         let root = position(view, &inspect.position, effort)?;
         if let Some(doubt) = root.doubt() {
             return Err(Fault::from(doubt).into());
@@ -247,7 +254,7 @@ impl Bench {
         let eval = wanted(Want::Eval).then_some(options.eval.as_str());
         let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
             let moves = root.moves_within(eval, effort);
-            moves.map_err(|fault| Refusal::from(fault).at(&format!("/want/{at}")))
+            moves.map_err(|fault| RequestError::from(fault).at(&format!("/want/{at}")))
         });
         let result = wire::InspectResult {
             to_move: wanted(Want::ToMove).then(|| bridge::to_move(root.to_move())),
@@ -274,7 +281,7 @@ impl Bench {
         Ok(Output::Looked(body, Named { start, root, bytes }))
     }
 
-    fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, Refusal> {
+    fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, RequestError> {
         let root = position(view, &go.position, effort)?;
         let doubt = root.doubt();
         // What is wrong with a position that may be another one is not known.
@@ -284,10 +291,10 @@ impl Bench {
         let (_, options) = self.options(view, &go.options)?;
         let key = EngineKey { options, rules: root.rules() };
         // A guess: a search that waits before this one may give the session another engine.
-        let seat = if view.engine.as_ref() == Some(&key) {
+        let loaded = if view.engine.as_ref() == Some(&key) {
             None
         } else {
-            Some(Seat::new(root.as_ref(), key.clone(), &self.memory)?)
+            Some(LoadedEngine::new(root.as_ref(), key.clone(), &self.memory)?)
         };
         let first = candidates.first_text.clone();
         let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
@@ -300,7 +307,7 @@ impl Bench {
             candidates,
             fallback,
             key,
-            seat,
+            loaded,
             warning: doubt.map(|doubt| warning(doubt, effort)),
             is_lasting: !effort.was_cut(),
         })
@@ -326,7 +333,7 @@ fn position(
     view: &SessionView,
     named: &wire::Position,
     effort: &Arc<Effort>,
-) -> Result<Arc<dyn AnyRoot>, Refusal> {
+) -> Result<Arc<dyn AnyRoot>, RequestError> {
     if let Some((start, root)) = &view.prefix
         && *start == named.start
         && named.moves.starts_with(root.played())
@@ -346,7 +353,7 @@ fn extend(
     root: &Arc<dyn AnyRoot>,
     moves: &[String],
     effort: &Arc<Effort>,
-) -> Result<Arc<dyn AnyRoot>, Refusal> {
+) -> Result<Arc<dyn AnyRoot>, RequestError> {
     if moves.is_empty() { Ok(Arc::clone(root)) } else { Ok(root.extend_within(moves, effort)?) }
 }
 

@@ -14,7 +14,7 @@ use super::job::{Job, Phase, Prepared};
 use super::outbox::{Item, JobId};
 use super::prepare::TaskId;
 use super::schedule::{Admission, Changes, Claim, Class, Plan};
-use super::state::{ConnId, Refusal, State};
+use super::state::{ConnId, RequestError, State};
 use super::timers::Timer;
 use super::waiting::Kind;
 use plyd_core::search::End;
@@ -26,7 +26,7 @@ impl State {
     /// Takes a job whose request proved valid: it starts, waits, or is refused.
     pub(super) fn admit(&mut self, id: JobId, prepared: Box<Prepared>, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else {
-            return self.effects.leftovers.push(prepared);
+            return self.effects.deferred_drops.push(prepared);
         };
         let threads = prepared.key.options.threads;
         job.hash = prepared.hash;
@@ -61,14 +61,18 @@ impl State {
     }
 
     /// Why a prepared job cannot start now.
-    fn obstacle(&self, id: JobId, threads: usize) -> Option<Refusal> {
+    fn obstacle(&self, id: JobId, threads: usize) -> Option<RequestError> {
         let job = self.jobs.get(&id)?;
         if self.is_session_busy(job) {
-            return Some(Refusal::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"));
+            return Some(
+                RequestError::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"),
+            );
         }
         let freed = self.current_id(job).map_or(0, |current| self.schedule.threads_of(current));
         if job.mode != Mode::Move && !self.schedule.fits(threads, freed) {
-            return Some(Refusal::new(ErrorCode::Overloaded, "no core is free").retry(OVERLOADED_RETRY_MS));
+            return Some(
+                RequestError::new(ErrorCode::Overloaded, "no core is free").retry(OVERLOADED_RETRY_MS),
+            );
         }
         None
     }
@@ -84,7 +88,7 @@ impl State {
 
     /// Why the daemon cannot carry a search beside those that are taken in. Searches of connections that have
     /// more leave for it: for a minimum those that have not begun, for a slot if need be one that has.
-    fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<Refusal> {
+    fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<RequestError> {
         let mut displaced = Vec::new();
         match self.admission(id, threads, now_ns) {
             Admission::Fits => {}
@@ -98,7 +102,7 @@ impl State {
             Admission::Displaces(_) => {}
             Admission::Refused if displaced.is_empty() => {
                 let message = "all slots for searches are taken";
-                return Some(Refusal::new(ErrorCode::Overloaded, message).retry(OVERLOADED_RETRY_MS));
+                return Some(RequestError::new(ErrorCode::Overloaded, message).retry(OVERLOADED_RETRY_MS));
             }
             Admission::Refused => {}
         }
@@ -153,7 +157,7 @@ impl State {
     }
 
     /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
-    fn displace(&mut self, id: JobId, refusal: &Refusal, now_ns: u64) {
+    fn displace(&mut self, id: JobId, refusal: &RequestError, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
             return self.finish(id, Reason::Superseded, now_ns);
@@ -171,10 +175,10 @@ impl State {
         self.rearm_job(id);
     }
 
-    fn overloaded(&self, now_ns: u64) -> Refusal {
+    fn overloaded(&self, now_ns: u64) -> RequestError {
         let retry_ms = self.schedule.backlog_ns(now_ns).div_ceil(1_000_000).max(1);
         let message = "the cores are taken by searches for moves that must answer soon";
-        Refusal::new(ErrorCode::Overloaded, message).retry(retry_ms)
+        RequestError::new(ErrorCode::Overloaded, message).retry(retry_ms)
     }
 
     /// Starts a job: ends what it supersedes, and lines it up for its first turn.
@@ -273,11 +277,11 @@ impl State {
         let Some(job) = self.jobs.get(&id) else { return };
         let (conn, session) = (job.conn, job.session.clone());
         let worker = match session {
-            None => self.hire(None),
+            None => self.spawn_worker(None),
             Some(name) => {
                 let kept = self.session_mut(conn, &name).and_then(|session| session.worker);
                 let kept = kept.filter(|worker| self.workers.contains_key(worker));
-                let worker = kept.unwrap_or_else(|| self.hire(Some((conn, name.clone()))));
+                let worker = kept.unwrap_or_else(|| self.spawn_worker(Some((conn, name.clone()))));
                 if let Some(session) = self.session_mut(conn, &name) {
                     session.worker = Some(worker);
                 }
@@ -413,7 +417,7 @@ impl State {
             tracing::error!(job = id, ?reason, "a search ended before its position was read");
             return self.fail(
                 id,
-                Refusal::new(ErrorCode::Internal, "the search ended without a move"),
+                RequestError::new(ErrorCode::Internal, "the search ended without a move"),
                 now_ns,
             );
         }
@@ -443,25 +447,25 @@ impl State {
         };
         tracing::debug!(conn = job.conn, id = job.name, ?reason, nodes = bestmove.stats.nodes, "search");
         self.answer(job.conn, &job.name, Item::BestMove(Box::new(bestmove), lines), now_ns);
-        self.effects.leftovers.push(Box::new(job));
+        self.effects.deferred_drops.push(Box::new(job));
     }
 
     /// Ends a job with an error.
-    pub(super) fn fail(&mut self, id: JobId, refusal: Refusal, now_ns: u64) {
+    pub(super) fn fail(&mut self, id: JobId, refusal: RequestError, now_ns: u64) {
         let Some(job) = self.take_job(id, now_ns) else {
             return;
         };
         self.release(job.conn, &job.name);
         self.send_error(job.conn, Some(&job.name), job.line, refusal, now_ns);
         self.close_if_done(job.conn, now_ns);
-        self.effects.leftovers.push(Box::new(job));
+        self.effects.deferred_drops.push(Box::new(job));
     }
 
     /// Ends a job with `cancelled`, as its client asked.
     pub(super) fn cancel(&mut self, id: JobId, now_ns: u64) {
         if self.jobs.contains_key(&id) {
             self.counters.cancelled += 1;
-            self.fail(id, Refusal::new(ErrorCode::Cancelled, "the search was cancelled"), now_ns);
+            self.fail(id, RequestError::new(ErrorCode::Cancelled, "the search was cancelled"), now_ns);
         }
     }
 
@@ -470,7 +474,7 @@ impl State {
         if let Some(job) = self.take_job(id, now_ns) {
             self.counters.cancelled += 1;
             self.release(job.conn, &job.name);
-            self.effects.leftovers.push(Box::new(job));
+            self.effects.deferred_drops.push(Box::new(job));
         }
     }
 
@@ -557,7 +561,7 @@ impl State {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match job.due(now_ns) {
             None => self.rearm_job(id),
-            Some(_) if job.is_unprepared(now_ns) => self.fail(id, Refusal::unprepared(), now_ns),
+            Some(_) if job.is_unprepared(now_ns) => self.fail(id, RequestError::unprepared(), now_ns),
             Some(reason) if job.best.is_none() => {
                 // Still being prepared: it ends as soon as a legal move is known, unless it then waits, with
                 // clocks that have not begun to run.

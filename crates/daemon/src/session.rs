@@ -10,7 +10,7 @@ use super::job::{Job, Phase};
 use super::outbox::{Item, JobId};
 use super::prepare::{Context, Lane, Output, Task, TaskId, Work};
 use super::schedule::Class;
-use super::state::{Asks, Conn, ConnId, Pending, Refusal, Session, Stage, State};
+use super::state::{Asks, Conn, ConnId, Pending, RequestError, Session, Stage, State};
 use super::timers::Timer;
 use plyd_bridge as bridge;
 use plyd_core::effort::Interrupt;
@@ -60,7 +60,8 @@ impl State {
         match duplicate {
             Some(name) => self.send_duplicate(at.conn, name, at.line, now_ns),
             None => {
-                let refusal = Refusal { pointer: fault.pointer, ..Refusal::new(fault.code, fault.message) };
+                let refusal =
+                    RequestError { pointer: fault.pointer, ..RequestError::new(fault.code, fault.message) };
                 self.send_error(at.conn, fault.id.as_deref(), at.line, refusal, now_ns);
             }
         }
@@ -81,7 +82,7 @@ impl State {
         self.counters.lines += 1;
         self.counters.connections_dropped += 1;
         if self.listening(at.conn).is_some() {
-            self.send_fatal(at.conn, at.line, Refusal::new(ErrorCode::BadJson, message), now_ns);
+            self.send_fatal(at.conn, at.line, RequestError::new(ErrorCode::BadJson, message), now_ns);
         }
     }
 
@@ -114,7 +115,7 @@ impl State {
         }
         let full = conn.inflight.len() >= max_requests;
         if conn.needs_hello && !matches!(command, Command::Hello(_)) {
-            let refusal = Refusal::new(ErrorCode::HandshakeRequired, "hello must come first");
+            let refusal = RequestError::new(ErrorCode::HandshakeRequired, "hello must come first");
             return self.send_error(at.conn, Some(&id), at.line, refusal, now_ns);
         }
         let immediate = match command {
@@ -129,9 +130,9 @@ impl State {
             Command::Update(update) => return self.update(at, &id, &update, now_ns),
             Command::Quit(quit) => return self.quit(at.conn, id, quit.mode, now_ns),
             _ if self.shutting_down => {
-                Err(Refusal::new(ErrorCode::ShuttingDown, "the server takes no new work"))
+                Err(RequestError::new(ErrorCode::ShuttingDown, "the server takes no new work"))
             }
-            _ if full => Err(Refusal::new(
+            _ if full => Err(RequestError::new(
                 ErrorCode::TooManyRequests,
                 format!("at most {max_requests} requests are in flight on a connection"),
             )),
@@ -170,39 +171,43 @@ impl State {
         }
     }
 
-    fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, Refusal> {
+    fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, RequestError> {
         let limits = self.limits.told();
         let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
         let token = self.token.clone();
         let Some(conn) = self.conns.get_mut(&id) else {
-            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+            return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
         if conn.greeted {
-            return Err(Refusal::new(ErrorCode::HandshakeRepeated, "hello came before"));
+            return Err(RequestError::new(ErrorCode::HandshakeRepeated, "hello came before"));
         }
         if !(hello.protocol.min..=hello.protocol.max).contains(&wire::VERSION) {
             let message = format!("this server speaks version {}", wire::VERSION);
-            return Err(Refusal::new(ErrorCode::VersionUnsupported, message).at("/protocol"));
+            return Err(RequestError::new(ErrorCode::VersionUnsupported, message).at("/protocol"));
         }
         if conn.wants_token
             && let Some(token) = &token
         {
             match &hello.token {
-                None => return Err(Refusal::new(ErrorCode::AuthRequired, "a token is required").at("/token")),
+                None => {
+                    return Err(
+                        RequestError::new(ErrorCode::AuthRequired, "a token is required").at("/token")
+                    );
+                }
                 Some(given) if !same_secret(given.as_bytes(), token.as_bytes()) => {
-                    return Err(Refusal::new(ErrorCode::AuthFailed, "the token is wrong").at("/token"));
+                    return Err(RequestError::new(ErrorCode::AuthFailed, "the token is wrong").at("/token"));
                 }
                 Some(_) => {}
             }
         }
         let lacking = hello.require.iter().position(|wanted| !FEATURES.contains(&wanted.as_str()));
         if let Some(index) = lacking {
-            let refusal = Refusal::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
+            let refusal = RequestError::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
             return Err(refusal.at(&format!("/require/{index}")));
         }
         self.find_place(id)?;
         let Some(conn) = self.conns.get_mut(&id) else {
-            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+            return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
         conn.greeted = true;
         conn.needs_hello = false;
@@ -217,17 +222,17 @@ impl State {
         }))
     }
 
-    fn limits_body(&self) -> Result<ResultBody, Refusal> {
+    fn limits_body(&self) -> Result<ResultBody, RequestError> {
         let body = serde_json::to_value(self.limits.told())
-            .map_err(|error| Refusal::new(ErrorCode::Internal, error.to_string()))?;
+            .map_err(|error| RequestError::new(ErrorCode::Internal, error.to_string()))?;
         Ok(ResultBody::Describe(wire::DescribeResult { body }))
     }
 
-    fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, Refusal> {
+    fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, RequestError> {
         let options = bridge::given(options);
         settings::check_any_options(self.games, &options)?;
         let Some(conn) = self.conns.get_mut(&id) else {
-            return Err(Refusal::new(ErrorCode::Internal, "the connection is gone"));
+            return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
         conn.defaults = bridge::settings(&settings::layered(&bridge::given(&conn.defaults), &options));
         conn.defaults_bytes = conn.defaults.heap_bytes();
@@ -293,7 +298,7 @@ impl State {
             && !job.would_end_after(update)
         {
             let refusal =
-                Refusal::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
+                RequestError::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
             return self.send_error(at.conn, Some(name), at.line, refusal.at("/clock"), now_ns);
         }
         self.send_result(at.conn, name, ResultBody::Update(wire::UpdateResult { effect }), now_ns);
@@ -333,7 +338,7 @@ impl State {
         let task = self.fresh_id();
         if !self.hold(at.conn, &name, task, bytes) {
             let message = "running searches use up the memory for requests; stop one, or try again later";
-            let refusal = Refusal::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
+            let refusal = RequestError::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
             return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
         }
         let mut job = None;
@@ -341,8 +346,10 @@ impl State {
         let (session, work) = match command {
             Command::Go(go) => {
                 if go.mode == Mode::Move && go.clock.is_none() && go.limit.is_empty() {
-                    let refusal =
-                        Refusal::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
+                    let refusal = RequestError::new(
+                        ErrorCode::MissingField,
+                        "a search for a move needs a clock or a limit",
+                    );
                     self.release(at.conn, &name);
                     return self.send_error(at.conn, Some(&name), at.line, refusal.at("/clock"), now_ns);
                 }
@@ -438,14 +445,14 @@ impl State {
     }
 
     /// What the work on a request needs to know of the state.
-    pub(super) fn context(&self, task: &Task) -> Result<Context, Refusal> {
-        let gone = || Refusal::new(ErrorCode::Internal, "the connection is gone");
+    pub(super) fn context(&self, task: &Task) -> Result<Context, RequestError> {
+        let gone = || RequestError::new(ErrorCode::Internal, "the connection is gone");
         let conn = self.conns.get(&task.conn).ok_or_else(gone)?;
         let (Some(name), false) = (&task.session, matches!(task.work, Work::NewGame(_))) else {
             return Ok(Context::Free);
         };
         let unknown =
-            || Refusal::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session");
+            || RequestError::new(ErrorCode::SessionUnknown, "no session of that name is open").at("/session");
         let session = conn.sessions.get(name).ok_or_else(unknown)?;
         Ok(Context::Session(Box::new(session.view.clone())))
     }
@@ -461,7 +468,7 @@ impl State {
     /// Takes what came of the work on a request.
     pub(super) fn commit(&mut self, task: &Task, output: Output, now_ns: u64) {
         if !self.conns.contains_key(&task.conn) {
-            return self.effects.leftovers.push(Box::new(output));
+            return self.effects.deferred_drops.push(Box::new(output));
         }
         match (output, &task.work) {
             (Output::Refused(refusal), Work::Go(job, _)) => self.fail(*job, refusal, now_ns),
@@ -475,7 +482,7 @@ impl State {
             (Output::Looked(body, named), _) => {
                 self.remember(task.conn, task.session.as_deref(), named);
                 if let Some(refusal) = self.no_room_for_answer(task.conn, body.len(), now_ns) {
-                    self.effects.leftovers.push(Box::new(body));
+                    self.effects.deferred_drops.push(Box::new(body));
                     return self.commit(task, Output::Refused(refusal), now_ns);
                 }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);
@@ -507,22 +514,22 @@ impl State {
         };
         if !conn.sessions.contains_key(name) && conn.sessions.len() >= max {
             let message = format!("at most {max} sessions are open on a connection");
-            let refusal = Refusal::new(ErrorCode::TooManySessions, message);
-            self.effects.leftovers.push(opened);
+            let refusal = RequestError::new(ErrorCode::TooManySessions, message);
+            self.effects.deferred_drops.push(opened);
             return self.commit(task, Output::Refused(refusal), now_ns);
         }
         let Some(bytes) = self.room_for_session(task.conn, name, self.held_bytes(task.conn, &task.name))
         else {
             let message = "the sessions that are open hold as much memory as they may";
-            self.effects.leftovers.push(opened);
-            let refusal = Refusal::new(ErrorCode::TooManySessions, message);
+            self.effects.deferred_drops.push(opened);
+            let refusal = RequestError::new(ErrorCode::TooManySessions, message);
             return self.commit(task, Output::Refused(refusal), now_ns);
         };
         opened.bytes = bytes;
         self.close_jobs(task.conn, name, now_ns);
         let held = self.held_by_sessions(task.conn);
         let Some(conn) = self.conns.get_mut(&task.conn) else {
-            return self.effects.leftovers.push(opened);
+            return self.effects.deferred_drops.push(opened);
         };
         let mut old = conn.sessions.remove(name);
         if let Some(old) = &mut old {
@@ -533,7 +540,7 @@ impl State {
         }
         conn.sessions.insert(name.clone(), *opened);
         self.count_sessions(task.conn, held);
-        self.effects.leftovers.push(Box::new(old));
+        self.effects.deferred_drops.push(Box::new(old));
         self.answer(task.conn, &task.name, Item::Body(body), now_ns);
     }
 
@@ -543,9 +550,9 @@ impl State {
         let closed = self.conns.get_mut(&id).and_then(|conn| conn.sessions.remove(name));
         self.count_sessions(id, held);
         if let Some(worker) = closed.as_ref().and_then(|session| session.worker) {
-            self.dismiss(worker);
+            self.release_worker(worker);
         }
-        self.effects.leftovers.push(Box::new(closed));
+        self.effects.deferred_drops.push(Box::new(closed));
     }
 
     /// Ends the searches of a session. Those that are being prepared came later and are not meant.

@@ -53,7 +53,7 @@ pub(super) struct Effects {
     pub(super) spawns: Vec<(WorkerId, Receiver<Order>)>,
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
-    pub(super) leftovers: Vec<Box<dyn Any + Send>>,
+    pub(super) deferred_drops: Vec<Box<dyn Any + Send>>,
     /// The same of what takes so long that whoever serves others must not do it.
     pub(super) large_leftovers: Vec<Box<dyn Any + Send>>,
     /// Whether the watchdog's next instant moved forward.
@@ -183,7 +183,7 @@ pub(super) struct Conn {
 
 /// Why a request is refused.
 #[derive(Clone, Debug)]
-pub(super) struct Refusal {
+pub(super) struct RequestError {
     /// The protocol's code.
     pub(super) code: ErrorCode,
     /// A JSON pointer into the request.
@@ -196,7 +196,7 @@ pub(super) struct Refusal {
     pub(super) retry_ms: Option<u64>,
 }
 
-impl Refusal {
+impl RequestError {
     /// A refusal without a place in the request.
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
@@ -218,7 +218,7 @@ impl Refusal {
     }
 }
 
-impl From<Fault> for Refusal {
+impl From<Fault> for RequestError {
     fn from(fault: Fault) -> Self {
         Self {
             code: bridge::error_code(fault.code),
@@ -371,8 +371,8 @@ impl State {
         // Who has no core yet gets an engine with its first turn: a search that waits holds no table.
         for id in std::mem::take(&mut self.admitted) {
             let prepared = self.jobs.get_mut(&id).and_then(|job| job.prepared.as_mut());
-            if let Some(seat) = prepared.and_then(|prepared| prepared.seat.take()) {
-                self.effects.leftovers.push(Box::new(seat));
+            if let Some(loaded) = prepared.and_then(|prepared| prepared.loaded.take()) {
+                self.effects.deferred_drops.push(Box::new(loaded));
             }
         }
         self.effects.quiet = self.shutting_down && self.is_quiet();
@@ -420,7 +420,7 @@ impl State {
         conn: ConnId,
         id: Option<&str>,
         line: u64,
-        refusal: Refusal,
+        refusal: RequestError,
         now_ns: u64,
     ) {
         let fatal = refusal.code.fatal();
@@ -429,12 +429,13 @@ impl State {
 
     /// Queues a `duplicate_id`.
     pub(super) fn send_duplicate(&mut self, conn: ConnId, name: String, line: u64, now_ns: u64) {
-        let refusal = Refusal::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
+        let refusal =
+            RequestError::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
         self.send_error_message(conn, None, line, refusal, Some(name), false, now_ns);
     }
 
     /// Queues an `error` after which the connection closes, whatever its code.
-    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: Refusal, now_ns: u64) {
+    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: RequestError, now_ns: u64) {
         self.send_error_message(conn, None, line, refusal, None, true, now_ns);
     }
 
@@ -444,7 +445,7 @@ impl State {
         conn: ConnId,
         id: Option<&str>,
         line: u64,
-        refusal: Refusal,
+        refusal: RequestError,
         reference: Option<String>,
         fatal: bool,
         now_ns: u64,

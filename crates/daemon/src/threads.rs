@@ -30,7 +30,7 @@ pub(super) enum Return {
 impl State {
     /// Makes a search thread, in the place of the engine that a session has kept the longest if there is none
     /// left.
-    pub(super) fn hire(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
+    pub(super) fn spawn_worker(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
         if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
             self.forget_oldest();
         }
@@ -57,12 +57,12 @@ impl State {
             session.worker = None;
             session.view.engine = None;
         }
-        self.dismiss(id);
+        self.release_worker(id);
     }
 
     /// Takes a thread that has no work from its session: it forgets its engine and is kept for others, or
     /// ends.
-    pub(super) fn dismiss(&mut self, id: WorkerId) {
+    pub(super) fn release_worker(&mut self, id: WorkerId) {
         let Some(worker) = self.workers.get_mut(&id) else {
             return;
         };
@@ -92,7 +92,7 @@ impl State {
         let Some(prepared) = job.prepared.take() else {
             return;
         };
-        let Prepared { root, candidates, multipv, key, seat, .. } = *prepared;
+        let Prepared { root, candidates, multipv, key, loaded, .. } = *prepared;
         job.phase = Phase::Searching(worker_id);
         let mut run = Run {
             job: id,
@@ -101,7 +101,7 @@ impl State {
             multipv,
             control: Arc::clone(&job.control),
             key: key.clone(),
-            seat,
+            loaded,
             forget: false,
         };
         let (conn, session) = (job.conn, job.session.clone());
@@ -113,7 +113,7 @@ impl State {
         if let Some(worker) = self.workers.get_mut(&worker_id) {
             worker.busy = Some(id);
             if let Err(unsent) = worker.orders.send(Order::Search(Box::new(run))) {
-                self.effects.leftovers.push(Box::new(unsent));
+                self.effects.deferred_drops.push(Box::new(unsent));
                 tracing::error!(worker = worker_id, "a search thread ended unasked");
                 return self.came_back(
                     worker_id,
@@ -145,7 +145,7 @@ impl State {
             self.clear_timer(at, Timer::Worker(worker_id));
         }
         let Some((conn, name)) = owner else {
-            return self.dismiss(worker_id);
+            return self.release_worker(worker_id);
         };
         let next = self.session_mut(conn, &name).and_then(|session| session.current);
         if let Some(next) = next

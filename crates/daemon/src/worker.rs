@@ -10,7 +10,7 @@ use std::sync::mpsc::Receiver;
 use plyd_protocol as wire;
 
 use super::Shared;
-use super::job::{EngineKey, Seat};
+use super::job::{EngineKey, LoadedEngine};
 use super::outbox::JobId;
 use super::state::WorkerId;
 use super::threads::Return;
@@ -42,7 +42,7 @@ pub(super) struct Run {
     /// What the engine that searches is made from.
     pub(super) key: EngineKey,
     /// A new engine, for the case that the thread's was made from something else.
-    pub(super) seat: Option<Seat>,
+    pub(super) loaded: Option<LoadedEngine>,
     /// Whether the engine must forget what it learned.
     pub(super) forget: bool,
 }
@@ -50,27 +50,27 @@ pub(super) struct Run {
 /// Searches until there are no more orders.
 pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>) {
     shared.priority.apply();
-    let mut seat: Option<Seat> = None;
+    let mut loaded: Option<LoadedEngine> = None;
     while let Ok(order) = orders.recv() {
         match order {
-            Order::Forget => drop_seat(seat.take()),
+            Order::Forget => drop_engine(loaded.take()),
             Order::Search(mut run) => {
-                let fresh = run.seat.take();
-                if seat.as_ref().is_some_and(|kept| kept.key == run.key) {
-                    drop_seat(fresh);
+                let fresh = run.loaded.take();
+                if loaded.as_ref().is_some_and(|kept| kept.key == run.key) {
+                    drop_engine(fresh);
                 } else {
                     // What came before may have left an engine that this search did not ask for.
-                    drop_seat(std::mem::replace(&mut seat, fresh));
+                    drop_engine(std::mem::replace(&mut loaded, fresh));
                 }
                 let job = run.job;
-                let searched = catch_unwind(AssertUnwindSafe(|| search(shared, &mut seat, &run)));
+                let searched = catch_unwind(AssertUnwindSafe(|| search(shared, &mut loaded, &run)));
                 // The position goes before the answer: whoever reads the answer finds nothing left of it.
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop(run)));
                 let returned = match (searched, dropped) {
                     (Ok(Some((lines, end))), Ok(())) => Return::Ended(lines, end),
                     (Ok(None), Ok(())) => Return::Ended(Vec::new(), End::Stopped),
                     (Err(panic), _) | (Ok(_), Err(panic)) => {
-                        drop_seat(seat.take());
+                        drop_engine(loaded.take());
                         Return::Failed { incident: shared.incident("a search panicked", panic.as_ref()) }
                     }
                 };
@@ -79,25 +79,29 @@ pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>)
             }
         }
     }
-    drop_seat(seat);
+    drop_engine(loaded);
 }
 
-fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(Vec<wire::Line>, End)> {
+fn search(
+    shared: &Arc<Shared>,
+    loaded: &mut Option<LoadedEngine>,
+    run: &Run,
+) -> Option<(Vec<wire::Line>, End)> {
     let job = run.job;
     if !shared.with(|state| state.search_began(job, now_ns())) {
         return None;
     }
-    let seat = match seat {
-        Some(seat) if seat.engine.fits(run.root.as_ref()) => {
+    let loaded = match loaded {
+        Some(loaded) if loaded.engine.fits(run.root.as_ref()) => {
             if run.forget {
-                seat.engine.clear();
+                loaded.engine.clear();
             }
-            seat
+            loaded
         }
         other => {
             // The thread is a replacement, or searched with other options since the request was prepared:
             // these were checked then, so that this fails only if the engine is broken.
-            let fresh = Seat::new(run.root.as_ref(), run.key.clone(), &shared.memory);
+            let fresh = LoadedEngine::new(run.root.as_ref(), run.key.clone(), &shared.memory);
             other.insert(fresh.unwrap_or_else(|fault| panic!("no engine: {}", fault.message)))
         }
     };
@@ -113,13 +117,13 @@ fn search(shared: &Arc<Shared>, seat: &mut Option<Seat>, run: &Run) -> Option<(V
         }
     };
     let (lines, end) =
-        seat.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish);
+        loaded.engine.search(run.root.as_ref(), &run.candidates, run.multipv, &run.control, &mut publish);
     Some((bridge::lines(lines), end))
 }
 
 /// Drops an engine, whose destructor is the game's code.
-fn drop_seat(seat: Option<Seat>) {
-    if catch_unwind(AssertUnwindSafe(|| drop(seat))).is_err() {
+fn drop_engine(loaded: Option<LoadedEngine>) {
+    if catch_unwind(AssertUnwindSafe(|| drop(loaded))).is_err() {
         tracing::error!("dropping an engine panicked");
     }
 }

@@ -6,7 +6,7 @@ use crate::effort::Effort;
 use crate::game::{Root, Turn};
 use crate::options::{FULL_LEVEL, Options};
 use crate::score::Value;
-use crate::search::{self, Asked, Control, End, Found, Searcher, strength};
+use crate::search::{self, Control, End, SearchParams, SearchResult, Searcher, strength};
 
 /// A searcher with the game that it was made for.
 pub(super) struct Erased<G: Playable> {
@@ -50,12 +50,12 @@ impl<G: Playable> Engine for Erased<G> {
         let multipv = multipv.clamp(1, moves.len());
 
         let first = legal[candidates.first];
-        publish(lines(game, root, &Found::one(first, 0, None), false));
+        publish(lines(game, root, &SearchResult::one(first, 0, None), false));
 
-        let asked = Asked { moves, multipv };
+        let asked = SearchParams { moves, multipv };
         // What rests on rules that left something undecided is no proof.
         let is_sure = || !game.is_undecided(&root.pos) && !effort.has_undecided();
-        let mut tell = |found: &Found<G::Move>| publish(lines(game, root, found, is_sure()));
+        let mut tell = |found: &SearchResult<G::Move>| publish(lines(game, root, found, is_sure()));
         let (found, end) = self.searcher.search(game, root, &asked, control, &mut tell);
         if is_sure() {
             return (lines(game, root, &found, true), end);
@@ -71,7 +71,7 @@ impl<G: Playable> Engine for Erased<G> {
 }
 
 /// What a search found, for somebody who does not know the game.
-fn lines<G: Playable>(game: &G, root: &Root<G>, found: &Found<G::Move>, is_sure: bool) -> Vec<Line> {
+fn lines<G: Playable>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>, is_sure: bool) -> Vec<Line> {
     found.lines.iter().map(|found| line(game, root, found, is_sure)).collect()
 }
 

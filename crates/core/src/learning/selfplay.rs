@@ -6,7 +6,7 @@ use crate::game::{Game, Root, Side, Turn};
 use crate::options::Options;
 use crate::score::Score;
 use crate::search::iterate::Iterate;
-use crate::search::{Asked, Control, Searcher};
+use crate::search::{Control, SearchParams, Searcher};
 use crate::zobrist::SplitMix64;
 
 /// How games are played.
@@ -41,11 +41,11 @@ pub fn play<G: Game, N: Network<G>>(
             return Played { seen, result: 0.5 };
         }
         let side = game.side(&root.pos);
-        let mut asked = Asked { moves: Vec::new(), multipv: 1 };
-        game.moves(&root.pos, &mut asked.moves);
+        let mut params = SearchParams { moves: Vec::new(), multipv: 1 };
+        game.moves(&root.pos, &mut params.moves);
         let control = Control::default();
         control.set_limits(None, Some(how.depth));
-        let (found, _) = searcher.search(game, &root, &asked, &control, &mut |_| ());
+        let (found, _) = searcher.search(game, &root, &params, &control, &mut |_| ());
         let line = &found.lines[0];
         let mut active = Vec::new();
         let Sum { base, unit, decisive } = network.sum(game, &root.pos, &mut active);

@@ -14,9 +14,9 @@ use std::ops::Range;
 use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
-use crate::search::ordering::{MAX_PLY, Memory};
+use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::{Entry, Table};
-use crate::search::thread::{Pulse, final_value, is_lost, is_won};
+use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 
 /// Positions up to this size, in bytes, are copied before a move rather than restored after it.
 const COPIED: usize = 64;
@@ -30,16 +30,16 @@ pub struct Search<'a, G: Game, E> {
     /// The table.
     pub table: &'a Table,
     /// The thread's memory.
-    pub memory: &'a mut Memory<G>,
+    pub history: &'a mut History<G>,
     /// The thread's counters.
-    pub pulse: Pulse<'a>,
+    pub thread: SearchThread<'a>,
     /// The side that moves at the root.
     pub root: Side,
 }
 
 /// Where a node stands in the tree.
 #[derive(Clone, Copy)]
-pub struct Place<M> {
+pub struct NodeContext<M> {
     /// The depth that is left.
     pub depth: i32,
     /// Plies from the root, chance plies included.
@@ -56,7 +56,7 @@ pub(super) fn is_over<G: Game>(score: Score) -> bool {
     is_won::<G>(score) || is_lost::<G>(score)
 }
 
-impl<M> Place<M> {
+impl<M> NodeContext<M> {
     #[inline]
     pub(super) fn after(&self, mv: M) -> Self {
         Self { depth: self.depth - 1, ply: self.ply + 1, distance: self.distance + 1, last: Some(mv) }
@@ -70,38 +70,44 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         &mut self,
         pos: &mut G::Position,
         side: Side,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         mv: G::Move,
         alpha: Score,
         beta: Score,
     ) -> Value {
-        let place = place.after(mv);
+        let node = node.after(mv);
         if self.game.side(pos) == side {
-            self.node(pos, place, alpha, beta)
+            self.node(pos, node, alpha, beta)
         } else {
-            -self.node(pos, place, -beta, -alpha)
+            -self.node(pos, node, -beta, -alpha)
         }
     }
 
     /// The value of a position from the view of [`Game::side`]: exact inside the window, a bound outside.
     ///
     /// With an open window it leaves its best line in the memory's `pv`; with a null window, nothing. When
-    /// [`Pulse::is_over`], the value means nothing and must be dropped.
-    pub fn node(&mut self, pos: &mut G::Position, place: Place<G::Move>, alpha: Score, beta: Score) -> Value {
+    /// [`SearchThread::is_over`], the value means nothing and must be dropped.
+    pub fn node(
+        &mut self,
+        pos: &mut G::Position,
+        node: NodeContext<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
         let open = beta > alpha.above();
         if open {
-            self.memory.pv[place.ply].clear();
+            self.history.pv[node.ply].clear();
         }
-        if let Some(value) = self.at_once(pos, &place, alpha, beta) {
+        if let Some(value) = self.at_once(pos, &node, alpha, beta) {
             value
-        } else if place.depth <= 0 || place.ply >= MAX_PLY {
-            self.quiesce(pos, &place, alpha, beta)
-        } else if open || place.depth >= G::TABLE_DEPTH {
-            self.interior(pos, &place, alpha, beta)
-        } else if place.depth > 1 {
-            self.near(pos, &place, alpha, Self::child)
+        } else if node.depth <= 0 || node.ply >= MAX_PLY {
+            self.quiesce(pos, &node, alpha, beta)
+        } else if open || node.depth >= G::TABLE_DEPTH {
+            self.interior(pos, &node, alpha, beta)
+        } else if node.depth > 1 {
+            self.frontier(pos, &node, alpha, Self::child)
         } else {
-            self.near(pos, &place, alpha, Self::last_child)
+            self.frontier(pos, &node, alpha, Self::last_child)
         }
     }
 
@@ -110,23 +116,23 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     pub(super) fn at_once(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Option<Value> {
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return Some(Value::guess(Score::DRAW));
         }
         let game = self.game;
-        self.pulse.seldepth = self.pulse.seldepth.max(place.distance);
+        self.thread.seldepth = self.thread.seldepth.max(node.distance);
         match game.turn(pos) {
-            Turn::Over(outcome) => return Some(final_value::<G>(&outcome, game.side(pos), place.distance)),
-            Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *place, alpha, beta)),
+            Turn::Over(outcome) => return Some(final_value::<G>(&outcome, game.side(pos), node.distance)),
+            Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *node, alpha, beta)),
             Turn::Chance | Turn::Move => {}
         }
         // Nobody wins sooner than by the next move. So a win that is found makes every slower line a proof
         // that none is quicker, and its distance exact.
-        let soonest = Score::win_in(place.distance + 1);
+        let soonest = Score::win_in(node.distance + 1);
         if alpha >= soonest {
             return Some(Value { score: soonest, at_least: false, at_most: true });
         }
@@ -134,7 +140,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             return Some(Value { score: -soonest, at_least: true, at_most: false });
         }
         let known = game.probe(pos)?;
-        let value = Value { score: known.score.earlier(place.distance), ..known };
+        let value = Value { score: known.score.earlier(node.distance), ..known };
         let cuts = (value.at_least && value.score >= beta) || (value.at_most && value.score <= alpha);
         (value.is_exact() || cuts).then_some(value)
     }
@@ -143,11 +149,11 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     fn interior(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Value {
-        let &Place { depth, ply, distance, .. } = place;
+        let &NodeContext { depth, ply, distance, .. } = node;
         let game = self.game;
         let side = game.side(pos);
         let tabled = depth >= G::TABLE_DEPTH;
@@ -166,44 +172,44 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             return value;
         }
 
-        let base = self.memory.moves.len();
-        game.moves(pos, &mut self.memory.moves);
-        let end = self.memory.moves.len();
+        let base = self.history.moves.len();
+        game.moves(pos, &mut self.history.moves);
+        let end = self.history.moves.len();
         // The other moves are rated only when the first has failed.
         let mut rated = base;
-        if self.memory.promote(game, ply, base, known.and_then(|entry| entry.best)) {
+        if self.history.tt_move_first(game, ply, base, known.and_then(|entry| entry.best)) {
             rated += 1;
-            self.touch(pos, depth, base..rated);
+            self.prefetch(pos, depth, base..rated);
         }
         let mut best = Value::NOTHING;
         let mut best_move = None;
         let mut floor = alpha;
         for at in base..end {
             if at == rated {
-                self.memory.rate(game, pos, at);
-                self.touch(pos, depth, at..end);
+                self.history.score_moves(game, pos, at);
+                self.prefetch(pos, depth, at..end);
             }
-            let mv = if at >= rated { self.memory.pick(at) } else { self.memory.moves[at] };
+            let mv = if at >= rated { self.history.pick_next(at) } else { self.history.moves[at] };
             if open {
-                self.memory.pv[ply + 1].clear();
+                self.history.pv[ply + 1].clear();
             }
             let value = self.after(pos, mv, |search, next| {
                 let mut value = Value::default();
-                let reductions = E::REDUCTIONS
+                let reductions = E::LMR
                     .filter(|late| at - base >= late.first && depth >= late.from && !is_over::<G>(floor));
                 if let Some(late) = reductions {
-                    let reduced = Place { depth: depth - late.plies, ..*place };
+                    let reduced = NodeContext { depth: depth - late.plies, ..*node };
                     value = search.child(next, side, &reduced, mv, floor, floor.above());
                 }
                 if at > base && (reductions.is_none() || value.score > floor) {
-                    value = search.child(next, side, place, mv, floor, floor.above());
+                    value = search.child(next, side, node, mv, floor, floor.above());
                 }
                 if at == base || (open && value.score > floor && value.score < beta) {
-                    value = search.child(next, side, place, mv, floor, beta);
+                    value = search.child(next, side, node, mv, floor, beta);
                 }
                 value
             });
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 break;
             }
             best = best.or(value);
@@ -211,17 +217,17 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
                 floor = value.score;
                 best_move = Some(mv);
                 if open {
-                    self.memory.extend_pv(ply, mv);
+                    self.history.extend_pv(ply, mv);
                 }
                 if value.score >= beta {
-                    self.memory.reward(game, side, ply, depth, base, at);
+                    self.history.update_history(game, side, ply, depth, base, at);
                     best.at_most = false;
                     break;
                 }
             }
         }
-        self.memory.moves.truncate(base);
-        if tabled && !self.pulse.is_over() {
+        self.history.moves.truncate(base);
+        if tabled && !self.thread.is_over() {
             let bound = Bound::of(best.score, alpha, beta);
             let value = Value { score: best.score.later(distance).shifted(-settled), ..best };
             let best = best_move.map(|mv| game.index(mv) as u16);
@@ -256,10 +262,10 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
     /// Brings near what the table knows of the positions after some moves, if it is going to be asked.
     #[inline]
-    fn touch(&self, pos: &G::Position, depth: i32, moves: Range<usize>) {
-        if G::TOUCHED && depth > G::TABLE_DEPTH {
-            for &mv in &self.memory.moves[moves] {
-                self.table.touch(self.key(self.game.hash_after(pos, mv)));
+    fn prefetch(&self, pos: &G::Position, depth: i32, moves: Range<usize>) {
+        if G::PREFETCH && depth > G::TABLE_DEPTH {
+            for &mv in &self.history.moves[moves] {
+                self.table.prefetch(self.key(self.game.hash_after(pos, mv)));
             }
         }
     }

@@ -13,7 +13,7 @@
 use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
-use crate::search::alpha_beta::{Place, Search};
+use crate::search::alpha_beta::{NodeContext, Search};
 use crate::search::ordering::MAX_PLY;
 use crate::search::table::Entry;
 
@@ -28,54 +28,60 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     pub fn chance(
         &mut self,
         pos: &mut G::Position,
-        place: Place<G::Move>,
+        node: NodeContext<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Value {
-        if place.depth < G::TABLE_DEPTH {
-            return self.average(pos, &place, alpha, beta);
+        if node.depth < G::TABLE_DEPTH {
+            return self.average(pos, &node, alpha, beta);
         }
         let settled = self.game.settled(pos);
         let key = self.key(self.game.hash(pos));
         // The line begins at the root's child; and an average over lines of one depth is not that over lines
         // of another.
-        let is_usable = |entry: &Entry| place.ply > 1 && i32::from(entry.depth) == place.depth;
+        let is_usable = |entry: &Entry| node.ply > 1 && i32::from(entry.depth) == node.depth;
         if let Some(entry) = self.table.get(key).filter(is_usable) {
-            let score = entry.value.score.shifted(settled).earlier(place.distance);
-            if entry.decides(score, place.depth, alpha, beta) {
+            let score = entry.value.score.shifted(settled).earlier(node.distance);
+            if entry.decides(score, node.depth, alpha, beta) {
                 return Value { score, ..entry.value };
             }
         }
-        let found = self.average(pos, &place, alpha, beta);
-        if !self.pulse.is_over() {
-            let value = Value { score: found.score.later(place.distance).shifted(-settled), ..found };
+        let found = self.average(pos, &node, alpha, beta);
+        if !self.thread.is_over() {
+            let value = Value { score: found.score.later(node.distance).shifted(-settled), ..found };
             let bound = Bound::of(found.score, alpha, beta);
-            self.table.store(key, Entry { value, bound, depth: place.depth.min(255) as u8, best: None });
+            self.table.store(key, Entry { value, bound, depth: node.depth.min(255) as u8, best: None });
         }
         found
     }
 
     /// The average over the outcomes, or a bound of it outside the window.
-    fn average(&mut self, pos: &mut G::Position, place: &Place<G::Move>, alpha: Score, beta: Score) -> Value {
-        let base = self.memory.outcomes.len();
-        self.game.outcomes(pos, &mut self.memory.outcomes);
-        let end = self.memory.outcomes.len();
+    fn average(
+        &mut self,
+        pos: &mut G::Position,
+        node: &NodeContext<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        let base = self.history.outcomes.len();
+        self.game.outcomes(pos, &mut self.history.outcomes);
+        let end = self.history.outcomes.len();
         let (low, high) = self.evaluator.range();
         let (low, high) = (i64::from(low), i64::from(high));
-        self.memory.least.resize(end, low);
-        self.memory.least[base..].fill(low);
+        self.history.least.resize(end, low);
+        self.history.least[base..].fill(low);
         let mut outcomes = Outcomes { base, end, low, high, total: 0 };
-        outcomes.total = self.memory.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
+        outcomes.total = self.history.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
         // A probe goes two plies on at once, past the outcome and a move.
-        let has_room = place.ply + 2 <= MAX_PLY;
-        let is_probed = has_room && place.depth >= PROBED && i64::from(beta.raw()) <= high;
-        let cut = if is_probed { self.probed(pos, place, &outcomes, beta) } else { None };
+        let has_room = node.ply + 2 <= MAX_PLY;
+        let is_probed = has_room && node.depth >= PROBED && i64::from(beta.raw()) <= high;
+        let cut = if is_probed { self.probed(pos, node, &outcomes, beta) } else { None };
         let value = match cut {
             Some(bound) => Value::guess(bound),
-            None => self.searched(pos, place, &outcomes, alpha, beta),
+            None => self.searched(pos, node, &outcomes, alpha, beta),
         };
-        self.memory.outcomes.truncate(base);
-        self.memory.least.truncate(base);
+        self.history.outcomes.truncate(base);
+        self.history.least.truncate(base);
         value
     }
 
@@ -84,7 +90,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     fn probed(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         outcomes: &Outcomes,
         beta: Score,
     ) -> Option<Score> {
@@ -92,21 +98,21 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let side = self.game.side(pos);
         let mut least = low * total;
         for at in base..end {
-            let (mv, weight) = self.memory.outcomes[at];
+            let (mv, weight) = self.history.outcomes[at];
             let weight = i64::from(weight);
             // What this outcome must be worth so that no other needs to be looked at.
             let ceiling = -(-(i64::from(beta.raw()) * total - least)).div_euclid(weight) + low;
             let window = (Score::eval((low - 1) as i32), Score::eval(ceiling.clamp(low, high + 1) as i32));
             let undo = self.game.play(pos, mv);
             let is_own = self.game.side(pos) == side && self.game.turn(pos) == Turn::Move;
-            let value = is_own.then(|| self.one_move(pos, &place.outcome(mv), window.0, window.1));
+            let value = is_own.then(|| self.one_move(pos, &node.outcome(mv), window.0, window.1));
             self.game.undo(pos, mv, undo);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 return None;
             }
             if let Some(value) = value {
                 let worth = worth(value.score, low, high);
-                self.memory.least[at] = worth;
+                self.history.least[at] = worth;
                 least += (worth - low) * weight;
                 if least >= i64::from(beta.raw()) * total {
                     return Some(Score::eval(average(least, total)));
@@ -121,27 +127,27 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     fn one_move(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Value {
         let game = self.game;
-        let base = self.memory.moves.len();
-        game.moves(pos, &mut self.memory.moves);
+        let base = self.history.moves.len();
+        game.moves(pos, &mut self.history.moves);
         let entry =
-            if place.depth >= G::TABLE_DEPTH { self.table.get(self.key(game.hash(pos))) } else { None };
-        self.memory.promote(game, place.ply, base, entry.and_then(|entry| entry.best));
-        let mv = self.memory.moves[base];
-        self.memory.moves.truncate(base);
+            if node.depth >= G::TABLE_DEPTH { self.table.get(self.key(game.hash(pos))) } else { None };
+        self.history.tt_move_first(game, node.ply, base, entry.and_then(|entry| entry.best));
+        let mv = self.history.moves[base];
+        self.history.moves.truncate(base);
         let side = game.side(pos);
-        self.after(pos, mv, |search, next| search.child(next, side, place, mv, alpha, beta))
+        self.after(pos, mv, |search, next| search.child(next, side, node, mv, alpha, beta))
     }
 
     /// Searches the outcomes one by one, until they decide.
     fn searched(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         outcomes: &Outcomes,
         alpha: Score,
         beta: Score,
@@ -150,14 +156,14 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let side = game.side(pos);
         let &Outcomes { base, end, low, high, total } = outcomes;
         let weighed =
-            |search: &Self, at: usize| search.memory.least[at] * i64::from(search.memory.outcomes[at].1);
+            |search: &Self, at: usize| search.history.least[at] * i64::from(search.history.outcomes[at].1);
         let mut sum = 0;
         let mut rest = total;
         // What the outcomes that are not searched yet add at least.
         let mut least: i64 = (base..end).map(|at| weighed(self, at)).sum();
         let mut proof = Proof::default();
         for at in base..end {
-            let (mv, weight) = self.memory.outcomes[at];
+            let (mv, weight) = self.history.outcomes[at];
             let weight = i64::from(weight);
             rest -= weight;
             least -= weighed(self, at);
@@ -173,19 +179,19 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             let child_alpha = Score::eval(floor.max(low - 1) as i32);
             let child_beta = Score::eval(ceiling.min(high + 1) as i32);
             let undo = game.play(pos, mv);
-            let child = place.outcome(mv);
+            let child = node.outcome(mv);
             let value = if game.side(pos) == side {
                 self.node(pos, child, child_alpha, child_beta)
             } else {
                 -self.node(pos, child, -child_beta, -child_alpha)
             };
             game.undo(pos, mv, undo);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 break;
             }
             // The line goes on with the first outcome: one must stand for all.
             if at == base && beta > alpha.above() {
-                self.memory.extend_pv(place.ply, mv);
+                self.history.extend_pv(node.ply, mv);
             }
             proof.add(value);
             let worth = worth(value.score, low, high);
@@ -201,8 +207,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     }
 }
 
-impl<M> Place<M> {
-    /// The place after an outcome: chance costs no depth.
+impl<M> NodeContext<M> {
+    /// The node after an outcome: chance costs no depth.
     fn outcome(&self, mv: M) -> Self {
         Self { depth: self.depth, ply: self.ply + 1, distance: self.distance, last: Some(mv) }
     }

@@ -17,9 +17,9 @@ use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
 use crate::search::iterate::{Iterate, MAX_DEPTH, Roots, next_depth};
 use crate::search::one_ply::choices;
-use crate::search::pace::Pace;
-use crate::search::thread::Stint;
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+use crate::search::thread::SearchBudget;
+use crate::search::time_manager::TimeManager;
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// A game of chance of which drawn games can be made.
 pub trait Draw: Game {
@@ -102,37 +102,37 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
         root: &Root<G>,
         candidates: &mut [Candidate<G>],
         multipv: usize,
-        stint: &mut Stint<'_>,
-        publish: &mut dyn FnMut(&Found<G::Move>),
+        budget: &mut SearchBudget<'_>,
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<End> {
-        let control = stint.control;
+        let control = budget.control;
         let mut random = choices(game, root, self.seed);
         let numbers = [(); MEMBERS].map(|()| random.next());
         let offset = random.next() >> 32;
         let start = Root::<G::Drawn> { start: root.pos.clone(), plies: Vec::new(), pos: root.pos.clone() };
         for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
-            let asked = Asked { moves: vec![candidate.mv], multipv: 1 };
+            let params = SearchParams { moves: vec![candidate.mv], multipv: 1 };
             let mut node = root.pos.clone();
             game.play(&mut node, candidate.mv);
             let member = |(at, &number): (u64, &u64)| {
                 let place = ((at << 32) + offset) / MEMBERS as u64;
                 let drawn = game.drawn_but(number, &node, place as u32);
-                Member { roots: Roots::new(&drawn, &start, &asked), drawn, worth: 0 }
+                Member { roots: Roots::new(&drawn, &start, &params), drawn, worth: 0 }
             };
             candidate.members = (0..).zip(&numbers).map(member).collect();
         }
-        let mut pace = Pace::new(clock::now_ns());
+        let mut time = TimeManager::new(clock::now_ns());
         let (mut depth, mut best) = (0, None);
         loop {
             let limit = self.depth.min(control.depth_limit());
             if depth >= limit {
                 return Some(End::Limit);
             }
-            if depth > 0 && pace.is_over(&control.deadlines(), clock::now_ns()) {
+            if depth > 0 && time.is_over(&control.deadlines(), clock::now_ns()) {
                 return Some(End::Clock);
             }
             depth = next_depth(depth, limit);
-            pace.begin(clock::now_ns());
+            time.begin(clock::now_ns());
             let mut is_settled = true;
             for number in 0..MEMBERS {
                 for candidate in candidates.iter_mut().filter(|candidate| candidate.proven.is_none()) {
@@ -141,7 +141,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
                         continue;
                     }
                     is_settled = false;
-                    let reached = self.drawn.deepen(drawn, &start, roots, depth, stint, &mut |_| ());
+                    let reached = self.drawn.deepen(drawn, &start, roots, depth, budget, &mut |_| ());
                     if control.stopped() {
                         return Some(End::Stopped);
                     }
@@ -157,7 +157,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
             publish(&found(game, root, candidates, multipv, depth));
             let first = &candidates[0];
             let is_forced = candidates[1..].iter().all(|other| other.score().is_loss());
-            pace.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
+            time.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
             best = Some(first.mv);
             if is_settled {
                 // To a depth that is asked for nothing can change.
@@ -189,7 +189,7 @@ fn found<G: Draw>(
     candidates: &[Candidate<G>],
     multipv: usize,
     depth: u32,
-) -> Found<G::Move> {
+) -> SearchResult<G::Move> {
     let line = |candidate: &Candidate<G>| {
         let pv = match candidate.members.first() {
             Some(Member { drawn, roots, .. }) => with_outcomes(game, root, drawn, &roots.found().lines[0].pv),
@@ -198,7 +198,7 @@ fn found<G: Draw>(
         let value = candidate.proven.unwrap_or(Value::guess(candidate.score()));
         Line { pv, depth, value: Some((value, Bound::Exact)) }
     };
-    Found { lines: candidates.iter().take(multipv).map(line).collect() }
+    SearchResult { lines: candidates.iter().take(multipv).map(line).collect() }
 }
 
 /// A line of a drawn game with what chance does in it.
@@ -222,26 +222,26 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         self.whole.begin();
         self.drawn.begin();
         let shared = AtomicU64::new(0);
-        let mut roots = Roots::new(game, root, asked);
+        let mut roots = Roots::new(game, root, params);
         let until_nodes = FIRST_NODES.min(control.nodes_limit() / FIRST_PART);
-        let mut stint = Stint { until_nodes, threads: 1, ..Stint::whole(control, &shared) };
+        let mut budget = SearchBudget { until_nodes, threads: 1, ..SearchBudget::whole(control, &shared) };
         let soft_ns = control.soft_ns();
         if soft_ns != UNLIMITED && !self.deterministic {
             let now_ns = clock::now_ns();
-            stint.until_ns = now_ns + soft_ns.saturating_sub(now_ns) / FIRST_PART;
+            budget.until_ns = now_ns + soft_ns.saturating_sub(now_ns) / FIRST_PART;
         }
-        let end = self.whole.stretch(game, root, &mut roots, &mut stint, publish);
+        let end = self.whole.stretch(game, root, &mut roots, &mut budget, publish);
         if let Some(end @ (End::Proven | End::Stopped)) = end {
             return (roots.found(), end);
         }
-        (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
+        (budget.until_nodes, budget.until_ns) = (UNLIMITED, UNLIMITED);
         let decided: Vec<(G::Move, Value)> = roots.decided().collect();
         let candidate = |&mv: &G::Move| Candidate {
             mv,
@@ -249,14 +249,14 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
             members: Vec::new(),
             average: 0,
         };
-        let mut candidates: Vec<Candidate<G>> = asked.moves.iter().map(candidate).collect();
+        let mut candidates: Vec<Candidate<G>> = params.moves.iter().map(candidate).collect();
         let mut last = roots.found();
-        let mut tell = |found: &Found<G::Move>| {
+        let mut tell = |found: &SearchResult<G::Move>| {
             publish(found);
             last = found.clone();
         };
-        let end = self.rounds(game, root, &mut candidates, asked.multipv, &mut stint, &mut tell);
-        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut stint, &mut tell));
+        let end = self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut tell);
+        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut budget, &mut tell));
         (last, end.expect("a whole search ends for a reason"))
     }
 

@@ -3,75 +3,76 @@
 //! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it.
 //! Killers answer most often, and do so before the moves are listed; the others are tried as they are listed.
 //! No table, no history: to look and to sort costs more than the nodes that it saves. Where the evaluation is
-//! far enough from what is asked for ([`Evaluator::MARGINS`]), not even a move is tried (futility: Schaeffer,
-//! "Experiments in search and knowledge", 1986; Heinz, "Extended futility pruning", 1998).
+//! far enough from the window ([`Evaluator::FUTILITY`]), not even a move is tried (futility and reverse
+//! futility pruning: Schaeffer, "Experiments in search and knowledge", 1986; Heinz, "Extended futility
+//! pruning", 1998).
 
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::{Score, Value};
-use crate::search::alpha_beta::{Place, Search, is_over};
+use crate::search::alpha_beta::{NodeContext, Search, is_over};
 use crate::search::ordering::MAX_PLY;
 
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// Whether a position is worth more than `alpha`; `child` gives the value after a move, as
     /// [`Search::child`] does.
-    pub(super) fn near(
+    pub(super) fn frontier(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         alpha: Score,
-        child: impl Fn(&mut Self, &mut G::Position, Side, &Place<G::Move>, G::Move, Score, Score) -> Value,
+        child: impl Fn(&mut Self, &mut G::Position, Side, &NodeContext<G::Move>, G::Move, Score, Score) -> Value,
     ) -> Value {
         let game = self.game;
         let side = game.side(pos);
         let beta = alpha.above();
-        if let Some(value) = self.foregone(pos, place, alpha) {
+        if let Some(value) = self.futile(pos, node, alpha) {
             return value;
         }
-        let killers = self.memory.killers(place.ply);
+        let killers = self.history.killers(node.ply);
         let mut best = Value::NOTHING;
         for &mv in killers.iter().flatten() {
             if game.is_legal(pos, mv) {
                 let value =
-                    self.after(pos, mv, |search, next| child(search, next, side, place, mv, alpha, beta));
+                    self.after(pos, mv, |search, next| child(search, next, side, node, mv, alpha, beta));
                 best = best.or(value);
-                if value.score >= beta || self.pulse.is_over() {
-                    self.memory.kill(place.ply, mv);
+                if value.score >= beta || self.thread.is_over() {
+                    self.history.store_killer(node.ply, mv);
                     return Value { at_most: false, ..best };
                 }
             }
         }
-        let base = self.memory.moves.len();
-        game.moves(pos, &mut self.memory.moves);
-        for at in base..self.memory.moves.len() {
-            let mv = self.memory.moves[at];
+        let base = self.history.moves.len();
+        game.moves(pos, &mut self.history.moves);
+        for at in base..self.history.moves.len() {
+            let mv = self.history.moves[at];
             if killers.contains(&Some(mv)) {
                 continue;
             }
-            let value = self.after(pos, mv, |search, next| child(search, next, side, place, mv, alpha, beta));
+            let value = self.after(pos, mv, |search, next| child(search, next, side, node, mv, alpha, beta));
             best = best.or(value);
-            if value.score >= beta || self.pulse.is_over() {
-                self.memory.kill(place.ply, mv);
+            if value.score >= beta || self.thread.is_over() {
+                self.history.store_killer(node.ply, mv);
                 best.at_most = false;
                 break;
             }
         }
-        self.memory.moves.truncate(base);
+        self.history.moves.truncate(base);
         best
     }
 
     /// What the evaluation says, less or more its margin, where that is far enough from `alpha` for moves to
     /// be left out.
     #[inline(always)]
-    fn foregone(&mut self, pos: &G::Position, place: &Place<G::Move>, alpha: Score) -> Option<Value> {
-        let margins = E::MARGINS.filter(|_| (1..=2).contains(&place.depth) && !is_over::<G>(alpha))?;
-        let context = Context { root: self.root, last: place.last };
+    fn futile(&mut self, pos: &G::Position, node: &NodeContext<G::Move>, alpha: Score) -> Option<Value> {
+        let margins = E::FUTILITY.filter(|_| (1..=2).contains(&node.depth) && !is_over::<G>(alpha))?;
+        let context = Context { root: self.root, last: node.last };
         let eval = self.evaluator.evaluate(self.game, pos, &context);
         let (best, least) =
-            (eval.shifted(margins.behind), eval.shifted(-margins.ahead[place.depth as usize - 1]));
+            (eval.shifted(margins.behind), eval.shifted(-margins.ahead[node.depth as usize - 1]));
         if least > alpha {
             Some(Value::guess(least))
         } else {
-            (place.depth == 1 && best <= alpha).then(|| Value::guess(best))
+            (node.depth == 1 && best <= alpha).then(|| Value::guess(best))
         }
     }
 
@@ -81,24 +82,30 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         &mut self,
         pos: &mut G::Position,
         side: Side,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         mv: G::Move,
         alpha: Score,
         beta: Score,
     ) -> Value {
-        let place = place.after(mv);
+        let node = node.after(mv);
         if self.game.side(pos) == side {
-            self.leaf(pos, &place, alpha, beta)
+            self.leaf(pos, &node, alpha, beta)
         } else {
-            -self.leaf(pos, &place, -beta, -alpha)
+            -self.leaf(pos, &node, -beta, -alpha)
         }
     }
 
     #[inline(always)]
-    fn leaf(&mut self, pos: &mut G::Position, place: &Place<G::Move>, alpha: Score, beta: Score) -> Value {
-        match self.at_once(pos, place, alpha, beta) {
+    fn leaf(
+        &mut self,
+        pos: &mut G::Position,
+        node: &NodeContext<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        match self.at_once(pos, node, alpha, beta) {
             Some(value) => value,
-            None => self.quiesce(pos, place, alpha, beta),
+            None => self.quiesce(pos, node, alpha, beta),
         }
     }
 
@@ -107,32 +114,32 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     pub(super) fn quiesce(
         &mut self,
         pos: &mut G::Position,
-        place: &Place<G::Move>,
+        node: &NodeContext<G::Move>,
         alpha: Score,
         beta: Score,
     ) -> Value {
         let game = self.game;
-        let &Place { ply, distance, last, .. } = place;
+        let &NodeContext { ply, distance, last, .. } = node;
         let context = Context { root: self.root, last };
         let mut best = Value::guess(self.evaluator.evaluate(game, pos, &context));
-        let base = self.memory.moves.len();
+        let base = self.history.moves.len();
         if best.score < beta && ply < MAX_PLY {
-            game.noisy(pos, &mut self.memory.moves);
+            game.noisy(pos, &mut self.history.moves);
         }
-        for at in base..self.memory.moves.len() {
-            let mv = self.memory.moves[at];
+        for at in base..self.history.moves.len() {
+            let mv = self.history.moves[at];
             let side = game.side(pos);
-            let place = Place { depth: 1, ply, distance, last };
+            let node = NodeContext { depth: 1, ply, distance, last };
             let floor = alpha.max(best.score);
-            let value = self.after(pos, mv, |search, next| search.child(next, side, &place, mv, floor, beta));
+            let value = self.after(pos, mv, |search, next| search.child(next, side, &node, mv, floor, beta));
             if value.score > best.score {
                 best = Value { at_most: false, ..value };
             }
-            if best.score >= beta || self.pulse.is_over() {
+            if best.score >= beta || self.thread.is_over() {
                 break;
             }
         }
-        self.memory.moves.truncate(base);
+        self.history.moves.truncate(base);
         best
     }
 }
@@ -140,19 +147,19 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Margins;
+    use crate::game::FutilityMargins;
     use crate::nim::{Heap, Nim};
     use crate::search::Control;
-    use crate::search::ordering::Memory;
+    use crate::search::ordering::History;
     use crate::search::table::Table;
-    use crate::search::thread::Pulse;
+    use crate::search::thread::SearchThread;
 
     /// Values every position alike, from its mover's view.
     #[derive(Clone)]
     struct Always(i32);
 
     impl Evaluator<Nim> for Always {
-        const MARGINS: Option<Margins> = Some(Margins { behind: 2000, ahead: [3000, 5000] });
+        const FUTILITY: Option<FutilityMargins> = Some(FutilityMargins { behind: 2000, ahead: [3000, 5000] });
 
         fn evaluate(&self, _: &Nim, _: &Heap, _: &Context<u8>) -> Score {
             Score::eval(self.0)
@@ -166,18 +173,18 @@ mod tests {
     /// The value of the start, so many plies above the horizon, and how many positions were visited after it.
     fn search(eval: i32, depth: i32, alpha: Score) -> (Value, u64) {
         let game = Nim { most: 3 };
-        let (control, table, mut memory) = (Control::default(), Table::new(1), Memory::new(&game));
+        let (control, table, mut history) = (Control::default(), Table::new(1), History::new(&game));
         let mut search = Search {
             game: &game,
             evaluator: &Always(eval),
             table: &table,
-            memory: &mut memory,
-            pulse: Pulse::alone(&control),
+            history: &mut history,
+            thread: SearchThread::alone(&control),
             root: Side::First,
         };
-        let place = Place { depth, ply: 1, distance: 1, last: None };
-        let value = search.near(&mut Heap::of(50), &place, alpha, Search::child);
-        (value, search.pulse.nodes)
+        let node = NodeContext { depth, ply: 1, distance: 1, last: None };
+        let value = search.frontier(&mut Heap::of(50), &node, alpha, Search::child);
+        (value, search.thread.nodes)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The default searcher: iterative deepening over alpha-beta at the root.
 //!
 //! Keeps the root moves with what each iteration learned of them, gives the best `multipv` of them as lines,
-//! and publishes each better one at once. With more than one thread, companions search the same iteration
+//! and publishes each better one at once. With more than one thread, helpers search the same iteration
 //! with the shared table (lazy SMP), the root's moves in another order; the answer is the first thread's
 //! alone.
 
@@ -10,13 +10,13 @@ use std::sync::atomic::AtomicU64;
 use crate::game::{Evaluator, Game, Root};
 use crate::options::Options;
 use crate::score::{Score, Value};
-use crate::search::alpha_beta::{Place, Search};
+use crate::search::alpha_beta::{NodeContext, Search};
 use crate::search::gate::Gate;
-use crate::search::ordering::{MAX_PLY, Memory};
-use crate::search::pace::Pace;
+use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::Table;
-use crate::search::thread::{EndOnDrop, Pulse, Reached, Stint, is_lost, is_settled};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+use crate::search::thread::{EndOnDrop, Reached, SearchBudget, SearchThread, is_lost, is_settled};
+use crate::search::time_manager::TimeManager;
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// The deepest iteration: leaves room for chance plies below [`MAX_PLY`].
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
@@ -35,7 +35,7 @@ const STRIDE_FROM: u32 = 8;
 pub struct Iterate<G: Game, E> {
     evaluator: E,
     table: Table,
-    memories: Vec<Memory<G>>,
+    memories: Vec<History<G>>,
     depth: u32,
     exact: bool,
     deterministic: bool,
@@ -49,7 +49,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         Self {
             evaluator,
             table: Table::new(options.hash_mb),
-            memories: (0..threads).map(|_| Memory::new(game)).collect(),
+            memories: (0..threads).map(|_| History::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             exact: options.exact(),
             deterministic: options.deterministic,
@@ -65,19 +65,19 @@ pub(super) struct Roots<M> {
     depth: u32,
     /// The best move at that depth.
     best: Option<M>,
-    pace: Pace,
+    time: TimeManager,
 }
 
 impl<M: Copy + PartialEq> Roots<M> {
     /// The moves that a search may choose from, in the game's own order.
-    pub(super) fn new<G: Game<Move = M>>(game: &G, root: &Root<G>, asked: &Asked<M>) -> Self {
+    pub(super) fn new<G: Game<Move = M>>(game: &G, root: &Root<G>, params: &SearchParams<M>) -> Self {
         let unknown =
             |&mv| RootMove { mv, line: vec![mv], value: Value::default(), bound: Bound::Upper, depth: 0 };
-        let mut moves: Vec<_> = asked.moves.iter().map(unknown).collect();
+        let mut moves: Vec<_> = params.moves.iter().map(unknown).collect();
         // Stable: equal keys stay in the order of the game's move list. Keys are cached here and wherever a
         // search sorts, so that one sort of numbers is compiled for all games and not one of moves for each.
         moves.sort_by_cached_key(|known| -game.order(&root.pos, known.mv));
-        Self { moves, multipv: asked.multipv, depth: 0, best: None, pace: Pace::new(clock::now_ns()) }
+        Self { moves, multipv: params.multipv, depth: 0, best: None, time: TimeManager::new(clock::now_ns()) }
     }
 
     /// Leaves moves out of the search that goes on, and asks for so many lines of the others.
@@ -92,7 +92,7 @@ impl<M: Copy + PartialEq> Roots<M> {
     }
 
     /// The lines.
-    pub(super) fn found(&self) -> Found<M> {
+    pub(super) fn found(&self) -> SearchResult<M> {
         found(&self.moves, self.multipv)
     }
 }
@@ -112,20 +112,20 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         self.begin();
         let shared = AtomicU64::new(0);
-        let mut roots = Roots::new(game, root, asked);
-        let end = self.stretch(game, root, &mut roots, &mut Stint::whole(control, &shared), publish);
+        let mut roots = Roots::new(game, root, params);
+        let end = self.stretch(game, root, &mut roots, &mut SearchBudget::whole(control, &shared), publish);
         (roots.found(), end.expect("a whole search ends for a reason"))
     }
 
     fn clear(&mut self) {
         self.table.clear();
-        self.memories.iter_mut().for_each(Memory::clear);
+        self.memories.iter_mut().for_each(History::clear);
     }
 }
 
@@ -136,20 +136,20 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             self.clear();
         }
         self.table.next_generation();
-        self.memories.iter_mut().for_each(Memory::begin);
+        self.memories.iter_mut().for_each(History::begin);
     }
 
     /// One stretch of a search, which goes on from what is known of the root moves; gives no reason where the
-    /// stint ended before the search did.
+    /// budget ended before the search did.
     pub(super) fn stretch(
         &mut self,
         game: &G,
         root: &Root<G>,
         roots: &mut Roots<G::Move>,
-        stint: &mut Stint<'_>,
-        publish: &mut dyn FnMut(&Found<G::Move>),
+        budget: &mut SearchBudget<'_>,
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<End> {
-        let control = stint.control;
+        let control = budget.control;
         let multipv = roots.multipv;
         loop {
             let whole = roots.depth;
@@ -157,19 +157,19 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             if whole >= limit {
                 return Some(End::Limit);
             }
-            if whole > 0 && roots.pace.is_over(&control.deadlines(), clock::now_ns()) {
+            if whole > 0 && roots.time.is_over(&control.deadlines(), clock::now_ns()) {
                 return Some(End::Clock);
             }
             let depth = next_depth(whole, limit);
-            roots.pace.begin(clock::now_ns());
-            let reached = self.deepen(game, root, roots, depth, stint, publish);
+            roots.time.begin(clock::now_ns());
+            let reached = self.deepen(game, root, roots, depth, budget, publish);
             if control.stopped() {
                 return Some(End::Stopped);
             }
             match reached {
                 Some(Reached::Nodes) => return Some(End::Limit),
                 Some(Reached::Clock) => return Some(End::Clock),
-                Some(Reached::Stint) => return None,
+                Some(Reached::SearchBudget) => return None,
                 None => {}
             }
             if is_answered::<G>(&roots.moves, multipv, self.exact) {
@@ -177,7 +177,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             }
             let (first, is_forced) = (&roots.moves[0], is_forced::<G>(&roots.moves));
             let is_same = roots.best == Some(first.mv);
-            roots.pace.learn(is_same, first.value.score, is_forced, clock::now_ns());
+            roots.time.learn(is_same, first.value.score, is_forced, clock::now_ns());
             roots.best = Some(first.mv);
         }
     }
@@ -191,25 +191,25 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         root: &Root<G>,
         roots: &mut Roots<G::Move>,
         depth: u32,
-        stint: &mut Stint<'_>,
-        publish: &mut dyn FnMut(&Found<G::Move>),
+        budget: &mut SearchBudget<'_>,
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<Reached> {
-        let control = stint.control;
+        let control = budget.control;
         self.table.grow(|| control.is_over());
-        let mut pulse = Pulse::first(stint);
-        pulse.depth = roots.depth;
-        pulse.hash_ppm = self.table.used_ppm();
-        let threads = if stint.nodes < ALONE { 1 } else { stint.threads };
+        let mut thread = SearchThread::first(budget);
+        thread.depth = roots.depth;
+        thread.hash_ppm = self.table.used_ppm();
+        let threads = if budget.nodes < ALONE { 1 } else { budget.threads };
         let mut iteration =
             Iteration { game, root, multipv: roots.multipv, depth, exact: self.exact, publish };
-        let mut pulse = self.iterate(&mut iteration, &mut roots.moves, pulse, threads);
-        if !pulse.is_over() {
+        let mut thread = self.iterate(&mut iteration, &mut roots.moves, thread, threads);
+        if !thread.is_over() {
             roots.depth = depth;
         }
-        pulse.depth = roots.depth;
-        pulse.show();
-        stint.take(&pulse);
-        pulse.reached()
+        thread.depth = roots.depth;
+        thread.show();
+        budget.take(&thread);
+        thread.reached()
     }
 }
 
@@ -226,38 +226,38 @@ struct Iteration<'a, 'p, G: Game> {
     depth: u32,
     /// Whether a win is not enough, but the quickest is asked for.
     exact: bool,
-    publish: &'p mut dyn FnMut(&Found<G::Move>),
+    publish: &'p mut dyn FnMut(&SearchResult<G::Move>),
 }
 
 impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
-    /// Searches one iteration on all threads, the first with `pulse`, which comes back.
+    /// Searches one iteration on all threads, the first with `thread`, which comes back.
     fn iterate<'a>(
         &'a mut self,
         iteration: &mut Iteration<'a, '_, G>,
         roots: &mut [RootMove<G::Move>],
-        pulse: Pulse<'a>,
+        thread: SearchThread<'a>,
         threads: usize,
-    ) -> Pulse<'a> {
+    ) -> SearchThread<'a> {
         let Self { evaluator, table, memories, .. } = self;
-        let (memory, companions) = memories.split_first_mut().expect("there is a first thread");
-        let beside = companions.len().min(threads.saturating_sub(1));
-        let companions = &mut companions[..beside];
+        let (history, helpers) = memories.split_first_mut().expect("there is a first thread");
+        let beside = helpers.len().min(threads.saturating_sub(1));
+        let helpers = &mut helpers[..beside];
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
         let side = game.side(&root.pos);
         let halt = Gate::default();
         std::thread::scope(|scope| {
             let others = roots.len().max(2) - 1;
-            for (i, memory) in companions.iter_mut().enumerate() {
+            for (i, history) in helpers.iter_mut().enumerate() {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
-                let pulse = pulse.companion(&halt, UNLIMITED);
+                let thread = thread.helper(&halt, UNLIMITED);
                 let search = move || {
-                    let mut search = Search { game, evaluator, table, memory, pulse, root: side };
+                    let mut search = Search { game, evaluator, table, history, thread, root: side };
                     // In another order, so that each thread finds what the others need next.
                     roots[1..].rotate_left((i + 1) % others);
-                    let mut quiet = |_: &Found<G::Move>| {};
+                    let mut quiet = |_: &SearchResult<G::Move>| {};
                     let mut iteration = Iteration { game, root, multipv, depth, exact, publish: &mut quiet };
                     search.iteration(&mut iteration, &mut roots);
-                    search.pulse.leave();
+                    search.thread.leave();
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, search).is_err() {
                     // The system gives no more threads: the search goes on with those it has.
@@ -265,12 +265,12 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                 }
             }
             let mut search =
-                Search { game, evaluator: &*evaluator, table: &*table, memory, pulse, root: side };
-            // The scope joins the companions also when this thread panics, so they must be told on every way
+                Search { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
+            // The scope joins the helpers also when this thread panics, so they must be told on every way
             // out.
             let _halt = EndOnDrop(&halt);
             search.iteration(iteration, roots);
-            search.pulse
+            search.thread
         })
     }
 }
@@ -289,7 +289,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             }
             loop {
                 let score = self.root_moves(iteration, roots, rank, alpha, beta);
-                if self.pulse.is_over() {
+                if self.thread.is_over() {
                     return;
                 }
                 if score > alpha && score < beta {
@@ -320,7 +320,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let game = self.game;
         let mut pos = iteration.root.pos.clone();
         let side = game.side(&pos);
-        let place = Place {
+        let node = NodeContext {
             depth: iteration.depth as i32,
             ply: 0,
             distance: 0,
@@ -331,17 +331,17 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         for at in rank..roots.len() {
             let mv = roots[at].mv;
             // A null window leaves no line, and none must be left from before.
-            self.memory.pv[1].clear();
+            self.history.pv[1].clear();
             let undo = game.play(&mut pos, mv);
             let mut value = Value::default();
             if at > rank {
-                value = self.child(&mut pos, side, &place, mv, floor, floor.above());
+                value = self.child(&mut pos, side, &node, mv, floor, floor.above());
             }
             if at == rank || (value.score > floor && value.score < beta) {
-                value = self.child(&mut pos, side, &place, mv, floor, beta);
+                value = self.child(&mut pos, side, &node, mv, floor, beta);
             }
             game.undo(&mut pos, mv, undo);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 break;
             }
             let known = &mut roots[at];
@@ -352,8 +352,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             if value.score > floor {
                 floor = value.score;
                 known.bound = if value.score >= beta { Bound::Lower } else { Bound::Exact };
-                self.memory.extend_pv(0, mv);
-                known.line.clone_from(&self.memory.pv[0]);
+                self.history.extend_pv(0, mv);
+                known.line.clone_from(&self.history.pv[0]);
                 if at > rank {
                     roots[rank..=at].rotate_right(1);
                 }
@@ -372,13 +372,13 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
 /// The first `multipv` root moves as lines. A line counts as proven not to be bettered only if every move
 /// that ranks below it is.
-fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> Found<M> {
+fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> SearchResult<M> {
     let lines = roots.iter().take(multipv).enumerate().map(|(rank, known)| {
         let value = Value { at_most: known.value.at_most && is_ceiling(roots, rank), ..known.value };
         let value = (known.depth > 0).then_some((value, known.bound));
         Line { pv: known.line.clone(), depth: known.depth, value }
     });
-    Found { lines: lines.collect() }
+    SearchResult { lines: lines.collect() }
 }
 
 /// Whether no move that ranks below can be better than the move at `rank`.

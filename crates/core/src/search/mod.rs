@@ -4,25 +4,25 @@
 //! [`Evaluator`](crate::game::Evaluator) and compile to one piece of code per pair. A [`Control`] is the only
 //! thing that a running search shares with the rest of the process, and [`clock`] the only reader of time.
 
-pub mod alone;
 pub mod alpha_beta;
+mod announced;
 mod chance;
 pub mod clock;
 pub mod ensemble;
 pub mod gate;
 mod horizon;
 pub mod iterate;
-mod known;
 pub mod one_ply;
 pub mod ordering;
-pub mod pace;
 pub mod plain;
 pub mod players;
-mod promise;
+mod proven_roots;
+pub mod prover_player;
 pub mod proving;
 pub mod strength;
 pub mod table;
 pub mod thread;
+pub mod time_manager;
 pub mod tree;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -31,7 +31,7 @@ use crate::effort::Interrupt;
 use crate::game::{Game, Root};
 use crate::score::{Score, Value};
 use crate::search::gate::Gate;
-use crate::search::pace::Deadlines;
+use crate::search::time_manager::Deadlines;
 
 /// No limit: for every limit in [`Control`].
 pub const UNLIMITED: u64 = u64::MAX;
@@ -208,7 +208,7 @@ pub struct Stats {
 
 /// What a search is asked: which of the legal moves it may choose from, and how many lines to give.
 #[derive(Clone, Debug)]
-pub struct Asked<M> {
+pub struct SearchParams<M> {
     /// The legal moves to choose from, at least one, in the order of [`Game::moves`].
     pub moves: Vec<M>,
     /// How many lines to give (from 1); never more than there are moves.
@@ -266,12 +266,12 @@ pub enum End {
 
 /// What a search found: its lines, best first.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found<M> {
+pub struct SearchResult<M> {
     /// The lines, best first: at least one, at most as many as were asked for.
     pub lines: Vec<Line<M>>,
 }
 
-impl<M> Found<M> {
+impl<M> SearchResult<M> {
     /// An answer of one line with one move.
     #[must_use]
     pub fn one(mv: M, depth: u32, value: Option<Value>) -> Self {
@@ -291,10 +291,10 @@ pub trait Searcher<G: Game>: Send {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End);
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End);
 
     /// Forgets everything learned in earlier searches.
     fn clear(&mut self);

@@ -7,7 +7,7 @@ use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{average, worth};
 use crate::search::thread::final_value;
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher, Stats};
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, Stats};
 use crate::zobrist::{SplitMix64, mix};
 
 /// The generator of a player's choices in one position.
@@ -33,19 +33,19 @@ impl<G: Game> Searcher<G> for Random {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         _control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         let mut random = choices(game, root, self.seed);
-        let mut moves = asked.moves.clone();
+        let mut moves = params.moves.clone();
         // The first steps of a Fisher-Yates shuffle: lines that are all different.
-        for i in 0..asked.multipv {
+        for i in 0..params.multipv {
             let j = i + random.below(moves.len() - i);
             moves.swap(i, j);
         }
-        let lines = moves[..asked.multipv].iter().map(|&mv| Line { pv: vec![mv], depth: 0, value: None });
-        let found = Found { lines: lines.collect() };
+        let lines = moves[..params.multipv].iter().map(|&mv| Line { pv: vec![mv], depth: 0, value: None });
+        let found = SearchResult { lines: lines.collect() };
         publish(&found);
         (found, End::Limit)
     }
@@ -120,24 +120,24 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Greedy<E> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         let mut random = choices(game, root, self.seed);
         let (mut pos, side) = (root.pos.clone(), game.side(&root.pos));
-        let mut rated: Vec<(Value, u64, G::Move)> = asked
+        let mut rated: Vec<(Value, u64, G::Move)> = params
             .moves
             .iter()
             .map(|&mv| (at_sight(game, &self.evaluator, &mut pos, mv, side), random.next(), mv))
             .collect();
         rated.sort_by_cached_key(|&(value, draw, _)| (-value.score.raw(), draw));
-        let lines = rated.iter().take(asked.multipv).map(|&(value, _, mv)| {
+        let lines = rated.iter().take(params.multipv).map(|&(value, _, mv)| {
             // What lies behind the other moves is not looked at, so nothing bounds the position from above.
             let value = Value { at_most: false, ..value };
             Line { pv: vec![mv], depth: 1, value: Some((value, Bound::Exact)) }
         });
-        let found = Found { lines: lines.collect() };
+        let found = SearchResult { lines: lines.collect() };
         control.show(Stats { nodes: rated.len() as u64, depth: 1, seldepth: 1, hash_ppm: 0 });
         publish(&found);
         (found, End::Limit)

@@ -13,7 +13,7 @@ const HISTORY_MAX: i32 = 1 << 14;
 const ORDER: i32 = 128;
 
 /// One thread's memory. All buffers are kept from search to search, so that nodes do not allocate.
-pub struct Memory<G: Game> {
+pub struct History<G: Game> {
     /// The moves of all nodes on the path, the last node's on top.
     pub moves: Vec<G::Move>,
     /// The ordering keys of `moves`.
@@ -25,10 +25,10 @@ pub struct Memory<G: Game> {
     /// The best line from each ply on.
     pub pv: Vec<Vec<G::Move>>,
     killers: Vec<[Option<G::Move>; 2]>,
-    history: [Vec<i32>; 2],
+    counts: [Vec<i32>; 2],
 }
 
-impl<G: Game> Memory<G> {
+impl<G: Game> History<G> {
     /// An empty memory for one game.
     #[must_use]
     pub fn new(game: &G) -> Self {
@@ -39,14 +39,14 @@ impl<G: Game> Memory<G> {
             least: Vec::new(),
             pv: (0..=MAX_PLY + 1).map(|_| Vec::with_capacity(16)).collect(),
             killers: vec![[None; 2]; MAX_PLY + 2],
-            history: [vec![0; game.index_len()], vec![0; game.index_len()]],
+            counts: [vec![0; game.index_len()], vec![0; game.index_len()]],
         }
     }
 
     /// Forgets what earlier searches taught.
     pub fn clear(&mut self) {
         self.killers.fill([None; 2]);
-        self.history.iter_mut().for_each(|table| table.fill(0));
+        self.counts.iter_mut().for_each(|table| table.fill(0));
     }
 
     /// Prepares for a new search: stacks empty, what was learned halved.
@@ -56,12 +56,12 @@ impl<G: Game> Memory<G> {
         self.outcomes.clear();
         self.least.clear();
         self.killers.fill([None; 2]);
-        self.history.iter_mut().flatten().for_each(|count| *count /= 2);
+        self.counts.iter_mut().flatten().for_each(|count| *count /= 2);
     }
 
     /// Brings the table's move, or else a killer, to `base`; false where the moves from there on hold none.
     #[inline]
-    pub fn promote(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
+    pub fn tt_move_first(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
         let moves = &mut self.moves[base..];
         let killers = self.killers[ply];
         let killer = |killer: Option<G::Move>| moves.iter().position(|&mv| killer == Some(mv));
@@ -76,10 +76,10 @@ impl<G: Game> Memory<G> {
 
     /// Gives keys to the moves from `base` on.
     #[inline]
-    pub fn rate(&mut self, game: &G, pos: &G::Position, base: usize) {
+    pub fn score_moves(&mut self, game: &G, pos: &G::Position, base: usize) {
         let side = game.side(pos).index();
         self.keys.resize(base, 0);
-        let history = &self.history[side];
+        let history = &self.counts[side];
         self.keys.extend(
             self.moves[base..].iter().map(|&mv| history[game.index(mv)] + ORDER * game.order(pos, mv)),
         );
@@ -87,7 +87,7 @@ impl<G: Game> Memory<G> {
 
     /// Brings the best of the moves from `at` on to `at`, and returns it.
     #[inline]
-    pub fn pick(&mut self, at: usize) -> G::Move {
+    pub fn pick_next(&mut self, at: usize) -> G::Move {
         let keys = &self.keys[at..self.moves.len()];
         let mut best = 0;
         for (i, &key) in keys.iter().enumerate() {
@@ -108,7 +108,7 @@ impl<G: Game> Memory<G> {
 
     /// Learns that a move refuted a position of this ply.
     #[inline]
-    pub fn kill(&mut self, ply: usize, mv: G::Move) {
+    pub fn store_killer(&mut self, ply: usize, mv: G::Move) {
         let killers = &mut self.killers[ply];
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
@@ -116,10 +116,10 @@ impl<G: Game> Memory<G> {
     }
 
     /// Learns that the move at `at` refuted its node, and that those from `base` up to it did not.
-    pub fn reward(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
-        self.kill(ply, self.moves[at]);
+    pub fn update_history(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
+        self.store_killer(ply, self.moves[at]);
         let bonus = (depth * depth).min(HISTORY_MAX / 4);
-        let table = &mut self.history[side.index()];
+        let table = &mut self.counts[side.index()];
         for i in base..=at {
             let count = &mut table[game.index(self.moves[i])];
             let change = if i == at { bonus } else { -bonus };

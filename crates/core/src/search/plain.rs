@@ -6,8 +6,8 @@
 use crate::game::{Context, Evaluator, Game, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{Proof, average, worth};
-use crate::search::thread::{Pulse, final_value, is_settled};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
+use crate::search::thread::{SearchThread, final_value, is_settled};
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
 
 /// Whether a plain search looks at everything or leaves out what cannot matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,15 +39,15 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Plain<E> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         let mut tree = Tree {
             game,
             evaluator: &self.evaluator,
             pruning: self.pruning,
-            pulse: Pulse::alone(control),
+            thread: SearchThread::alone(control),
             root: game.side(&root.pos),
             stack: Vec::new(),
         };
@@ -55,38 +55,38 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Plain<E> {
         let depth = self.depth.unwrap_or(if limit == u32::MAX { self.usual } else { limit }).clamp(1, limit);
         let side = tree.root;
         let mut pos = root.pos.clone();
-        let mut found = Found { lines: Vec::new() };
+        let mut found = SearchResult { lines: Vec::new() };
         let mut proven = true;
-        for &mv in &asked.moves {
+        for &mv in &params.moves {
             // Only a move that beats the last line asked for can matter.
-            let full = found.lines.len() >= asked.multipv;
+            let full = found.lines.len() >= params.multipv;
             let last = found.lines.last().filter(|_| full && self.pruning == Pruning::AlphaBeta);
             let alpha = last.and_then(|line| line.value).map_or(-Score::INFINITE, |(value, _)| value.score);
             let undo = game.play(&mut pos, mv);
             let mut pv = Vec::new();
             let value = tree.child(&mut pos, side, depth, 0, mv, (alpha, Score::INFINITE), &mut pv);
             game.undo(&mut pos, mv, undo);
-            if tree.pulse.is_over() {
+            if tree.thread.is_over() {
                 break;
             }
             proven &= value.at_most || (value.score.is_win() && is_settled::<G>(value));
             let rank = found
                 .lines
                 .partition_point(|line| line.value.is_some_and(|(better, _)| better.score >= value.score));
-            if rank < asked.multipv && (rank < found.lines.len() || !full) {
+            if rank < params.multipv && (rank < found.lines.len() || !full) {
                 pv.push(mv);
                 pv.reverse();
                 found.lines.insert(rank, Line { pv, depth, value: Some((value, Bound::Exact)) });
-                found.lines.truncate(asked.multipv);
+                found.lines.truncate(params.multipv);
                 publish(&unproven(&found, false));
             }
         }
-        tree.pulse.depth = depth;
-        tree.pulse.show();
+        tree.thread.depth = depth;
+        tree.thread.show();
         let is_proven = || proven && lines_settled::<G>(&found);
-        let end = tree.pulse.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit });
+        let end = tree.thread.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit });
         if found.lines.is_empty() {
-            found.lines.push(Line { pv: vec![asked.moves[0]], depth: 0, value: None });
+            found.lines.push(Line { pv: vec![params.moves[0]], depth: 0, value: None });
         }
         let found = unproven(&found, end == End::Proven);
         publish(&found);
@@ -96,25 +96,25 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Plain<E> {
     fn clear(&mut self) {}
 }
 
-fn lines_settled<G: Game>(found: &Found<G::Move>) -> bool {
+fn lines_settled<G: Game>(found: &SearchResult<G::Move>) -> bool {
     found.lines.iter().all(|line| line.value.is_some_and(|(value, _)| is_settled::<G>(value)))
 }
 
 /// The lines without the claim that no other move is better, unless that is proven.
-fn unproven<M: Copy>(found: &Found<M>, proven: bool) -> Found<M> {
+fn unproven<M: Copy>(found: &SearchResult<M>, proven: bool) -> SearchResult<M> {
     let lines = found.lines.iter().map(|line| Line {
         value: line.value.map(|(value, bound)| (Value { at_most: value.at_most && proven, ..value }, bound)),
         pv: line.pv.clone(),
         depth: line.depth,
     });
-    Found { lines: lines.collect() }
+    SearchResult { lines: lines.collect() }
 }
 
 struct Tree<'a, G: Game, E> {
     game: &'a G,
     evaluator: &'a E,
     pruning: Pruning,
-    pulse: Pulse<'a>,
+    thread: SearchThread<'a>,
     root: Side,
     stack: Vec<G::Move>,
 }
@@ -150,10 +150,10 @@ impl<G: Game, E: Evaluator<G>> Tree<'_, G, E> {
         pv: &mut Vec<G::Move>,
     ) -> Value {
         pv.clear();
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return Value::default();
         }
-        self.pulse.seldepth = self.pulse.seldepth.max(distance);
+        self.thread.seldepth = self.thread.seldepth.max(distance);
         let game = self.game;
         let side = game.side(pos);
         match game.turn(pos) {
@@ -178,7 +178,7 @@ impl<G: Game, E: Evaluator<G>> Tree<'_, G, E> {
             let undo = game.play(pos, mv);
             let value = self.child(pos, side, depth, distance, mv, window, &mut line);
             game.undo(pos, mv, undo);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 break;
             }
             all_at_most &= value.at_most;

@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 use crate::game::{Evaluator, Game, Root, Turn};
 use crate::options::Options;
 use crate::score::Value;
+use crate::search::announced::AnnouncedWin;
 use crate::search::gate::Gate;
 use crate::search::iterate::{Iterate, Roots};
-use crate::search::known::Known;
-use crate::search::promise::Promise;
-use crate::search::thread::{EndOnDrop, Pulse, Stint, final_value};
-use crate::search::{Asked, Control, End, Found, Line, Searcher, UNLIMITED, clock};
+use crate::search::proven_roots::Known;
+use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
+use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
 pub trait Prover<G: Game>: Send {
@@ -25,8 +25,8 @@ pub trait Prover<G: Game>: Send {
     /// wins, or the best try where the position is lost.
     fn at_sight(&self, game: &G, pos: &G::Position) -> Option<(Value, Option<G::Move>)>;
 
-    /// The decided value of a position; none if the pulse ended first.
-    fn decide(&mut self, game: &G, pos: &G::Position, pulse: &mut Pulse<'_>) -> Option<Value>;
+    /// The decided value of a position; none if the thread ended first.
+    fn decide(&mut self, game: &G, pos: &G::Position, thread: &mut SearchThread<'_>) -> Option<Value>;
 
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
@@ -57,7 +57,7 @@ const PART_PROMISED: u64 = 90;
 /// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
 /// positions stay within a factor of ten of what is expected of them, on either side.
 const HOPE: u64 = 4;
-/// The same for a thread of its own, which costs the search only a companion.
+/// The same for a thread of its own, which costs the search only a helper.
 const HOPE_BESIDE: u64 = 16;
 /// Without a clock both take turns of equal length, each twice as long as the last.
 const FIRST_TURN: u64 = 200_000;
@@ -66,7 +66,7 @@ const FIRST_TURN: u64 = 200_000;
 pub struct Proving<G: Game, E, P> {
     search: Iterate<G, E>,
     prover: P,
-    promise: Promise,
+    announced: AnnouncedWin,
     threads: usize,
     deterministic: bool,
     exact: bool,
@@ -79,7 +79,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         Self {
             search: Iterate::new(game, evaluator, options),
             prover,
-            promise: Promise::default(),
+            announced: AnnouncedWin::default(),
             threads: if options.deterministic { 1 } else { options.threads.max(1) },
             deterministic: options.deterministic,
             exact: options.exact(),
@@ -92,54 +92,54 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         // Who asks for a depth asks for what can be seen within it.
         if control.depth_limit() != u32::MAX {
-            return self.search.search(game, root, asked, control, publish);
+            return self.search.search(game, root, params, control, publish);
         }
         if self.deterministic {
             self.prover.clear();
-            self.promise = Promise::default();
+            self.announced = AnnouncedWin::default();
         }
         self.search.begin();
-        let promised = self.promise.left(game, root);
+        let promised = self.announced.left(game, root);
         let shared = AtomicU64::new(0);
-        let known = at_sight(game, root, asked, &self.prover);
-        let mut work = Work { game, root, known, roots: Roots::new(game, root, asked), publish };
-        let mut stint = Stint { until_nodes: FIRST_NODES, ..Stint::whole(control, &shared) };
+        let known = at_sight(game, root, params, &self.prover);
+        let mut work = Work { game, root, known, roots: Roots::new(game, root, params), publish };
+        let mut budget = SearchBudget { until_nodes: FIRST_NODES, ..SearchBudget::whole(control, &shared) };
         if let Some(left_ns) = self.left_ns(control) {
-            stint.until_ns = clock::now_ns() + left_ns / FIRST_PART;
+            budget.until_ns = clock::now_ns() + left_ns / FIRST_PART;
         }
-        let keeps = asked.multipv > 0 && work.known.wins() >= asked.multipv;
-        let first = work.first(&mut self.search, &mut stint, keeps);
-        (stint.until_nodes, stint.until_ns) = (UNLIMITED, UNLIMITED);
+        let keeps = params.multipv > 0 && work.known.wins() >= params.multipv;
+        let first = work.first(&mut self.search, &mut budget, keeps);
+        (budget.until_nodes, budget.until_ns) = (UNLIMITED, UNLIMITED);
         work.known.learn(&work.roots.found());
         work.roots.decided().for_each(|(mv, value)| work.known.decide(mv, value));
         let mut end = first;
         if first.is_none() && !work.known.is_answered() {
-            // To keep a promise the prover needs a core for sure; the search could only take one away.
+            // To keep an announced win the prover needs a core for sure; the search could only take one away.
             end = if self.threads > 1 && promised.is_none() {
-                self.beside(&mut work, &mut stint)
+                self.beside(&mut work, &mut budget)
             } else {
-                self.in_turn(&mut work, &mut stint, promised)
+                self.in_turn(&mut work, &mut budget, promised)
             };
         }
         if end.is_none() {
             let is_late = promised.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
             end = if self.exact || is_late {
-                self.look_for_distance(&mut work, asked, &mut stint)
+                self.look_for_distance(&mut work, params, &mut budget)
             } else if work.known.wants_try() {
-                self.look_for_try(&mut work, asked, &mut stint)
+                self.look_for_try(&mut work, params, &mut budget)
             } else {
                 None
             };
         }
         work.tell();
         let found = work.known.lines();
-        self.promise = Promise::of(game, root, &found);
+        self.announced = AnnouncedWin::of(game, root, &found);
         let is_answered = work.known.is_answered() && !self.exact;
         (found, if is_answered { End::Proven } else { end.unwrap_or(End::Proven) })
     }
@@ -147,7 +147,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
     fn clear(&mut self) {
         self.search.clear();
         self.prover.clear();
-        self.promise = Promise::default();
+        self.announced = AnnouncedWin::default();
     }
 }
 
@@ -165,38 +165,42 @@ struct Work<'a, G: Game> {
     root: &'a Root<G>,
     known: Known<G::Move>,
     roots: Roots<G::Move>,
-    publish: &'a mut dyn FnMut(&Found<G::Move>),
+    publish: &'a mut dyn FnMut(&SearchResult<G::Move>),
 }
 
 impl<G: Game> Work<'_, G> {
-    /// One stint of the search, of the moves that are not decided. Gives the reason for which the search
+    /// One budget of the search, of the moves that are not decided. Gives the reason for which the search
     /// ended.
-    fn search<E: Evaluator<G>>(&mut self, search: &mut Iterate<G, E>, stint: &mut Stint<'_>) -> Option<End> {
+    fn search<E: Evaluator<G>>(
+        &mut self,
+        search: &mut Iterate<G, E>,
+        budget: &mut SearchBudget<'_>,
+    ) -> Option<End> {
         let Self { game, root, known, roots, publish } = self;
         roots.narrow(|mv| !known.is_decided(mv), known.missing());
         known.learn(&roots.found());
-        let mut tell = |found: &Found<G::Move>| {
+        let mut tell = |found: &SearchResult<G::Move>| {
             known.learn(found);
             publish(&known.lines());
         };
-        let end = search.stretch(game, root, roots, stint, &mut tell);
+        let end = search.stretch(game, root, roots, budget, &mut tell);
         roots.decided().for_each(|(mv, value)| known.decide(mv, value));
         end
     }
 
-    /// The first stint of the search, of all moves. Where moves are known to win, as after a promise, they
-    /// are published before anything else and the search only takes their place with wins of its own: a
+    /// The first budget of the search, of all moves. Where moves are known to win, as after an announced win,
+    /// they are published before anything else, and only wins that the search finds itself replace them: a
     /// thread that the system keeps from its core until the time is up answers what it published last. Their
-    /// values are not told, for a proven one would end the search before it sees a shorter way.
+    /// values are left out, for a proven one would end the search before it sees a shorter way.
     fn first<E: Evaluator<G>>(
         &mut self,
         search: &mut Iterate<G, E>,
-        stint: &mut Stint<'_>,
+        budget: &mut SearchBudget<'_>,
         keeps: bool,
     ) -> Option<End> {
         let Self { game, root, known, roots, publish } = self;
         if !keeps {
-            return search.stretch(game, root, roots, stint, publish);
+            return search.stretch(game, root, roots, budget, publish);
         }
         let mut found = known.lines();
         found.lines.iter_mut().for_each(|line| line.value = None);
@@ -204,7 +208,7 @@ impl<G: Game> Work<'_, G> {
         let wins = |line: &Line<G::Move>| {
             line.value.is_some_and(|(value, _)| value.is_decided() && value.score.is_win())
         };
-        search.stretch(game, root, roots, stint, &mut |found| {
+        search.stretch(game, root, roots, budget, &mut |found| {
             if !found.lines.is_empty() && found.lines.iter().all(wins) {
                 publish(found);
             }
@@ -223,7 +227,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     fn in_turn(
         &mut self,
         work: &mut Work<'_, G>,
-        stint: &mut Stint<'_>,
+        budget: &mut SearchBudget<'_>,
         promised: Option<u32>,
     ) -> Option<End> {
         // What was proven before its first move needs no more work than it did then.
@@ -233,26 +237,28 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         };
         let mut turn = FIRST_TURN;
         loop {
-            let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * percent);
+            let part_ns = self.left_ns(budget.control).map(|left_ns| left_ns / 100 * percent);
             let nodes = part_ns.map_or(turn, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
-            let budget = match part_ns {
-                Some(part_ns) => Stint { until_ns: clock::now_ns() + part_ns, ..*stint },
-                None => {
-                    Stint { until_nodes: stint.nodes + turn, until_clocked: !self.deterministic, ..*stint }
-                }
+            let part = match part_ns {
+                Some(part_ns) => SearchBudget { until_ns: clock::now_ns() + part_ns, ..*budget },
+                None => SearchBudget {
+                    until_nodes: budget.nodes + turn,
+                    until_clocked: !self.deterministic,
+                    ..*budget
+                },
             };
             if expected / HOPE <= nodes {
-                let mut pulse = Pulse::first(&budget);
-                self.prove_on(work, &mut pulse);
-                pulse.show();
-                stint.take(&pulse);
+                let mut thread = SearchThread::first(&part);
+                self.prove_on(work, &mut thread);
+                thread.show();
+                budget.take(&thread);
                 if work.known.is_answered() {
                     return None;
                 }
             }
-            stint.until_nodes = if part_ns.is_some() { UNLIMITED } else { stint.nodes + turn };
+            budget.until_nodes = if part_ns.is_some() { UNLIMITED } else { budget.nodes + turn };
             turn = turn.saturating_mul(2);
-            let end = work.search(&mut self.search, stint);
+            let end = work.search(&mut self.search, budget);
             if work.known.is_answered() {
                 return None;
             }
@@ -262,11 +268,11 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         }
     }
 
-    /// Decides moves until the question is answered or the pulse ends.
-    fn prove_on(&mut self, work: &mut Work<'_, G>, pulse: &mut Pulse<'_>) {
+    /// Decides moves until the question is answered or the thread ends.
+    fn prove_on(&mut self, work: &mut Work<'_, G>, thread: &mut SearchThread<'_>) {
         let (game, root, known) = (work.game, work.root, &mut work.known);
         for mv in known.undecided(|mv| self.prover.order(game, &root.pos, mv)) {
-            let Some(value) = prove(game, root, mv, &mut self.prover, pulse) else { break };
+            let Some(value) = prove(game, root, mv, &mut self.prover, thread) else { break };
             known.decide(mv, value);
             if known.is_answered() {
                 break;
@@ -276,34 +282,34 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
 
     /// Search and prover at the same time, the prover on a thread of its own. Gives what [`Proving::in_turn`]
     /// gives.
-    fn beside(&mut self, work: &mut Work<'_, G>, stint: &mut Stint<'_>) -> Option<End> {
-        let part_ns = self.left_ns(stint.control).map(|left_ns| left_ns / 100 * PART);
+    fn beside(&mut self, work: &mut Work<'_, G>, budget: &mut SearchBudget<'_>) -> Option<End> {
+        let part_ns = self.left_ns(budget.control).map(|left_ns| left_ns / 100 * PART);
         let Self { search, prover, threads, .. } = self;
         let (game, root) = (work.game, work.root);
         let nodes = part_ns.map_or(UNLIMITED, |part_ns| part_ns / 1000 * NODES_A_MS / 1000);
         if prover.expected_nodes(game, &root.pos) / HOPE_BESIDE > nodes {
-            return work.search(search, stint);
+            return work.search(search, budget);
         }
         let until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
         let (halt, news) = (Gate::default(), AtomicBool::new(false));
         // What the prover decided and the search has not seen, and whether the prover is through.
         let told = Mutex::new((Vec::new(), false));
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
-        let first = Pulse::first(stint);
-        let mut beside = Stint { threads: *threads - 1, wake: Some(&news), ..*stint };
+        let first = SearchThread::first(budget);
+        let mut beside = SearchBudget { threads: *threads - 1, wake: Some(&news), ..*budget };
         let end = std::thread::scope(|scope| {
             // The scope joins the prover also when this thread panics, so it must be told on every way out.
             let _halt = EndOnDrop(&halt);
-            let mut pulse = first.companion(&halt, until_ns);
+            let mut thread = first.helper(&halt, until_ns);
             let (news, told) = (&news, &told);
             let lock = || told.lock().unwrap_or_else(PoisonError::into_inner);
             let prove_all = move || {
                 for mv in undecided {
-                    let Some(value) = prove(game, root, mv, prover, &mut pulse) else { break };
+                    let Some(value) = prove(game, root, mv, prover, &mut thread) else { break };
                     lock().0.push((mv, value));
                     news.store(true, Relaxed);
                 }
-                pulse.leave();
+                thread.leave();
                 lock().1 = true;
                 news.store(true, Relaxed);
             };
@@ -334,7 +340,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
                 }
             }
         });
-        stint.follow(&beside);
+        budget.follow(&beside);
         end
     }
 
@@ -343,15 +349,15 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     fn look_for_try(
         &mut self,
         work: &mut Work<'_, G>,
-        asked: &Asked<G::Move>,
-        stint: &mut Stint<'_>,
+        params: &SearchParams<G::Move>,
+        budget: &mut SearchBudget<'_>,
     ) -> Option<End> {
-        let (now, soft) = (clock::now_ns(), stint.control.soft_ns());
-        stint.until_nodes = stint.nodes + TRY_NODES;
+        let (now, soft) = (clock::now_ns(), budget.control.soft_ns());
+        budget.until_nodes = budget.nodes + TRY_NODES;
         // The loss has to be told before the time is up.
-        stint.until_ns = if soft == UNLIMITED { UNLIMITED } else { now + soft.saturating_sub(now) / 10 * 9 };
-        let mut roots = Roots::new(work.game, work.root, asked);
-        let end = self.search.stretch(work.game, work.root, &mut roots, stint, work.publish);
+        budget.until_ns = if soft == UNLIMITED { UNLIMITED } else { now + soft.saturating_sub(now) / 10 * 9 };
+        let mut roots = Roots::new(work.game, work.root, params);
+        let end = self.search.stretch(work.game, work.root, &mut roots, budget, work.publish);
         work.known.learn(&roots.found());
         // Whatever else ended it, the question is answered.
         end.filter(|&end| end == End::Stopped)
@@ -361,40 +367,40 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     fn look_for_distance(
         &mut self,
         work: &mut Work<'_, G>,
-        asked: &Asked<G::Move>,
-        stint: &mut Stint<'_>,
+        params: &SearchParams<G::Move>,
+        budget: &mut SearchBudget<'_>,
     ) -> Option<End> {
-        let mut roots = Roots::new(work.game, work.root, asked);
+        let mut roots = Roots::new(work.game, work.root, params);
         let Work { game, root, known, publish, .. } = work;
-        let mut tell = |found: &Found<G::Move>| {
+        let mut tell = |found: &SearchResult<G::Move>| {
             known.learn(found);
             publish(&known.lines());
         };
-        // An answer that is only late for a promise is not worth more than a try.
-        let until_nodes = if self.exact { UNLIMITED } else { stint.nodes + TRY_NODES };
-        *stint = Stint {
-            nodes: stint.nodes,
-            shown: stint.shown,
+        // An answer that is only late for an announced win is not worth more than a try.
+        let until_nodes = if self.exact { UNLIMITED } else { budget.nodes + TRY_NODES };
+        *budget = SearchBudget {
+            nodes: budget.nodes,
+            shown: budget.shown,
             until_nodes,
-            ..Stint::whole(stint.control, stint.shared)
+            ..SearchBudget::whole(budget.control, budget.shared)
         };
-        self.search.stretch(game, root, &mut roots, stint, &mut tell)
+        self.search.stretch(game, root, &mut roots, budget, &mut tell)
     }
 }
 
-/// What the prover decides of a move, from the view of the root's mover; none if the pulse ended first.
+/// What the prover decides of a move, from the view of the root's mover; none if the thread ended first.
 pub(super) fn prove<G: Game>(
     game: &G,
     root: &Root<G>,
     mv: G::Move,
     prover: &mut impl Prover<G>,
-    pulse: &mut Pulse<'_>,
+    thread: &mut SearchThread<'_>,
 ) -> Option<Value> {
     let mut pos = root.pos.clone();
     game.play(&mut pos, mv);
     let value = match game.turn(&pos) {
         Turn::Over(outcome) => final_value::<G>(&outcome, game.side(&pos), 0),
-        Turn::Move | Turn::Chance => prover.decide(game, &pos, pulse)?,
+        Turn::Move | Turn::Chance => prover.decide(game, &pos, thread)?,
     };
     Some(before(game, root, &pos, value))
 }
@@ -409,11 +415,11 @@ fn before<G: Game>(game: &G, root: &Root<G>, after: &G::Position, value: Value) 
 pub(super) fn at_sight<G: Game>(
     game: &G,
     root: &Root<G>,
-    asked: &Asked<G::Move>,
+    params: &SearchParams<G::Move>,
     prover: &impl Prover<G>,
 ) -> Known<G::Move> {
-    let mut known = Known::new(asked);
-    for &mv in &asked.moves {
+    let mut known = Known::new(params);
+    for &mv in &params.moves {
         let mut pos = root.pos.clone();
         game.play(&mut pos, mv);
         let value = match game.turn(&pos) {
@@ -427,7 +433,7 @@ pub(super) fn at_sight<G: Game>(
     }
     match prover.at_sight(game, &root.pos) {
         Some((value, mv)) if value.score.is_loss() => known.lose(value, mv),
-        Some((value, Some(mv))) if asked.moves.contains(&mv) => known.decide(mv, value),
+        Some((value, Some(mv))) if params.moves.contains(&mv) => known.decide(mv, value),
         _ => {}
     }
     known

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::score::{Score, Value};
 use crate::search::one_ply::choices;
 use crate::search::thread::{is_lost, is_won};
-use crate::search::{Asked, Bound, Control, End, Found, Line, Searcher};
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
 use crate::zobrist::SplitMix64;
 
 /// The lines among which a choice is made.
@@ -49,7 +49,11 @@ pub fn build<G: Game, E>(
         return Ok(if variety == 0 {
             player
         } else {
-            Box::new(Various { player, taste: Taste { wavers: 0, variety }, seed: options.seed })
+            Box::new(RandomizedPlayer {
+                player,
+                taste: SelectionNoise { wavers: 0, variety },
+                seed: options.seed,
+            })
         });
     };
     // A table that is kept, or a clock that decides, would make of a level what the machine and the game so
@@ -63,8 +67,11 @@ pub fn build<G: Game, E>(
             deterministic: true,
             ..options.clone()
         };
-        let various =
-            Various { player: make(&options)?, taste: Taste { wavers, variety }, seed: options.seed };
+        let various = RandomizedPlayer {
+            player: make(&options)?,
+            taste: SelectionNoise { wavers, variety },
+            seed: options.seed,
+        };
         Ok((various, nodes))
     };
     let (usual, hasty) = (shortsighted(weakening)?, shortsighted(beginner)?);
@@ -74,9 +81,9 @@ pub fn build<G: Game, E>(
 /// A player that is hasty now and then.
 struct Weakened<G: Game> {
     /// What it is when it takes care, and the most nodes of a search.
-    usual: (Various<G>, u64),
+    usual: (RandomizedPlayer<G>, u64),
     /// The same in haste.
-    hasty: (Various<G>, u64),
+    hasty: (RandomizedPlayer<G>, u64),
     /// How many of a thousand moves are made in haste.
     haste: u32,
     seed: u64,
@@ -87,17 +94,17 @@ impl<G: Game> Searcher<G> for Weakened<G> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         // The second draw, for the first is what a various player chooses by.
         let mut random = draws(game, root, self.seed);
         random.next();
         let is_hasty = (random.next() >> 32) * 1000 < u64::from(self.haste) << 32;
         let (player, nodes) = if is_hasty { &mut self.hasty } else { &mut self.usual };
         control.cap_nodes(*nodes);
-        let (mut found, end) = player.search(game, root, asked, control, &mut |found| {
+        let (mut found, end) = player.search(game, root, params, control, &mut |found| {
             let mut found = found.clone();
             found.lines.iter_mut().for_each(promise_nothing);
             publish(&found);
@@ -114,7 +121,7 @@ impl<G: Game> Searcher<G> for Weakened<G> {
 }
 
 /// Leaves of what is proven the losses, and the win that the move itself is: who may be hasty next time can
-/// promise nothing else.
+/// announced nothing else.
 fn promise_nothing<M>(line: &mut Line<M>) {
     if let Some((value, _)) = &mut line.value
         && !(value.score.is_loss() || value.score == Score::win_in(1))
@@ -124,7 +131,7 @@ fn promise_nothing<M>(line: &mut Line<M>) {
 }
 
 /// Whether what each line is worth is proven.
-fn is_proven<M>(found: &Found<M>) -> bool {
+fn is_proven<M>(found: &SearchResult<M>) -> bool {
     found.lines.iter().all(|line| line.value.is_some_and(|(value, _)| value.is_decided()))
 }
 
@@ -134,48 +141,48 @@ fn draws<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
 }
 
 /// A player that chooses among its best lines.
-struct Various<G: Game> {
+struct RandomizedPlayer<G: Game> {
     player: Box<dyn Searcher<G>>,
-    taste: Taste,
+    taste: SelectionNoise,
     seed: u64,
 }
 
 /// Which lines may be chosen, and how likely.
 #[derive(Clone, Copy, Debug)]
-struct Taste {
+struct SelectionNoise {
     /// As [`Weakening::wavers`].
     wavers: u32,
     /// As [`Options::variety`]; counts where the player does not waver.
     variety: u32,
 }
 
-impl<G: Game> Searcher<G> for Various<G> {
+impl<G: Game> Searcher<G> for RandomizedPlayer<G> {
     fn search(
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         if self.taste.is_strict() {
-            return self.player.search(game, root, asked, control, publish);
+            return self.player.search(game, root, params, control, publish);
         }
         // One draw a search, so that the choice is steady while lines improve.
         let draw = draws(game, root, self.seed).next() >> 32;
-        let multipv = asked.multipv.max(LINES.min(asked.moves.len()));
-        let wide = Asked { moves: asked.moves.clone(), multipv };
+        let multipv = params.multipv.max(LINES.min(params.moves.len()));
+        let wide = SearchParams { moves: params.moves.clone(), multipv };
         let taste = self.taste;
-        let choose = |found: &Found<G::Move>| {
+        let choose = |found: &SearchResult<G::Move>| {
             let mut found = found.clone();
             let scores = scores(&found.lines[..LINES.min(found.lines.len())]);
             let chosen =
                 if taste.wavers > 0 && is_clear::<G>(&found) { 0 } else { taste.choose(&scores, draw) };
             reorder(&mut found, chosen);
-            found.lines.truncate(asked.multipv);
+            found.lines.truncate(params.multipv);
             (found, scores[chosen] == scores[0])
         };
-        let mut tell = |found: &Found<G::Move>| publish(&choose(found).0);
+        let mut tell = |found: &SearchResult<G::Move>| publish(&choose(found).0);
         let (found, end) = self.player.search(game, root, &wide, control, &mut tell);
         let (found, is_best) = choose(&found);
         // A move that is not among the best proves nothing about the position.
@@ -189,7 +196,7 @@ impl<G: Game> Searcher<G> for Various<G> {
 }
 
 /// Whether who wins is seen: nobody wavers then, but wins at once or loses as late as possible.
-fn is_clear<G: Game>(found: &Found<G::Move>) -> bool {
+fn is_clear<G: Game>(found: &SearchResult<G::Move>) -> bool {
     let clear = |score: Score| is_won::<G>(score) || is_lost::<G>(score);
     found.lines[0].value.is_some_and(|(value, bound)| bound == Bound::Exact && clear(value.score))
 }
@@ -204,7 +211,7 @@ fn scores<M>(lines: &[Line<M>]) -> Vec<Option<i64>> {
     lines.iter().map(|line| line.value.map(|(value, _)| thousandths(value.score))).collect()
 }
 
-impl Taste {
+impl SelectionNoise {
     /// Whether the best line is always the choice.
     fn is_strict(self) -> bool {
         self.wavers == 0 && self.variety == 0
@@ -243,7 +250,7 @@ impl Taste {
 }
 
 /// Puts the chosen line first; it no longer bounds the position from above unless it is as good as the best.
-fn reorder<M>(found: &mut Found<M>, chosen: usize) {
+fn reorder<M>(found: &mut SearchResult<M>, chosen: usize) {
     let best = found.lines[0].value;
     found.lines[..=chosen].rotate_right(1);
     if let (Some((value, _)), Some((best, _))) = (&mut found.lines[0].value, best) {
@@ -261,7 +268,7 @@ mod tests {
         let scores: Vec<_> = scores.iter().map(|&score| Some(score)).collect();
         let mut counts = vec![0; scores.len()];
         for _ in 0..10_000 {
-            counts[Taste { wavers, variety }.choose(&scores, random.next() >> 32)] += 1;
+            counts[SelectionNoise { wavers, variety }.choose(&scores, random.next() >> 32)] += 1;
         }
         counts
     }
@@ -286,7 +293,7 @@ mod tests {
         for (wavers, variety) in [(0, 1), (0, 1_000_000), (500, 0), (1_000_000, 0)] {
             let mut random = SplitMix64::new(1);
             let mut chosen = |scores: &[Option<i64>]| -> std::collections::BTreeSet<usize> {
-                let choose = |_| Taste { wavers, variety }.choose(scores, random.next() >> 32);
+                let choose = |_| SelectionNoise { wavers, variety }.choose(scores, random.next() >> 32);
                 (0..1000).map(choose).collect()
             };
             for best in [-5000, 0, 5000] {

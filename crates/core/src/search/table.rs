@@ -162,7 +162,7 @@ impl Table {
 
     /// Brings the memory of a position near, for a look-up that follows.
     #[inline]
-    pub fn touch(&self, key: u64) {
+    pub fn prefetch(&self, key: u64) {
         std::hint::black_box(self.cluster(key).0[0].data.load(Relaxed));
     }
 

@@ -11,28 +11,28 @@ use crate::search::{Control, End, Stats, UNLIMITED, clock};
 const LOOK_EVERY: u64 = 1024;
 
 /// One stretch of a search: what it may spend, and the counters that it goes on from.
-pub struct Stint<'a> {
+pub struct SearchBudget<'a> {
     /// What controls the search.
     pub control: &'a Control,
     /// The nodes of all other threads.
     pub shared: &'a AtomicU64,
-    /// The nodes that the first thread visited so far, in earlier stints too.
+    /// The nodes that the first thread visited so far, in earlier budgets too.
     pub nodes: u64,
-    /// The number of these nodes at which the stint ends.
+    /// The number of these nodes at which the budget ends.
     pub until_nodes: u64,
-    /// When the stint ends, as [`clock::now_ns`] counts.
+    /// When the budget ends, as [`clock::now_ns`] counts.
     pub until_ns: u64,
-    /// Raised by another thread to end the stint.
+    /// Raised by another thread to end the budget.
     pub wake: Option<&'a AtomicBool>,
-    /// Whether the stint also ends when a search without a clock gets one.
+    /// Whether the budget also ends when a search without a clock gets one.
     pub until_clocked: bool,
     /// How many threads it may use.
     pub threads: usize,
-    /// What earlier stints showed of depths and table; see [`Stint::take`].
+    /// What earlier budgets showed of depths and table; see [`SearchBudget::take`].
     pub shown: Stats,
 }
 
-impl<'a> Stint<'a> {
+impl<'a> SearchBudget<'a> {
     /// A whole search by any number of threads, those but the first adding their nodes to `shared`.
     #[must_use]
     pub fn whole(control: &'a Control, shared: &'a AtomicU64) -> Self {
@@ -49,32 +49,32 @@ impl<'a> Stint<'a> {
         }
     }
 
-    /// Keeps the counters of the stint's first thread, from which the next stint goes on.
-    pub fn take(&mut self, pulse: &Pulse<'_>) {
-        self.nodes = pulse.nodes;
-        let Pulse { depth, seldepth, hash_ppm, .. } = *pulse;
+    /// Keeps the counters of the budget's first thread, from which the next budget goes on.
+    pub fn take(&mut self, thread: &SearchThread<'_>) {
+        self.nodes = thread.nodes;
+        let SearchThread { depth, seldepth, hash_ppm, .. } = *thread;
         self.shown = Stats { nodes: 0, depth, seldepth, hash_ppm };
     }
 
-    /// Goes on from the counters of another stint of the same search.
-    pub fn follow(&mut self, other: &Stint<'_>) {
+    /// Goes on from the counters of another budget of the same search.
+    pub fn follow(&mut self, other: &SearchBudget<'_>) {
         (self.nodes, self.shown) = (other.nodes, other.shown);
     }
 }
 
 /// Counts a thread's nodes and decides when it must stop.
-pub struct Pulse<'a> {
+pub struct SearchThread<'a> {
     control: &'a Control,
     until_nodes: u64,
     until_ns: u64,
     wake: Option<&'a AtomicBool>,
     until_clocked: bool,
-    /// The nodes of all companions so far: they add to it, the first thread reads it.
+    /// The nodes of all helpers so far: they add to it, the first thread reads it.
     shared: &'a AtomicU64,
     /// What the thread obeys at each node: the control's gate for the first thread, that thread's for its
-    /// companions.
+    /// helpers.
     gate: &'a Gate,
-    is_companion: bool,
+    is_helper: bool,
     /// Nodes visited by this thread, in this iteration and before.
     pub nodes: u64,
     /// The longest line that was looked at.
@@ -95,31 +95,33 @@ pub enum Reached {
     Nodes,
     /// The hard deadline.
     Clock,
-    /// The end of the stint.
-    Stint,
+    /// The end of the budget.
+    SearchBudget,
 }
 
 impl From<Reached> for End {
     fn from(reached: Reached) -> Self {
         match reached {
             Reached::Clock => Self::Clock,
-            Reached::Nodes | Reached::Stint => Self::Limit,
+            Reached::Nodes | Reached::SearchBudget => Self::Limit,
         }
     }
 }
 
-impl<'a> Pulse<'a> {
+impl<'a> SearchThread<'a> {
     /// The only thread of a search that begins.
     #[must_use]
     pub fn alone(control: &'a Control) -> Self {
         static NOBODY: AtomicU64 = AtomicU64::new(0);
-        Self::first(&Stint::whole(control, &NOBODY))
+        Self::first(&SearchBudget::whole(control, &NOBODY))
     }
 
-    /// The first thread of a stint.
+    /// The first thread of a budget.
     #[must_use]
-    pub fn first(stint: &Stint<'a>) -> Self {
-        let Stint { control, shared, nodes, until_nodes, until_ns, wake, until_clocked, shown, .. } = *stint;
+    pub fn first(budget: &SearchBudget<'a>) -> Self {
+        let SearchBudget {
+            control, shared, nodes, until_nodes, until_ns, wake, until_clocked, shown, ..
+        } = *budget;
         Self {
             control,
             until_nodes,
@@ -128,7 +130,7 @@ impl<'a> Pulse<'a> {
             until_clocked,
             shared,
             gate: control.gate(),
-            is_companion: false,
+            is_helper: false,
             nodes,
             seldepth: shown.seldepth,
             depth: shown.depth,
@@ -145,14 +147,15 @@ impl<'a> Pulse<'a> {
         self.control
     }
 
-    /// A companion of this thread, which ends when `gate` says so, or at some time.
+    /// A helper of this thread, which ends when `gate` says so, or at some time.
     #[must_use]
-    pub fn companion<'b>(&self, gate: &'b Gate, until_ns: u64) -> Pulse<'b>
+    pub fn helper<'b>(&self, gate: &'b Gate, until_ns: u64) -> SearchThread<'b>
     where
         'a: 'b,
     {
-        let first = Pulse::first(&Stint { until_ns, ..Stint::whole(self.control, self.shared) });
-        Pulse { gate, is_companion: true, next_look: LOOK_EVERY, ..first }
+        let first =
+            SearchThread::first(&SearchBudget { until_ns, ..SearchBudget::whole(self.control, self.shared) });
+        SearchThread { gate, is_helper: true, next_look: LOOK_EVERY, ..first }
     }
 
     /// Counts a node; true when the search must end, from then on at every node.
@@ -168,14 +171,14 @@ impl<'a> Pulse<'a> {
     #[cold]
     fn look(&mut self) {
         if self.control.gate().is_closed() {
-            if !self.is_companion {
+            if !self.is_helper {
                 self.show();
             }
             self.control.gate().wait();
         }
         if self.gate.is_ended() {
             self.over = true;
-        } else if self.is_companion {
+        } else if self.is_helper {
             self.shared.fetch_add(LOOK_EVERY, Relaxed);
             self.next_look += LOOK_EVERY;
             self.over = self.until_ns != UNLIMITED && clock::now_ns() >= self.until_ns;
@@ -191,14 +194,14 @@ impl<'a> Pulse<'a> {
                 || (self.until_clocked && self.control.soft_ns() != UNLIMITED)
                 || self.wake.is_some_and(|wake| wake.load(Relaxed))
             {
-                self.reached = Some(Reached::Stint);
+                self.reached = Some(Reached::SearchBudget);
             }
             self.over |= self.reached.is_some();
             self.show();
         }
     }
 
-    /// Adds the nodes of a companion that were not told yet, when it ends.
+    /// Adds the nodes of a helper that were not told yet, when it ends.
     pub fn leave(&self) {
         self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
     }

@@ -24,7 +24,7 @@ use crate::conn::{Origin, Taken};
 use crate::job::Phase;
 use crate::limits::Limits;
 use crate::outbox::{Item, JobId, LARGE_MESSAGE};
-use crate::prepare::{Bench, Output, Task};
+use crate::prepare::{Output, RequestWorker, Task};
 use crate::schedule::tests::STEPS;
 use crate::session::Arrival;
 use crate::state::{ConnId, Effects, State, WorkerId};
@@ -38,7 +38,7 @@ use plyd_core::search::{Control, End};
 /// A state with everything around it played by hand.
 pub(super) struct Stage {
     pub(super) state: State,
-    bench: Bench,
+    worker: RequestWorker,
     pub(super) now_ns: u64,
     tasks: Vec<Task>,
     orders: HashMap<WorkerId, Receiver<Order>>,
@@ -58,7 +58,7 @@ impl Stage {
         let now_ns = 1_000_000_000;
         let mut stage = Self {
             state: State::new(limits, GAMES, None, memory.clone(), now_ns),
-            bench: Bench { games: GAMES, memory, caps: Caps { threads: 2, hash_mb: 1024 } },
+            worker: RequestWorker { games: GAMES, memory, caps: Caps { threads: 2, hash_mb: 1024 } },
             now_ns,
             tasks: Vec::new(),
             orders: HashMap::new(),
@@ -110,7 +110,7 @@ impl Stage {
         while !self.tasks.is_empty() {
             let task = self.tasks.remove(0);
             let output = match self.state.context(&task) {
-                Ok(context) => self.bench.work(&task, context, &Effort::whole(task.interrupt.clone())),
+                Ok(context) => self.worker.work(&task, context, &Effort::whole(task.interrupt.clone())),
                 Err(refusal) => Output::Refused(refusal),
             };
             let next = self.change(|state, now_ns| {
@@ -344,7 +344,11 @@ fn what_a_peer_left_unread_is_freed_by_a_thread_of_its_own() {
         stage.state.send(conn, Item::Body("x".repeat(bytes)), now_ns);
         stage.state.drop_conn(conn, now_ns, false);
         let effects = stage.state.settle(now_ns);
-        assert_eq!((effects.large_leftovers.len(), effects.leftovers.len()), (large, 1 - large), "{bytes}");
+        assert_eq!(
+            (effects.large_leftovers.len(), effects.deferred_drops.len()),
+            (large, 1 - large),
+            "{bytes}"
+        );
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use plyd_protocol as wire;
 
-use super::{Form, Latch, Next, Received, Signal, next_messages};
+use super::{Form, Next, Parker, Received, Signal, next_messages};
 use crate::Shared;
 use crate::conn::Origin;
 use crate::state::ConnId;
@@ -20,20 +20,20 @@ pub struct Connection {
     shared: Arc<Shared>,
     conn: ConnId,
     /// Wakes the thread that receives.
-    latch: Arc<Latch>,
+    parker: Arc<Parker>,
     /// Counts the lines sent.
     lines: AtomicU64,
 }
 
 impl Connection {
     pub(crate) fn open(shared: &Arc<Shared>) -> Self {
-        let latch = Arc::new(Latch::default());
+        let parker = Arc::new(Parker::default());
         // Nobody reads here who would have to be woken; lines are taken whether there is room or not.
         let nobody = || Signal::Thread(Arc::default());
-        let signals = [Signal::Thread(Arc::clone(&latch)), nobody(), nobody()];
+        let signals = [Signal::Thread(Arc::clone(&parker)), nobody(), nobody()];
         let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
         tracing::info!(conn, "connection within the process");
-        Self { shared: Arc::clone(shared), conn, latch, lines: AtomicU64::new(0) }
+        Self { shared: Arc::clone(shared), conn, parker, lines: AtomicU64::new(0) }
     }
 
     /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count
@@ -60,7 +60,7 @@ impl Connection {
         loop {
             match next_messages(&self.shared, self.conn, Form::Lines) {
                 Next::Write(lines) => return Some(lines.into_bytes()),
-                Next::Wait => self.latch.wait(),
+                Next::Wait => self.parker.wait(),
                 Next::Close | Next::Gone => return None,
             }
         }

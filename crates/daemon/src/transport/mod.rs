@@ -38,7 +38,7 @@ const BATCH_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Signal {
     /// A thread.
-    Thread(Arc<Latch>),
+    Thread(Arc<Parker>),
     /// A task.
     Task(Arc<Notify>),
 }
@@ -47,7 +47,7 @@ impl Signal {
     /// Wakes it, now or when it next waits.
     pub(super) fn wake(&self) {
         match self {
-            Self::Thread(latch) => latch.open(),
+            Self::Thread(parker) => parker.open(),
             Self::Task(notify) => notify.notify_one(),
         }
     }
@@ -55,12 +55,12 @@ impl Signal {
 
 /// Lets one thread wait for another; opened before it is waited for, it lets pass once.
 #[derive(Debug, Default)]
-pub(super) struct Latch {
+pub(super) struct Parker {
     open: Mutex<bool>,
     opened: Condvar,
 }
 
-impl Latch {
+impl Parker {
     /// Opens it.
     pub(super) fn open(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;

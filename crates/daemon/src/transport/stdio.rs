@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use tokio::sync::Notify;
 
 use super::outgoing::Outgoing;
-use super::{Form, Latch, Next, Received, SHORT_LINE, Signal, next_messages};
+use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
 use crate::Shared;
 use crate::conn::Origin;
 use crate::intake::Reserved;
@@ -39,9 +39,9 @@ struct Link<O> {
     /// Lines that were taken and not written yet; whoever writes holds the lock.
     pending: Mutex<Outgoing>,
     /// Wakes the thread that may block.
-    latch: Arc<Latch>,
+    parker: Arc<Parker>,
     /// Wakes the thread that reads where it waits for room.
-    room: Arc<Latch>,
+    room: Arc<Parker>,
 }
 
 /// Opens a connection over two streams, such as the standard ones; the future ends with the connection: all
@@ -59,10 +59,10 @@ where
     I: AsFd + Send + 'static,
     O: AsFd + Send + Sync + 'static,
 {
-    let (latch, over) = (Arc::new(Latch::default()), Arc::new(Notify::new()));
-    let room = Arc::new(Latch::default());
+    let (parker, over) = (Arc::new(Parker::default()), Arc::new(Notify::new()));
+    let room = Arc::new(Parker::default());
     let signals = [
-        Signal::Thread(Arc::clone(&latch)),
+        Signal::Thread(Arc::clone(&parker)),
         Signal::Task(Arc::clone(&over)),
         Signal::Thread(Arc::clone(&room)),
     ];
@@ -71,7 +71,7 @@ where
     let is_pipe =
         rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
     let shared = Arc::clone(shared);
-    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), latch, room });
+    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), parker, room });
     let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
         let _end = OutputEnd(&writer);
@@ -166,7 +166,7 @@ impl<O: AsFd> Link<O> {
             }
         }
         if self.write_without_blocking().is_break() {
-            self.latch.open();
+            self.parker.open();
         }
         self.shared.with(|state| state.release_writer(self.conn));
     }
@@ -215,7 +215,7 @@ impl<O: AsFd> Link<O> {
                     Next::Write(lines) => *pending = lines,
                     Next::Wait => {
                         drop(pending);
-                        self.latch.wait();
+                        self.parker.wait();
                         continue;
                     }
                     Next::Close | Next::Gone => return,

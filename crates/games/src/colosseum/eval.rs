@@ -3,14 +3,14 @@
 use super::rules::{Colosseum, Position, Walk};
 use crate::bits::Bits;
 use crate::flood::Step;
-use plyd_core::game::{Context, Evaluator, Margins, Reductions, Spec};
+use plyd_core::game::{Context, Evaluator, FutilityMargins, LateMoveReductions, Spec};
 use plyd_core::options::weights::{self, Tunable};
 use plyd_core::score::Score;
 
 /// Thousandths in a cell.
 pub(super) const UNIT: i32 = 1000;
 /// The reductions with which the evaluations win games.
-const REDUCTIONS: Reductions = Reductions { first: 6, from: 3, plies: 1 };
+const LMR: LateMoveReductions = LateMoveReductions { first: 6, from: 3, plies: 1 };
 /// A lead with which most games are won.
 const DECISIVE: i32 = 10 * UNIT;
 
@@ -49,7 +49,7 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Race {
-    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const LMR: Option<LateMoveReductions> = Some(LMR);
     const DECISIVE: i32 = DECISIVE;
 
     #[inline]
@@ -97,8 +97,9 @@ impl Ground {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
-    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
-    const MARGINS: Option<Margins> = Some(Margins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] });
+    const LMR: Option<LateMoveReductions> = Some(LMR);
+    const FUTILITY: Option<FutilityMargins> =
+        Some(FutilityMargins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] });
     const DECISIVE: i32 = DECISIVE;
 
     #[inline]

@@ -8,8 +8,8 @@ use super::seed_eval::{closing_move, open_sides};
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::score::{Score, Value};
-use plyd_core::search::thread::{Pulse, final_value, is_lost, is_won};
-use plyd_core::search::{Asked, Control, End, Found, Searcher, clock};
+use plyd_core::search::thread::{SearchThread, final_value, is_lost, is_won};
+use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
 
 /// The last depth.
 const DEPTHS: u32 = 10;
@@ -36,15 +36,15 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
         &mut self,
         game: &Colosseum<B>,
         root: &Root<Colosseum<B>>,
-        asked: &Asked<Walk>,
+        asked: &SearchParams<Walk>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Walk>),
-    ) -> (Found<Walk>, End) {
-        let pulse = Pulse::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), pulse };
-        let mut found = Found::one(asked.moves[0], 0, None);
+        publish: &mut dyn FnMut(&SearchResult<Walk>),
+    ) -> (SearchResult<Walk>, End) {
+        let thread = SearchThread::alone(control);
+        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), thread };
+        let mut found = SearchResult::one(asked.moves[0], 0, None);
         if let Some(mv) = closing_move(game, &root.pos).filter(|mv| asked.moves.contains(mv)) {
-            found = Found::one(mv, 0, None);
+            found = SearchResult::one(mv, 0, None);
         }
         publish(&found);
         let mut end = End::Limit;
@@ -55,15 +55,15 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
                     // the opponent's.
                     let at_least = depth == 1 && is_won::<Colosseum<B>>(score);
                     let value = Value { score, at_least, at_most: false };
-                    found = Found::one(mv, depth, Some(value));
+                    found = SearchResult::one(mv, depth, Some(value));
                 }
                 Err(reason) => {
                     end = reason;
                     break;
                 }
             }
-            tree.pulse.depth = depth;
-            tree.pulse.show();
+            tree.thread.depth = depth;
+            tree.thread.show();
             publish(&found);
             let decided = found.lines[0].value.is_some_and(|(value, _)| {
                 is_won::<Colosseum<B>>(value.score) || is_lost::<Colosseum<B>>(value.score)
@@ -76,7 +76,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
                 break;
             }
         }
-        tree.pulse.show();
+        tree.thread.show();
         (found, end)
     }
 
@@ -88,7 +88,7 @@ struct Tree<'a, B: Bits, E> {
     game: &'a Colosseum<B>,
     evaluator: &'a E,
     root: Side,
-    pulse: Pulse<'a>,
+    thread: SearchThread<'a>,
 }
 
 /// A move, the position after it, and what that is worth to the mover at sight.
@@ -117,7 +117,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
         mut alpha: Score,
         beta: Score,
     ) -> Result<Score, End> {
-        self.pulse.visit(ply)?;
+        self.thread.visit(ply)?;
         if let Turn::Over(outcome) = self.game.turn(pos) {
             return Ok(final_value::<Colosseum<B>>(&outcome, pos.mover(), ply).score);
         }
@@ -142,7 +142,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
         let mut free = Vec::with_capacity(moves.len());
         let mut trapped = Vec::new();
         for mv in moves {
-            self.pulse.visit(0)?;
+            self.thread.visit(0)?;
             let mut next = *pos;
             self.game.play(&mut next, mv);
             let score = match self.game.turn(&next) {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use plyd_core::game::Notation;
 
-    fn search(text: &str, depth: u32) -> (String, Found<Walk>, End) {
+    fn search(text: &str, depth: u32) -> (String, SearchResult<Walk>, End) {
         let layout = Layout::parse(text).unwrap();
         let game =
             Colosseum::<u64>::new(Setup { size: layout.size, start_walls: StartWalls::Fall2023, seed: 0 });
@@ -182,7 +182,7 @@ mod tests {
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
         let mut player = SeedPlayer::new(Published::new(&game, "seed").unwrap(), Some(depth));
-        let asked = Asked { moves, multipv: 1 };
+        let asked = SearchParams { moves, multipv: 1 };
         let (found, end) = player.search(&game, &root, &asked, &Control::default(), &mut |_| ());
         (game.move_text(&root.pos, found.lines[0].pv[0]), found, end)
     }
@@ -202,7 +202,7 @@ mod tests {
         let pos = layout.position(&game);
         let (control, race) = (Control::default(), Race::new(&game));
         let mut tree =
-            Tree { game: &game, evaluator: &race, root: Side::First, pulse: Pulse::alone(&control) };
+            Tree { game: &game, evaluator: &race, root: Side::First, thread: SearchThread::alone(&control) };
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
         let kept = tree.successors(&pos, moves.clone()).unwrap();
@@ -221,8 +221,13 @@ mod tests {
         let root = Root::<Colosseum<u64>>::new(layout.position(&game));
         let moves = vec![game.parse_move(&root.pos, asked).unwrap()];
         let mut player = SeedPlayer::new(Published::new(&game, "seed").unwrap(), Some(3));
-        let (found, _) =
-            player.search(&game, &root, &Asked { moves, multipv: 1 }, &Control::default(), &mut |_| ());
+        let (found, _) = player.search(
+            &game,
+            &root,
+            &SearchParams { moves, multipv: 1 },
+            &Control::default(),
+            &mut |_| (),
+        );
         let (value, _) = found.lines[0].value.unwrap();
         assert!(is_won::<Colosseum<u64>>(value.score) && !value.at_least && !value.at_most, "{value:?}");
     }
@@ -238,7 +243,8 @@ mod tests {
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
         let mut player = SeedPlayer::new(Race::new(&game), None);
-        let (found, end) = player.search(&game, &root, &Asked { moves, multipv: 1 }, &stopped, &mut |_| ());
+        let (found, end) =
+            player.search(&game, &root, &SearchParams { moves, multipv: 1 }, &stopped, &mut |_| ());
         assert_eq!((end, found.lines[0].depth), (End::Stopped, 0));
     }
 }

@@ -2,7 +2,7 @@
 //! over draws.
 
 use super::rules::{Ijk, Move, Position};
-use plyd_core::game::{Context, Evaluator, Game, Margins, Reductions, Turn};
+use plyd_core::game::{Context, Evaluator, FutilityMargins, Game, LateMoveReductions, Turn};
 use plyd_core::score::Score;
 use plyd_core::search::ensemble::Draw;
 use plyd_core::zobrist::mix;
@@ -59,7 +59,7 @@ impl Game for Drawn {
     type Position = Position;
     type Move = Move;
     type Undo = Position;
-    const TOUCHED: bool = false;
+    const PREFETCH: bool = false;
 
     #[inline]
     fn side(&self, pos: &Position) -> plyd_core::game::Side {
@@ -125,8 +125,8 @@ pub struct Within<E>(E);
 
 impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for Within<E> {
     const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
-    const REDUCTIONS: Option<Reductions> = E::REDUCTIONS;
-    const MARGINS: Option<Margins> = E::MARGINS;
+    const LMR: Option<LateMoveReductions> = E::LMR;
+    const FUTILITY: Option<FutilityMargins> = E::FUTILITY;
     const DECISIVE: i32 = E::DECISIVE;
 
     #[inline]
@@ -152,7 +152,7 @@ mod tests {
     use plyd_core::options::Options;
     use plyd_core::search::ensemble::Ensemble;
     use plyd_core::search::iterate::Iterate;
-    use plyd_core::search::{Asked, Control, End, Found, Searcher};
+    use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher};
 
     fn game(size: i64) -> Ijk<true> {
         capped(size, 30_000)
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (Found<Move>, End) {
+    fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (SearchResult<Move>, End) {
         let pos = Layout::parse(text).unwrap().position(game).unwrap();
         ask(&mut Ensemble::new(game, Lead::default(), &options()), game, pos, multipv, nodes)
     }
@@ -194,12 +194,12 @@ mod tests {
         pos: Position,
         multipv: usize,
         nodes: u64,
-    ) -> (Found<Move>, End) {
+    ) -> (SearchResult<Move>, End) {
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
         let control = Control::default();
         control.set_limits(Some(nodes), None);
-        player.search(game, &Root::new(pos), &Asked { moves, multipv }, &control, &mut |_| ())
+        player.search(game, &Root::new(pos), &SearchParams { moves, multipv }, &control, &mut |_| ())
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let control = Control::default();
         control.set_limits(Some(200_000), None);
         let mut player = Ensemble::new(&game, Lead::default(), &options());
-        player.search(&game, &Root::new(pos), &Asked { moves, multipv: 1 }, &control, &mut |_| ());
+        player.search(&game, &Root::new(pos), &SearchParams { moves, multipv: 1 }, &control, &mut |_| ());
         assert_eq!(control.stats().nodes, 200_000);
     }
 

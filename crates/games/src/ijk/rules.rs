@@ -273,7 +273,7 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
     type Move = Move;
     type Undo = Position;
     const STOCHASTIC: bool = CHANCE;
-    const TOUCHED: bool = false;
+    const PREFETCH: bool = false;
 
     #[inline]
     fn side(&self, pos: &Position) -> Side {

@@ -4,11 +4,11 @@
 use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{Context, Evaluator, Reductions};
+use plyd_core::game::{Context, Evaluator, LateMoveReductions};
 use plyd_core::score::Score;
 
 /// The reductions with which the evaluations win games.
-pub const REDUCTIONS: Reductions = Reductions { first: 2, from: 6, plies: 2 };
+pub const LMR: LateMoveReductions = LateMoveReductions { first: 2, from: 6, plies: 2 };
 /// Thousandths in a unit.
 pub(super) const UNIT: i32 = 1000;
 
@@ -32,7 +32,7 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Race {
-    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const LMR: Option<LateMoveReductions> = Some(LMR);
 
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {

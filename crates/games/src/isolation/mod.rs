@@ -40,8 +40,8 @@ use plyd_core::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, S
 use plyd_core::options::{EXACT, Options};
 use plyd_core::score::Score;
 use plyd_core::search::Searcher;
-use plyd_core::search::alone::Alone;
 use plyd_core::search::players::{self as common, COMMON};
+use plyd_core::search::prover_player::ProverPlayer;
 use plyd_core::search::proving::Proving;
 
 /// Knight Isolation in the registry.
@@ -207,7 +207,7 @@ fn player<B: Bits, E: Evaluator<Isolation<B>>>(
     let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
     Ok(match options.player.as_str() {
         SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
-        SOLVER => Box::new(Alone::new(Solver::new(game), options)),
+        SOLVER => Box::new(ProverPlayer::new(Solver::new(game), options)),
         "default" if solves => Box::new(Proving::new(game, evaluator, Solver::new(game), options)),
         _ => {
             common::build(game, evaluator, options).expect("the entry lists the common players and two more")

@@ -12,7 +12,7 @@ use plyd_core::game::{Game, Notation, OpenError, Rules};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::Control;
 use plyd_core::search::clock::thread_cpu_time;
-use plyd_core::search::thread::Pulse;
+use plyd_core::search::thread::SearchThread;
 
 /// Larger boards take hours an opening.
 const MOST_CELLS: usize = 49;
@@ -60,7 +60,7 @@ pub(super) fn solve(rules: &Rules, progress: &mut dyn FnMut(usize, usize)) -> Re
     let game = Isolation::<u64>::new(size.width(), size.height());
     let board = game.board();
     let (control, mut solver) = (Control::default(), Solver::new(&game));
-    let mut pulse = Pulse::alone(&control);
+    let mut thread = SearchThread::alone(&control);
     let openings = openings(board);
     let mut counts: BTreeMap<(&str, bool), (u64, u64)> = BTreeMap::new();
     let mut book = String::new();
@@ -74,7 +74,7 @@ pub(super) fn solve(rules: &Rules, progress: &mut dyn FnMut(usize, usize)) -> Re
             line.push(' ');
             game.play(&mut pos, mv);
         }
-        let reply = solver.winning_move(&game, &pos, &mut pulse).expect("nothing stops it");
+        let reply = solver.winning_move(&game, &pos, &mut thread).expect("nothing stops it");
         line += &reply.map_or_else(|| "-".to_owned(), |reply| game.move_text(&pos, reply));
         book += &line;
         book.push('\n');

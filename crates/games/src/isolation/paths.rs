@@ -7,7 +7,7 @@
 
 use super::board::Board;
 use crate::bits::Bits;
-use plyd_core::search::thread::Pulse;
+use plyd_core::search::thread::SearchThread;
 
 /// Longest paths that were found before, by region and cell: a power of two.
 const REMEMBERED: usize = 1 << 11;
@@ -74,24 +74,24 @@ impl<B: Bits> Paths<B> {
     }
 
     /// The length of the longest path from `cell` through `region`, all of which can be reached; none if the
-    /// pulse ended first.
+    /// thread ended first.
     pub(super) fn longest(
         &mut self,
         board: &Board<B>,
         region: B,
         cell: u8,
-        pulse: &mut Pulse<'_>,
+        thread: &mut SearchThread<'_>,
     ) -> Option<u32> {
         let place = place(region, cell);
         if self.found[place].0 == region && self.found[place].1 == cell {
             return Some(self.found[place].2.into());
         }
-        let length = self.best(board, region, cell, 0, at_most(board, region, cell), pulse)?;
+        let length = self.best(board, region, cell, 0, at_most(board, region, cell), thread)?;
         self.found[place] = (region, cell, length as u8);
         Some(length)
     }
 
-    /// Whether a path from `cell` through `region` has at least `target` moves; none if the pulse ended
+    /// Whether a path from `cell` through `region` has at least `target` moves; none if the thread ended
     /// first.
     pub(super) fn reaches(
         &mut self,
@@ -99,7 +99,7 @@ impl<B: Bits> Paths<B> {
         region: B,
         cell: u8,
         target: u32,
-        pulse: &mut Pulse<'_>,
+        thread: &mut SearchThread<'_>,
     ) -> Option<bool> {
         if target == 0 || at_most(board, region, cell) < target {
             return Some(target == 0);
@@ -108,7 +108,7 @@ impl<B: Bits> Paths<B> {
         if known.0 == region && known.1 == cell {
             return Some(u32::from(known.2) >= target);
         }
-        Some(self.best(board, region, cell, target - 1, target, pulse)? >= target)
+        Some(self.best(board, region, cell, target - 1, target, thread)? >= target)
     }
 
     /// The longest path, if it is longer than `least`; one of `enough` moves ends the search.
@@ -119,11 +119,11 @@ impl<B: Bits> Paths<B> {
         cell: u8,
         least: u32,
         enough: u32,
-        pulse: &mut Pulse<'_>,
+        thread: &mut SearchThread<'_>,
     ) -> Option<u32> {
         self.steps.clear();
         let mut goal = Goal { best: least, enough };
-        self.extend(board, region, cell, 0, &mut goal, pulse)?;
+        self.extend(board, region, cell, 0, &mut goal, thread)?;
         Some(goal.best)
     }
 
@@ -134,9 +134,9 @@ impl<B: Bits> Paths<B> {
         cell: u8,
         length: u32,
         goal: &mut Goal,
-        pulse: &mut Pulse<'_>,
+        thread: &mut SearchThread<'_>,
     ) -> Option<()> {
-        if pulse.tick() {
+        if thread.tick() {
             return None;
         }
         goal.best = goal.best.max(length);
@@ -156,7 +156,7 @@ impl<B: Bits> Paths<B> {
             if at_most <= goal.best || goal.best >= goal.enough {
                 break;
             }
-            self.extend(board, region, cell, length + 1, goal, pulse)?;
+            self.extend(board, region, cell, length + 1, goal, thread)?;
         }
         self.steps.truncate(base);
         Some(())
@@ -192,7 +192,7 @@ mod tests {
     fn the_longest_path_is_exact_and_its_bounds_hold() {
         let mut random = SplitMix64::new(7);
         let control = Control::default();
-        let mut pulse = Pulse::alone(&control);
+        let mut thread = SearchThread::alone(&control);
         let (mut loose, mut short) = (0, 0);
         for (width, height, keep) in [(5, 5, 70), (7, 7, 45), (11, 9, 25)] {
             let board = Board::<u128>::new(width, height);
@@ -205,12 +205,12 @@ mod tests {
                 let region = crate::flood::reachable(&board, open, board.reach(cell) & open);
                 let expected = slow(&board, region, cell);
                 assert_eq!(
-                    paths.longest(&board, region, cell, &mut pulse),
+                    paths.longest(&board, region, cell, &mut thread),
                     Some(expected),
                     "{region:b} {cell}"
                 );
                 for target in expected.saturating_sub(1)..=expected + 2 {
-                    let reached = Paths::new().reaches(&board, region, cell, target, &mut pulse);
+                    let reached = Paths::new().reaches(&board, region, cell, target, &mut thread);
                     assert_eq!(reached, Some(target <= expected), "{region:b} {cell} {target}");
                 }
                 let (low, high) = (at_least(&board, region, cell), at_most(&board, region, cell));

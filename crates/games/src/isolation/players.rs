@@ -8,8 +8,8 @@ use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::score::{Score, Value};
-use plyd_core::search::thread::Pulse;
-use plyd_core::search::{Asked, Control, End, Found, Searcher, clock};
+use plyd_core::search::thread::SearchThread;
+use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
 
 /// The depth after the last one: Python's `range(.., 25)`.
 const DEPTHS_END: u32 = 25;
@@ -39,16 +39,16 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for SeedPlayer<
         &mut self,
         game: &Isolation<B>,
         root: &Root<Isolation<B>>,
-        asked: &Asked<Target>,
+        asked: &SearchParams<Target>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Target>),
-    ) -> (Found<Target>, End) {
-        let mut found = Found::one(asked.moves[0], 0, None);
+        publish: &mut dyn FnMut(&SearchResult<Target>),
+    ) -> (SearchResult<Target>, End) {
+        let mut found = SearchResult::one(asked.moves[0], 0, None);
         publish(&found);
-        let pulse = Pulse::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), pulse };
+        let thread = SearchThread::alone(control);
+        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), thread };
         let end = self.deepen(&mut tree, root, asked, &mut found, publish);
-        tree.pulse.show();
+        tree.thread.show();
         (found, end)
     }
 
@@ -61,14 +61,14 @@ impl<E> SeedPlayer<E> {
         &self,
         tree: &mut Tree<'_, B, E>,
         root: &Root<Isolation<B>>,
-        asked: &Asked<Target>,
-        found: &mut Found<Target>,
-        publish: &mut dyn FnMut(&Found<Target>),
+        asked: &SearchParams<Target>,
+        found: &mut SearchResult<Target>,
+        publish: &mut dyn FnMut(&SearchResult<Target>),
     ) -> End
     where
         E: Evaluator<Isolation<B>>,
     {
-        let control = tree.pulse.control();
+        let control = tree.thread.control();
         let mut agreeing = 0;
         for depth in 1..DEPTHS_END {
             if depth > self.depth || depth > control.depth_limit() {
@@ -81,9 +81,9 @@ impl<E> SeedPlayer<E> {
             let same = depth > FIRST_COUNTED && found.lines[0].pv[0] == mv;
             agreeing = if same { agreeing + 1 } else { u32::from(depth >= FIRST_COUNTED) };
             let value = value(score, depth);
-            *found = Found::one(mv, depth, Some(value));
-            tree.pulse.depth = depth;
-            tree.pulse.show();
+            *found = SearchResult::one(mv, depth, Some(value));
+            tree.thread.depth = depth;
+            tree.thread.show();
             publish(found);
             if value.is_decided() {
                 return End::Proven;
@@ -116,13 +116,13 @@ struct Tree<'a, B: Bits, E> {
     game: &'a Isolation<B>,
     evaluator: &'a E,
     root: Side,
-    pulse: Pulse<'a>,
+    thread: SearchThread<'a>,
 }
 
 impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
     /// The first of the best moves at the root and its score.
     fn choose(&mut self, pos: &Position<B>, moves: &[Target], depth: u32) -> Result<(Target, Score), End> {
-        self.pulse.visit(0)?;
+        self.thread.visit(0)?;
         let mut best = None;
         let mut alpha = -Score::INFINITE;
         for &mv in moves {
@@ -149,7 +149,7 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
         mut alpha: Score,
         beta: Score,
     ) -> Result<Score, End> {
-        self.pulse.visit(ply)?;
+        self.thread.visit(ply)?;
         if self.game.turn(pos) != Turn::Move {
             return Ok(-Score::INFINITE);
         }
@@ -189,12 +189,12 @@ mod tests {
 
     type Small = Isolation<u64>;
 
-    fn question(oracle: &Oracle) -> (Small, Root<Small>, Asked<Target>) {
+    fn question(oracle: &Oracle) -> (Small, Root<Small>, SearchParams<Target>) {
         let game = Small::new(oracle.width as usize, oracle.height as usize);
         let root = Root::<Small>::new(Layout::parse(&oracle.text()).unwrap().position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        (game, root, Asked { moves, multipv: 1 })
+        (game, root, SearchParams { moves, multipv: 1 })
     }
 
     /// Everything that the player published, and its last answer.
@@ -202,7 +202,7 @@ mod tests {
         evaluator: &str,
         oracle: &Oracle,
         control: &Control,
-    ) -> (Vec<Found<Target>>, (Found<Target>, End)) {
+    ) -> (Vec<SearchResult<Target>>, (SearchResult<Target>, End)) {
         let (game, root, asked) = question(oracle);
         let mut player = SeedPlayer::new(Published::new(&game, evaluator).unwrap(), None);
         let mut published = Vec::new();

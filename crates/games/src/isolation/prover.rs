@@ -6,7 +6,7 @@ use super::theory;
 use crate::bits::Bits;
 use plyd_core::score::{Score, Value};
 use plyd_core::search::proving::Prover;
-use plyd_core::search::thread::Pulse;
+use plyd_core::search::thread::SearchThread;
 
 impl<B: Bits> Prover<Isolation<B>> for Solver<B> {
     fn at_sight(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<(Value, Option<Target>)> {
@@ -17,8 +17,13 @@ impl<B: Bits> Prover<Isolation<B>> for Solver<B> {
         Some((value(game, pos, won), mv))
     }
 
-    fn decide(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<Value> {
-        Some(value(game, pos, self.wins(game, pos, pulse)?))
+    fn decide(
+        &mut self,
+        game: &Isolation<B>,
+        pos: &Position<B>,
+        thread: &mut SearchThread<'_>,
+    ) -> Option<Value> {
+        Some(value(game, pos, self.wins(game, pos, thread)?))
     }
 
     fn expected_nodes(&self, game: &Isolation<B>, pos: &Position<B>) -> u64 {
@@ -53,9 +58,9 @@ mod tests {
     use super::*;
     use plyd_core::game::{Game, Root, Setting, Turn};
     use plyd_core::options::{EXACT, Options};
-    use plyd_core::search::alone::Alone;
+    use plyd_core::search::prover_player::ProverPlayer;
     use plyd_core::search::proving::Proving;
-    use plyd_core::search::{Asked, Control, End, Found, Searcher};
+    use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher};
 
     /// A lost position that takes the solver some 550,000 nodes.
     const MIDDLE: &str = ".x....x..../....x.12.../x.x.x....../..x...xxx../.xx.xx.xx../x.....x.x../....x....../..xxx..x.x./..xxx.xxx.. 1";
@@ -82,14 +87,14 @@ mod tests {
         pos: &Position<u64>,
         multipv: usize,
         only: impl Fn(usize) -> bool,
-    ) -> (Found<Target>, End) {
+    ) -> (SearchResult<Target>, End) {
         let mut moves = Vec::new();
         game.moves(pos, &mut moves);
         let mut index = 0..;
         moves.retain(|_| only(index.next().expect("endless")));
         let multipv = multipv.min(moves.len());
         let mut last = None;
-        let asked = Asked { moves, multipv };
+        let asked = SearchParams { moves, multipv };
         let answer = searcher.search(game, &Root::new(*pos), &asked, &Control::default(), &mut |found| {
             assert_eq!(found.lines.len(), multipv);
             last = Some(found.clone());
@@ -139,7 +144,7 @@ mod tests {
             let mut players: [Box<dyn Searcher<Isolation<u64>>>; 3] = [
                 Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(1, false))),
                 Box::new(Proving::new(game, Race::new(game), Solver::new(game), &options(2, false))),
-                Box::new(Alone::new(Solver::new(game), &options(1, false))),
+                Box::new(ProverPlayer::new(Solver::new(game), &options(1, false))),
             ];
             for player in &mut players {
                 for multipv in [1, 2, 8] {
@@ -183,7 +188,7 @@ mod tests {
             while game.turn(&root.pos) == Turn::Move && root.pos.open().len() > 24 {
                 let mut moves = Vec::new();
                 game.moves(&root.pos, &mut moves);
-                let asked = Asked { moves, multipv: 1 };
+                let asked = SearchParams { moves, multipv: 1 };
                 let mut first = None;
                 let (found, _) = player.search(&game, &root, &asked, &control, &mut |found| {
                     first = first.or(Some(found.lines[0].pv[0]));
@@ -196,7 +201,7 @@ mod tests {
                 if !root.plies.is_empty() {
                     let mut after = root.pos;
                     game.play(&mut after, first.expect("something is published"));
-                    let lost = judge.wins(&game, &after, &mut Pulse::alone(&control)) == Some(false);
+                    let lost = judge.wins(&game, &after, &mut SearchThread::alone(&control)) == Some(false);
                     (kept, told) = (kept + usize::from(lost), told + 1);
                 }
                 root.play(&game, line.pv[0]);
@@ -230,7 +235,7 @@ mod tests {
         let root = Root::new(Layout::parse(MIDDLE).unwrap().position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let asked = Asked { moves, multipv: 1 };
+        let asked = SearchParams { moves, multipv: 1 };
         let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
         for limit in [1, 30_000, 300_000, 900_000] {
             let mut answers = Vec::new();

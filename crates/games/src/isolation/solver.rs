@@ -13,7 +13,7 @@ use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
 use crate::flood::{Flood, reachable};
 use plyd_core::game::{Game, Side};
-use plyd_core::search::thread::Pulse;
+use plyd_core::search::thread::SearchThread;
 
 /// Positions with fewer cells in reach are not worth a place in the table.
 const TABLE_CELLS: u32 = 16;
@@ -49,8 +49,13 @@ impl<B: Bits> Solver<B> {
         }
     }
 
-    /// Whether the mover wins; none if the pulse ended first.
-    pub fn wins(&mut self, game: &Isolation<B>, pos: &Position<B>, pulse: &mut Pulse<'_>) -> Option<bool> {
+    /// Whether the mover wins; none if the thread ended first.
+    pub fn wins(
+        &mut self,
+        game: &Isolation<B>,
+        pos: &Position<B>,
+        thread: &mut SearchThread<'_>,
+    ) -> Option<bool> {
         if let Some(won) = self.remembers(game, pos) {
             return Some(won);
         }
@@ -59,7 +64,7 @@ impl<B: Bits> Solver<B> {
         let [mine, theirs] = [pos.mover(), pos.mover().other()].map(|side| game.targets(pos, side));
         let flood = Flood::new(board, pos.open(), mine, theirs);
         self.children.clear();
-        let mut dive = Dive { board, solver: self, pulse };
+        let mut dive = Dive { board, solver: self, thread };
         // Where the mover moves on alone it must have the longer path.
         if flood.is_apart(board) {
             dive.outlasts(flood.first, own, flood.second, opp)
@@ -80,14 +85,14 @@ impl<B: Bits> Solver<B> {
         self.decided.get(Decided::key(flood.all(), own, opp))
     }
 
-    /// A winning move, or none where the mover loses; nothing if the pulse ended first.
+    /// A winning move, or none where the mover loses; nothing if the thread ended first.
     pub fn winning_move(
         &mut self,
         game: &Isolation<B>,
         pos: &Position<B>,
-        pulse: &mut Pulse<'_>,
+        thread: &mut SearchThread<'_>,
     ) -> Option<Option<Target>> {
-        if !self.wins(game, pos, pulse)? {
+        if !self.wins(game, pos, thread)? {
             return Some(None);
         }
         let mut moves = Vec::new();
@@ -96,7 +101,7 @@ impl<B: Bits> Solver<B> {
         for mv in moves {
             let mut after = *pos;
             game.play(&mut after, mv);
-            if !self.wins(game, &after, pulse)? {
+            if !self.wins(game, &after, thread)? {
                 return Some(Some(mv));
             }
         }
@@ -164,14 +169,14 @@ pub fn expected_nodes<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> u64 {
 struct Dive<'a, 'p, B: Bits> {
     board: &'a Board<B>,
     solver: &'a mut Solver<B>,
-    pulse: &'a mut Pulse<'p>,
+    thread: &'a mut SearchThread<'p>,
 }
 
 impl<B: Bits> Dive<'_, '_, B> {
     /// Whether the mover wins, whose token stands on `own`. Both can move, `open` is what they can reach, and
     /// they are not apart.
     fn wins(&mut self, open: B, own: u8, opp: u8) -> Option<bool> {
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return None;
         }
         let base = self.solver.children.len();
@@ -244,15 +249,15 @@ impl<B: Bits> Dive<'_, '_, B> {
 
     /// Whether the mover's longest path is longer than the other's, each through its own region.
     fn outlasts(&mut self, mine: B, own: u8, theirs: B, opp: u8) -> Option<bool> {
-        let Self { board, pulse, .. } = self;
+        let Self { board, thread, .. } = self;
         let paths = &mut self.solver.paths;
         // The smaller region is looked at whole, the larger only as far as needed.
         if theirs.len() <= mine.len() {
-            let longest = paths.longest(board, theirs, opp, pulse)?;
-            paths.reaches(board, mine, own, longest + 1, pulse)
+            let longest = paths.longest(board, theirs, opp, thread)?;
+            paths.reaches(board, mine, own, longest + 1, thread)
         } else {
-            let longest = paths.longest(board, mine, own, pulse)?;
-            Some(!paths.reaches(board, theirs, opp, longest, pulse)?)
+            let longest = paths.longest(board, mine, own, thread)?;
+            Some(!paths.reaches(board, theirs, opp, longest, thread)?)
         }
     }
 }
@@ -266,7 +271,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use plyd_core::search::Control;
-    use plyd_core::search::thread::Stint;
+    use plyd_core::search::thread::SearchBudget;
 
     /// Win or loss by the rules alone, every line to its end.
     fn plain<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> bool {
@@ -291,13 +296,13 @@ mod tests {
         fn check<B: Bits>(width: usize, height: usize) {
             let game = Isolation::<B>::new(width, height);
             let (control, mut solver) = (Control::default(), Solver::new(&game));
-            let mut pulse = Pulse::alone(&control);
+            let mut thread = SearchThread::alone(&control);
             for Opening { first, second, .. } in openings(game.board()) {
                 let pos = after(&game, first, second);
                 let expected = plain(&game, &pos);
-                let won = solver.wins(&game, &pos, &mut pulse);
+                let won = solver.wins(&game, &pos, &mut thread);
                 assert_eq!(won, Some(expected), "{width}x{height} {first:?} {second:?}");
-                let mv = solver.winning_move(&game, &pos, &mut pulse).unwrap();
+                let mv = solver.winning_move(&game, &pos, &mut thread).unwrap();
                 assert_eq!(mv.is_some(), expected);
                 if let Some(mv) = mv {
                     let mut after = pos;
@@ -318,7 +323,7 @@ mod tests {
     #[test]
     fn late_positions_of_any_board_are_decided_and_their_length_is_bounded() {
         let (control, mut decided) = (Control::default(), [0; 2]);
-        let mut pulse = Pulse::alone(&control);
+        let mut thread = SearchThread::alone(&control);
         for (width, height) in [(3, 3), (4, 4), (5, 5), (7, 7), (11, 9), (15, 8)] {
             let game = Isolation::<u128>::new(width, height);
             let mut solver = Solver::new(&game);
@@ -329,7 +334,7 @@ mod tests {
                     return;
                 }
                 let (won, plies) = oracle.solve();
-                assert_eq!(solver.wins(&game, &pos, &mut pulse), Some(won), "{}", oracle.text());
+                assert_eq!(solver.wins(&game, &pos, &mut thread), Some(won), "{}", oracle.text());
                 let most = most_plies(&game, &pos, won);
                 assert!(plies <= most && plies % 2 == most % 2, "{plies} {most}: {}", oracle.text());
                 decided[usize::from(won)] += 1;
@@ -351,12 +356,12 @@ mod tests {
         ] {
             let game = Isolation::<u64>::new(width, height);
             let (control, mut solver) = (Control::default(), Solver::new(&game));
-            let mut pulse = Pulse::alone(&control);
+            let mut thread = SearchThread::alone(&control);
             let mut counts = [[0; 2]; 2];
             for Opening { first, second, images } in openings(game.board()) {
                 let colours =
                     usize::from(game.board().odd().has(first.0) != game.board().odd().has(second.0));
-                let won = solver.wins(&game, &after(&game, first, second), &mut pulse);
+                let won = solver.wins(&game, &after(&game, first, second), &mut thread);
                 counts[colours][0] += images;
                 counts[colours][1] += if won == Some(true) { images } else { 0 };
             }
@@ -370,13 +375,14 @@ mod tests {
         let pos = after(&game, Target(0), Target(9));
         let (control, mut solver) = (Control::default(), Solver::new(&game));
         let shared = AtomicU64::new(0);
-        let mut pulse = Pulse::first(&Stint { until_nodes: 100, ..Stint::whole(&control, &shared) });
-        assert_eq!((solver.wins(&game, &pos, &mut pulse), pulse.nodes), (None, 100));
-        let mut pulse = Pulse::alone(&control);
-        let answer = solver.wins(&game, &pos, &mut pulse);
-        assert_eq!(answer, Solver::new(&game).wins(&game, &pos, &mut pulse));
+        let mut thread =
+            SearchThread::first(&SearchBudget { until_nodes: 100, ..SearchBudget::whole(&control, &shared) });
+        assert_eq!((solver.wins(&game, &pos, &mut thread), thread.nodes), (None, 100));
+        let mut thread = SearchThread::alone(&control);
+        let answer = solver.wins(&game, &pos, &mut thread);
+        assert_eq!(answer, Solver::new(&game).wins(&game, &pos, &mut thread));
         control.stop();
-        assert_eq!(Solver::new(&game).wins(&game, &pos, &mut Pulse::alone(&control)), None);
+        assert_eq!(Solver::new(&game).wins(&game, &pos, &mut SearchThread::alone(&control)), None);
         assert!(answer.is_some());
     }
 }

@@ -5,12 +5,12 @@
 //! looks for better worths, `benches/evaluations` played the games that their terms were chosen by.
 
 use super::board::UNPLACED;
-use super::eval::REDUCTIONS;
+use super::eval::LMR;
 use super::paths;
 use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
 use crate::flood::Flood;
-use plyd_core::game::{Context, Evaluator, Reductions, Spec};
+use plyd_core::game::{Context, Evaluator, LateMoveReductions, Spec};
 use plyd_core::options::weights::{self, Tunable};
 use plyd_core::score::Score;
 
@@ -75,7 +75,7 @@ impl Territory {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Territory {
-    const REDUCTIONS: Option<Reductions> = Some(REDUCTIONS);
+    const LMR: Option<LateMoveReductions> = Some(LMR);
 
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {

@@ -125,7 +125,7 @@ mod tests {
     use super::super::solver::Solver;
     use super::*;
     use plyd_core::search::Control;
-    use plyd_core::search::thread::Pulse;
+    use plyd_core::search::thread::SearchThread;
     use plyd_core::zobrist::SplitMix64;
 
     fn play<B: Bits>(game: &Isolation<B>, moves: &[u8]) -> Position<B> {
@@ -177,7 +177,7 @@ mod tests {
             let Some(mv) = known.mv else { continue };
             let mut after = pos;
             game.play(&mut after, mv);
-            assert_eq!(solver.wins(&game, &after, &mut Pulse::alone(&control)), Some(false));
+            assert_eq!(solver.wins(&game, &after, &mut SearchThread::alone(&control)), Some(false));
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
                 loop {
                     if is_mirrored(&game, &pos) {
                         mirrored += 1;
-                        let won = solver.wins(&game, &pos, &mut Pulse::alone(&control));
+                        let won = solver.wins(&game, &pos, &mut SearchThread::alone(&control));
                         assert_eq!(won, Some(false), "{width}x{height} {pos:?}");
                     }
                     let mut moves = Vec::new();

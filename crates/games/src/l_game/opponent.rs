@@ -266,7 +266,7 @@ mod tests {
     use super::super::table::Table;
     use super::*;
     use plyd_core::game::{Notation, Side, Turn};
-    use plyd_core::search::{Asked, Control, End, Searcher};
+    use plyd_core::search::{Control, End, SearchParams, Searcher};
     use plyd_core::zobrist::SplitMix64;
 
     const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn the_opponent_model_publishes_the_trap_first_and_obeys_stop() {
         let root = start();
-        let asked = Asked { moves: legal(&GAME, &root), multipv: 1 };
+        let asked = SearchParams { moves: legal(&GAME, &root), multipv: 1 };
         let mut player = MODELLING;
         let mut published = Vec::new();
         player.search(&GAME, &root, &asked, &Control::default(), &mut |found| published.push(found.clone()));

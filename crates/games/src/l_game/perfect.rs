@@ -18,7 +18,7 @@ use super::{LGame, Move};
 use plyd_core::game::{Game, Root, Turn};
 use plyd_core::options::Options;
 use plyd_core::score::{Score, Value};
-use plyd_core::search::{Asked, Bound, Control, End, Found, Line, Searcher, Stats};
+use plyd_core::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, Stats};
 use plyd_core::zobrist::{SplitMix64, mix};
 
 /// How many plies the line of a draw has, at most.
@@ -63,7 +63,7 @@ impl Perfect {
         &self,
         game: &LGame,
         root: &Root<LGame>,
-        asked: &Asked<Move>,
+        asked: &SearchParams<Move>,
         solution: &Solution,
         node: Node,
     ) -> Vec<Choice> {
@@ -102,10 +102,10 @@ impl Searcher<LGame> for Perfect {
         &mut self,
         game: &LGame,
         root: &Root<LGame>,
-        asked: &Asked<Move>,
+        asked: &SearchParams<Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Move>),
-    ) -> (Found<Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<Move>),
+    ) -> (SearchResult<Move>, End) {
         let (solution, node) = Solution::new(game, &root.pos);
         let mut choices = self.choices(game, root, asked, &solution, node);
         let mut found = lines(game, root, asked.multipv, &choices, &solution, node);
@@ -157,7 +157,7 @@ fn shown_to_opponent(game: &LGame, root: &Root<LGame>) -> Vec<State> {
     shown
 }
 
-fn show(control: &Control, solution: &Solution, found: &Found<Move>) {
+fn show(control: &Control, solution: &Solution, found: &SearchResult<Move>) {
     let depth = found.lines.iter().map(|line| line.depth).max().unwrap_or(0);
     control.show(Stats { nodes: solution.lookups(), depth, seldepth: depth, hash_ppm: 0 });
 }
@@ -169,12 +169,12 @@ fn lines(
     choices: &[Choice],
     solution: &Solution,
     node: Node,
-) -> Found<Move> {
+) -> SearchResult<Move> {
     let lines = choices.iter().take(multipv).map(|choice| {
         let pv = best_play(game, root, choice, solution, node);
         Line { depth: pv.len() as u32, pv, value: Some((choice.value, Bound::Exact)) }
     });
-    Found { lines: lines.collect() }
+    SearchResult { lines: lines.collect() }
 }
 
 /// Best play of both sides from a move on: to the end of a win or loss, some plies of a draw, nothing more
@@ -243,8 +243,8 @@ pub(super) mod tests {
         root: &Root<LGame>,
         moves: Vec<Move>,
         multipv: usize,
-    ) -> Found<Move> {
-        let asked = Asked { multipv: multipv.min(moves.len()), moves };
+    ) -> SearchResult<Move> {
+        let asked = SearchParams { multipv: multipv.min(moves.len()), moves };
         let (found, end) = player.search(game, root, &asked, &Control::default(), &mut |_| ());
         assert_eq!(end, End::Proven);
         found
@@ -413,7 +413,7 @@ pub(super) mod tests {
     fn a_depth_limits_what_is_seen() {
         for state in State::all().filter(|state| *state == state.class() && !state.is_stuck()) {
             let root = Root::<LGame>::new(GAME.position(state, Side::First));
-            let asked = Asked { moves: legal(&GAME, &root), multipv: 1 };
+            let asked = SearchParams { moves: legal(&GAME, &root), multipv: 1 };
             let mut player = Perfect { depth: Some(3), ..PLAYER };
             let (found, end) = player.search(&GAME, &root, &asked, &Control::default(), &mut |_| ());
             let line = &found.lines[0];

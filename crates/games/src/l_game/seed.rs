@@ -12,8 +12,8 @@ use super::{LGame, Move, Position};
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::options::Options;
 use plyd_core::score::{Score, Value};
-use plyd_core::search::thread::{Pulse, final_value};
-use plyd_core::search::{Asked, Bound, Control, End, Found, Line, Searcher};
+use plyd_core::search::thread::{SearchThread, final_value};
+use plyd_core::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
 
 /// The depth at which the published agent drops no drawn or won position.
 const DEPTH: u32 = 2;
@@ -66,12 +66,13 @@ impl Searcher<LGame> for Seed {
         &mut self,
         game: &LGame,
         root: &Root<LGame>,
-        asked: &Asked<Move>,
+        asked: &SearchParams<Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Move>),
-    ) -> (Found<Move>, End) {
-        let mut tree = Tree { game, root: root.pos.mover, pulse: Pulse::alone(control), stack: Vec::new() };
-        let mut found = Found::one(asked.moves[0], 0, None);
+        publish: &mut dyn FnMut(&SearchResult<Move>),
+    ) -> (SearchResult<Move>, End) {
+        let mut tree =
+            Tree { game, root: root.pos.mover, thread: SearchThread::alone(control), stack: Vec::new() };
+        let mut found = SearchResult::one(asked.moves[0], 0, None);
         for depth in 1..=self.depth.min(control.depth_limit().max(1)) {
             let Some(mut lines) = tree.root(&root.pos, asked, depth) else {
                 break;
@@ -80,16 +81,16 @@ impl Searcher<LGame> for Seed {
                 self.switch(game, root, &mut lines);
             }
             lines.truncate(asked.multipv);
-            found = Found { lines };
-            tree.pulse.depth = depth;
-            tree.pulse.show();
+            found = SearchResult { lines };
+            tree.thread.depth = depth;
+            tree.thread.show();
             publish(&found);
             if found.lines.iter().all(|line| line.value.is_some_and(|(value, _)| value.is_decided())) {
                 return (found, End::Proven);
             }
         }
-        tree.pulse.show();
-        let end = tree.pulse.end().unwrap_or(End::Limit);
+        tree.thread.show();
+        let end = tree.thread.end().unwrap_or(End::Limit);
         (found, end)
     }
 
@@ -112,14 +113,14 @@ fn earlier_visits(game: &LGame, root: &Root<LGame>) -> usize {
 struct Tree<'a> {
     game: &'a LGame,
     root: Side,
-    pulse: Pulse<'a>,
+    thread: SearchThread<'a>,
     stack: Vec<Move>,
 }
 
 impl Tree<'_> {
     /// All lines asked for, best first, those of equal value in the order of the moves; none if there was no
     /// time.
-    fn root(&mut self, pos: &Position, asked: &Asked<Move>, depth: u32) -> Option<Vec<Line<Move>>> {
+    fn root(&mut self, pos: &Position, asked: &SearchParams<Move>, depth: u32) -> Option<Vec<Line<Move>>> {
         let mut pos = pos.clone();
         let mut lines = Vec::with_capacity(asked.moves.len());
         let mut best = -Score::INFINITE;
@@ -132,7 +133,7 @@ impl Tree<'_> {
             let before = self.game.play(&mut pos, mv);
             let value = -self.node(&mut pos, depth - 1, 1, mv, (-Score::INFINITE, -alpha), &mut pv);
             self.game.undo(&mut pos, mv, before);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 return None;
             }
             best = best.max(value.score);
@@ -160,11 +161,11 @@ impl Tree<'_> {
         pv: &mut Vec<Move>,
     ) -> Value {
         pv.clear();
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return Value::default();
         }
         let game = self.game;
-        self.pulse.seldepth = self.pulse.seldepth.max(distance);
+        self.thread.seldepth = self.thread.seldepth.max(distance);
         if let Turn::Over(outcome) = game.turn(pos) {
             return final_value::<LGame>(&outcome, pos.mover, distance);
         }
@@ -183,7 +184,7 @@ impl Tree<'_> {
             let before = game.play(pos, mv);
             let value = -self.node(pos, depth - 1, distance + 1, mv, (-beta, -alpha), &mut line);
             game.undo(pos, mv, before);
-            if self.pulse.is_over() {
+            if self.thread.is_over() {
                 break;
             }
             bounded &= value.at_most;
@@ -212,10 +213,10 @@ mod tests {
 
     const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
 
-    fn answer(mut agent: Seed, root: &Root<LGame>, multipv: usize) -> (Found<Move>, End) {
+    fn answer(mut agent: Seed, root: &Root<LGame>, multipv: usize) -> (SearchResult<Move>, End) {
         let mut moves = Vec::new();
         GAME.moves(&root.pos, &mut moves);
-        let asked = Asked { multipv: multipv.min(moves.len()), moves };
+        let asked = SearchParams { multipv: multipv.min(moves.len()), moves };
         agent.search(&GAME, root, &asked, &Control::default(), &mut |_| ())
     }
 
@@ -292,7 +293,7 @@ mod tests {
             }
             let (one, _) = answer(agent(2), &root, 1);
             let (all, _) = answer(agent(2), &root, usize::MAX);
-            let score = |found: &Found<Move>| found.lines[0].value.map(|(value, _)| value.score);
+            let score = |found: &SearchResult<Move>| found.lines[0].value.map(|(value, _)| value.score);
             assert_eq!((score(&one), one.lines[0].pv[0]), (score(&all), all.lines[0].pv[0]), "{state:?}");
         }
     }
@@ -304,7 +305,7 @@ mod tests {
         GAME.moves(&root.pos, &mut moves);
         let control = Control::default();
         control.stop();
-        let asked = Asked { moves: moves.clone(), multipv: 1 };
+        let asked = SearchParams { moves: moves.clone(), multipv: 1 };
         let (found, end) = agent(1000).search(&GAME, &root, &asked, &control, &mut |_| ());
         assert_eq!(end, End::Stopped);
         assert!(moves.contains(&found.lines[0].pv[0]));

@@ -4,7 +4,7 @@ use super::position::Position;
 use super::rules::{Fill, Sudoku};
 use plyd_core::game::{Game, Outcome, Root, Side, Turn};
 use plyd_core::score::Value;
-use plyd_core::search::{Asked, Control, End, Found, Line, Searcher};
+use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
 /// The game without taboo moves but those that were declared. It ends when the mover has no legal move.
 #[derive(Clone, PartialEq)]
@@ -106,12 +106,12 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
         &mut self,
         game: &Sudoku,
         root: &Root<Sudoku>,
-        asked: &Asked<Fill>,
+        asked: &SearchParams<Fill>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Fill>),
-    ) -> (Found<Fill>, End) {
+        publish: &mut dyn FnMut(&SearchResult<Fill>),
+    ) -> (SearchResult<Fill>, End) {
         // A line ends with its first move: the second may not be legal once the first was taboo.
-        let told = |found: &Found<Fill>| Found {
+        let told = |found: &SearchResult<Fill>| SearchResult {
             lines: found
                 .lines
                 .iter()
@@ -123,7 +123,7 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
                 .collect(),
         };
         let root = Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() };
-        let mut tell = |found: &Found<Fill>| publish(&told(found));
+        let mut tell = |found: &SearchResult<Fill>| publish(&told(found));
         let (found, end) = self.0.search(&Naive::new(game), &root, asked, control, &mut tell);
         (told(&found), if end == End::Proven { End::Limit } else { end })
     }
@@ -189,13 +189,13 @@ mod tests {
             &mut self,
             _game: &Naive,
             _root: &Root<Naive>,
-            asked: &Asked<Fill>,
+            asked: &SearchParams<Fill>,
             _control: &Control,
-            publish: &mut dyn FnMut(&Found<Fill>),
-        ) -> (Found<Fill>, End) {
+            publish: &mut dyn FnMut(&SearchResult<Fill>),
+        ) -> (SearchResult<Fill>, End) {
             let value = Value::proven(Score::eval(7000));
             let line = |&mv: &Fill| Line { pv: vec![mv, mv], depth: 9, value: Some((value, Bound::Exact)) };
-            let found = Found { lines: asked.moves.iter().map(line).collect() };
+            let found = SearchResult { lines: asked.moves.iter().map(line).collect() };
             publish(&found);
             (found, End::Proven)
         }
@@ -208,10 +208,10 @@ mod tests {
         let (game, pos) = open(BOARDS[0].text, "classic");
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
-        let asked = Asked { multipv: moves.len(), moves };
+        let asked = SearchParams { multipv: moves.len(), moves };
         let root = Root::new(pos);
         let mut published = Vec::new();
-        let mut publish = |found: &Found<Fill>| published.push(found.clone());
+        let mut publish = |found: &SearchResult<Fill>| published.push(found.clone());
         let (found, end) =
             Unknowing::new(Sure).search(&game, &root, &asked, &Control::default(), &mut publish);
         assert_eq!((end, &published), (End::Limit, &vec![found.clone()]));

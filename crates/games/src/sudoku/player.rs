@@ -12,7 +12,7 @@ use plyd_core::options::Options;
 use plyd_core::score::Value;
 use plyd_core::search::iterate::Iterate;
 use plyd_core::search::one_ply::Greedy;
-use plyd_core::search::{Asked, Control, End, Found, Line, Searcher};
+use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
 /// The most empty cells of a position that is searched under the exact rules.
 const EXACT_CELLS: usize = 26;
@@ -49,14 +49,14 @@ where
         &mut self,
         game: &Sudoku,
         root: &Root<Sudoku>,
-        asked: &Asked<Fill>,
+        asked: &SearchParams<Fill>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Fill>),
-    ) -> (Found<Fill>, End) {
+        publish: &mut dyn FnMut(&SearchResult<Fill>),
+    ) -> (SearchResult<Fill>, End) {
         // Without a solution there is no race, and a board larger than any race, or none of its moves, may be
         // asked for.
         let seed = self.options.seed;
-        let greedy = |publish: &mut dyn FnMut(&Found<Fill>)| {
+        let greedy = |publish: &mut dyn FnMut(&SearchResult<Fill>)| {
             let mut greedy = Unknowing::new(Greedy::new(Points, seed));
             greedy.search(game, root, asked, control, publish)
         };
@@ -97,7 +97,7 @@ where
 struct Question<'a> {
     game: &'a Sudoku,
     root: &'a Root<Sudoku>,
-    asked: &'a Asked<Fill>,
+    asked: &'a SearchParams<Fill>,
     control: &'a Control,
     solutions: &'a Solutions,
 }
@@ -111,8 +111,8 @@ impl Question<'_> {
         evaluator: &E,
         options: &Options,
         extent: Extent,
-        publish: &mut dyn FnMut(&Found<Fill>),
-    ) -> Option<(Found<Fill>, End)> {
+        publish: &mut dyn FnMut(&SearchResult<Fill>),
+    ) -> Option<(SearchResult<Fill>, End)> {
         let (filling, race) = Filling::of(self.game, &self.root.pos, self.solutions, extent)?;
         let mut moves = Vec::new();
         filling.moves(&race, &mut moves);
@@ -128,8 +128,8 @@ impl Question<'_> {
         }
         // Numbers mean other moves in each race, so nothing is kept from the last one.
         let search = search.insert(Iterate::new(&filling, evaluator.clone(), options));
-        let asked = Asked { multipv: self.asked.multipv.min(moves.len()), moves };
-        let mut tell = |found: &Found<Number>| publish(&self.filled(told(&filling, race, found)));
+        let asked = SearchParams { multipv: self.asked.multipv.min(moves.len()), moves };
+        let mut tell = |found: &SearchResult<Number>| publish(&self.filled(told(&filling, race, found)));
         let (found, end) = search.search(&filling, &Root::new(race), &asked, self.control, &mut tell);
         let end = if end == End::Proven && !filling.is_exact() { End::Limit } else { end };
         Some((self.filled(told(&filling, race, &found)), end))
@@ -137,7 +137,7 @@ impl Question<'_> {
 
     /// The lines, and as many moves more as are asked for: a race takes moves as one that do the same, so
     /// they are worth the same, and stand behind their like.
-    fn filled(&self, found: Found<Fill>) -> Found<Fill> {
+    fn filled(&self, found: SearchResult<Fill>) -> SearchResult<Fill> {
         if found.lines.len() >= self.asked.multipv {
             return found;
         }
@@ -154,7 +154,7 @@ impl Question<'_> {
         }
         lines.extend(others.into_iter().map(|mv| Line { pv: vec![mv], depth: 0, value: None }));
         lines.truncate(self.asked.multipv);
-        Found { lines }
+        SearchResult { lines }
     }
 
     /// What the known solutions say of a move.
@@ -181,8 +181,8 @@ enum Effect {
 fn told<const C: usize, const W: usize, const S: usize>(
     filling: &Filling<C, W, S>,
     race: Race<C, W, S>,
-    found: &Found<Number>,
-) -> Found<Fill> {
+    found: &SearchResult<Number>,
+) -> SearchResult<Fill> {
     let line = |line: &Line<Number>| {
         let (mut pv, mut next) = (Vec::new(), race);
         for &mv in &line.pv {
@@ -196,7 +196,7 @@ fn told<const C: usize, const W: usize, const S: usize>(
         let value = line.value.map(|(value, bound)| (sure(value), bound));
         Line { pv, depth: line.depth, value }
     };
-    Found { lines: found.lines.iter().map(line).collect() }
+    SearchResult { lines: found.lines.iter().map(line).collect() }
 }
 
 #[cfg(test)]
@@ -242,18 +242,18 @@ mod tests {
         moves: &[Fill],
         multipv: usize,
         depth: Option<u32>,
-    ) -> (Found<Fill>, End) {
+    ) -> (SearchResult<Fill>, End) {
         let control = Control::default();
         control.set_limits(None, depth);
-        let asked = Asked { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
-        let check = |found: &Found<Fill>| {
+        let asked = SearchParams { moves: moves.to_vec(), multipv: multipv.min(moves.len()) };
+        let check = |found: &SearchResult<Fill>| {
             let first: Vec<Fill> = found.lines.iter().map(|line| line.pv[0]).collect();
             assert!(!first.is_empty() && first.len() <= asked.multipv, "{first:?}");
             assert!(first.iter().all(|mv| moves.contains(mv)), "{first:?} of {moves:?}");
             assert!((1..first.len()).all(|at| !first[..at].contains(&first[at])), "{first:?}");
         };
         let mut published = 0;
-        let mut publish = |found: &Found<Fill>| {
+        let mut publish = |found: &SearchResult<Fill>| {
             check(found);
             published += 1;
         };

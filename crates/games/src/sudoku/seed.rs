@@ -10,8 +10,8 @@ use super::rules::Fill;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::one_ply::choices;
-use plyd_core::search::thread::Pulse;
-use plyd_core::search::{Asked, Control, End, Found, Searcher, clock};
+use plyd_core::search::thread::SearchThread;
+use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
 
 /// The order in which moves are tried, the same at every node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,17 +68,17 @@ impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
         &mut self,
         game: &Naive,
         root: &Root<Naive>,
-        asked: &Asked<Fill>,
+        asked: &SearchParams<Fill>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<Fill>),
-    ) -> (Found<Fill>, End) {
+        publish: &mut dyn FnMut(&SearchResult<Fill>),
+    ) -> (SearchResult<Fill>, End) {
         let moves = self.moves(game, root);
         let candidates: Vec<Fill> = moves.iter().copied().filter(|mv| asked.moves.contains(mv)).collect();
-        let mut found = Found::one(candidates[0], 0, None);
+        let mut found = SearchResult::one(candidates[0], 0, None);
         publish(&found);
         let side = game.side(&root.pos);
-        let pulse = Pulse::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, moves: &moves, root: side, pulse };
+        let thread = SearchThread::alone(control);
+        let mut tree = Tree { game, evaluator: &self.evaluator, moves: &moves, root: side, thread };
         let mut pos = root.pos.clone();
         let last = self.depth.unwrap_or(u32::MAX).min(control.depth_limit()).min(moves.len() as u32);
         let mut best = None;
@@ -88,24 +88,24 @@ impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
                 for &mv in &candidates {
                     let window = (-Score::INFINITE, Score::INFINITE);
                     let value = tree.after(&mut pos, mv, depth, window);
-                    if tree.pulse.is_over() {
-                        break 'search tree.pulse.end().unwrap_or(End::Stopped);
+                    if tree.thread.is_over() {
+                        break 'search tree.thread.end().unwrap_or(End::Stopped);
                     }
                     if best.is_none_or(|best| value > best) {
                         best = Some(value);
-                        found = Found::one(mv, depth + 1, Some(Value::guess(value)));
+                        found = SearchResult::one(mv, depth + 1, Some(Value::guess(value)));
                         publish(&found);
                     }
                 }
-                tree.pulse.depth = depth + 1;
-                tree.pulse.show();
+                tree.thread.depth = depth + 1;
+                tree.thread.show();
                 if clock::now_ns() >= control.soft_ns() {
                     break 'search End::Clock;
                 }
             }
             End::Limit
         };
-        tree.pulse.show();
+        tree.thread.show();
         (found, end)
     }
 
@@ -117,7 +117,7 @@ struct Tree<'a, E> {
     evaluator: &'a E,
     moves: &'a [Fill],
     root: Side,
-    pulse: Pulse<'a>,
+    thread: SearchThread<'a>,
 }
 
 impl<E: Evaluator<Naive>> Tree<'_, E> {
@@ -129,7 +129,7 @@ impl<E: Evaluator<Naive>> Tree<'_, E> {
         depth: u32,
         (mut alpha, mut beta): (Score, Score),
     ) -> Score {
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return Score::DRAW;
         }
         let game = self.game;
@@ -153,7 +153,7 @@ impl<E: Evaluator<Naive>> Tree<'_, E> {
                     best = best.min(value);
                     beta = beta.min(best);
                 }
-                if beta <= alpha || self.pulse.is_over() {
+                if beta <= alpha || self.thread.is_over() {
                     break;
                 }
             }
@@ -207,7 +207,7 @@ mod tests {
         let (game, pos) = open(text, preset);
         let naive = Naive::new(&game);
         let moves = moves_of(&naive, &pos);
-        let asked = Asked { moves: moves.clone(), multipv: 1 };
+        let asked = SearchParams { moves: moves.clone(), multipv: 1 };
         let mut published = Vec::new();
         let mut player = SeedPlayer::new(evaluator.clone(), order, 3, Some(depth));
         let (found, end) =
@@ -246,7 +246,7 @@ mod tests {
         let text = BOARDS.iter().find(|board| board.name == "empty-3x3").expect("a board").text;
         let (game, pos) = open(text, "classic");
         let naive = Naive::new(&game);
-        let asked = Asked { moves: moves_of(&naive, &pos).split_off(700), multipv: 1 };
+        let asked = SearchParams { moves: moves_of(&naive, &pos).split_off(700), multipv: 1 };
         let control = Control::default();
         control.set_limits(Some(5000), None);
         let mut player = SeedPlayer::new(Points, MoveOrder::Random, 1, None);

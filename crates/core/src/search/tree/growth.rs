@@ -9,7 +9,7 @@
 use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::one_ply::{at_sight, outlook};
-use crate::search::thread::{Pulse, final_value, is_lost, is_won};
+use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 use crate::search::tree::depth_of;
 use crate::search::tree::store::{Branch, Branches, Node, NodeId, Store};
 
@@ -30,7 +30,7 @@ pub(super) struct Growth<'a, G: Game, E> {
     pub(super) evaluator: &'a E,
     pub(super) store: &'a Store<G::Move>,
     pub(super) root: Side,
-    pub(super) pulse: Pulse<'a>,
+    pub(super) thread: SearchThread<'a>,
     pub(super) buffers: Buffers<G>,
 }
 
@@ -58,7 +58,7 @@ enum Step {
 }
 
 impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
-    /// One visit of the tree below a position; false when the pulse ends it or nothing is left to find out.
+    /// One visit of the tree below a position; false when the thread ends it or nothing is left to find out.
     pub(super) fn visit(&mut self, root: &G::Position) -> bool {
         let (game, store) = (self.game, self.store);
         let mut pos = root.clone();
@@ -79,7 +79,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
                 Step::Again(child) => (store.node(child).branch(), Some(child)),
                 Step::Next(number) => (number, None),
                 Step::Nowhere => {
-                    self.pulse.tick();
+                    self.thread.tick();
                     break self.settled_worth(id, branches);
                 }
             };
@@ -90,7 +90,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             let is_same_side = game.side(&pos) == side;
             let Some(child) = child.or_else(|| self.open(id, number, is_same_side)) else {
                 // Another thread was quicker, or there is no memory: what it looks like at sight must do.
-                self.pulse.tick();
+                self.thread.tick();
                 break Some(worth_at_sight::<G, E>(branches, branch));
             };
             let entered = if is_same_side { -1.0 } else { 1.0 };
@@ -99,15 +99,15 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             id = child;
         };
         self.back_up(value.unwrap_or(0.0));
-        self.pulse.seldepth = self.pulse.seldepth.max(self.buffers.path.len() as u32 - 1);
-        value.is_some() && !self.pulse.is_over()
+        self.thread.seldepth = self.thread.seldepth.max(self.buffers.path.len() as u32 - 1);
+        value.is_some() && !self.thread.is_over()
     }
 
     /// Shows how far the search has come.
     pub(super) fn show(&mut self) {
-        self.pulse.depth = depth_of(self.store.node(NodeId::ROOT).visits());
-        self.pulse.hash_ppm = self.store.used_ppm();
-        self.pulse.show();
+        self.thread.depth = depth_of(self.store.node(NodeId::ROOT).visits());
+        self.thread.hash_ppm = self.store.used_ppm();
+        self.thread.show();
     }
 
     /// Gives the next branch of a node a node of its own.
@@ -182,7 +182,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
     }
 
     /// Looks at a new position: its branches, and what it is worth from the view of its side; none if the
-    /// pulse ended.
+    /// thread ended.
     fn look(&mut self, id: NodeId, pos: &mut G::Position, last: Option<G::Move>) -> Option<f64> {
         let game = self.game;
         let node = self.store.node(id);
@@ -192,7 +192,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             Turn::Move => game.probe(pos).filter(|value| is_decided::<G>(bounds(*value))),
         };
         if let Some(value) = settled {
-            self.pulse.tick();
+            self.thread.tick();
             node.settle(value);
             return Some(worth::<G, E>(value.score));
         }
@@ -219,13 +219,13 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         self.branch_out(NodeId::ROOT, best, NOTHING);
     }
 
-    /// Rates the moves in the buffer by what they look like at sight, the best first; none if the pulse
+    /// Rates the moves in the buffer by what they look like at sight, the best first; none if the thread
     /// ended.
     fn rate(&mut self, pos: &mut G::Position) -> Option<()> {
         let Buffers { moves, rated, .. } = &mut self.buffers;
         rated.clear();
         for &mv in moves.iter() {
-            if self.pulse.tick() {
+            if self.thread.tick() {
                 return None;
             }
             rated.push((mv, at_sight(self.game, self.evaluator, pos, mv, self.root)));
@@ -272,7 +272,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
     /// Looks at a chance node: its outcomes, and their average at sight.
     fn look_at_outcomes(&mut self, id: NodeId, pos: &mut G::Position, last: Option<G::Move>) -> Option<f64> {
         let game = self.game;
-        if self.pulse.tick() {
+        if self.thread.tick() {
             return None;
         }
         let value = outlook(game, self.evaluator, pos, last, self.root);

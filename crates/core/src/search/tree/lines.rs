@@ -7,7 +7,7 @@ use crate::score::{Score, Value};
 use crate::search::thread::{is_lost, is_settled, is_won};
 use crate::search::tree::growth::{is_decided, score_of, seen, worth};
 use crate::search::tree::store::{Node, NodeId, Store};
-use crate::search::{Bound, Found, Line};
+use crate::search::{Bound, Line, SearchResult};
 
 /// The longest line that is told.
 const LONGEST: usize = 64;
@@ -78,7 +78,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
     }
 
     /// The lines, best first.
-    pub(super) fn found(&self) -> Found<G::Move> {
+    pub(super) fn found(&self) -> SearchResult<G::Move> {
         let root = self.store.node(NodeId::ROOT);
         let branches = &root.branches().expect("the root was looked at").all;
         let mut children: Vec<(NodeId, &Node<G::Move>)> = self.store.children(NodeId::ROOT).collect();
@@ -107,7 +107,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
             .enumerate()
             .filter(|(at, _)| children.iter().all(|(_, node)| node.branch() != *at));
         let rest = rest.map(|(_, branch)| Line { pv: vec![branch.mv], depth: 0, value: None });
-        Found { lines: tried.chain(rest).take(self.multipv).collect() }
+        SearchResult { lines: tried.chain(rest).take(self.multipv).collect() }
     }
 
     /// The value of a child of the root from the root's view.

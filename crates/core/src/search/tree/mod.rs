@@ -17,9 +17,9 @@ use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
 use crate::search::gate::Gate;
-use crate::search::pace::Pace;
-use crate::search::thread::{EndOnDrop, Pulse, Stint};
-use crate::search::{Asked, Control, End, Found, Searcher, UNLIMITED, clock};
+use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread};
+use crate::search::time_manager::TimeManager;
+use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// The visits of a search before further threads join it: to start them costs as much time.
 const ALONE: u32 = 32;
@@ -82,10 +82,10 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
         &mut self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         control: &Control,
-        publish: &mut dyn FnMut(&Found<G::Move>),
-    ) -> (Found<G::Move>, End) {
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
         if self.deterministic {
             self.grown = None;
         }
@@ -95,33 +95,33 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
         let first_node = store.add(0, false).expect("there is room for a node");
         debug_assert_eq!(first_node, NodeId::ROOT);
         let shared = AtomicU64::new(0);
-        let mut stint = Stint::whole(control, &shared);
+        let mut budget = SearchBudget::whole(control, &shared);
         let mut buffers = std::mem::take(&mut self.buffers);
-        let mut growth = self.growth(game, root, &store, Pulse::first(&stint), &mut buffers);
-        growth.look_at_root(&root.pos, &asked.moves);
+        let mut growth = self.growth(game, root, &store, SearchThread::first(&budget), &mut buffers);
+        growth.look_at_root(&root.pos, &params.moves);
         if let Some((old, id)) = known {
             store.inherit(&old, id);
         }
-        stint.take(&growth.pulse);
+        budget.take(&growth.thread);
         buffers[0] = growth.buffers;
-        let mut season = Season {
+        let mut batch = VisitBatch {
             visits: 0,
             next_look: 1,
             told: Told::default(),
-            pace: Pace::new(clock::now_ns()),
+            time: TimeManager::new(clock::now_ns()),
             may_prune: true,
         };
         let end = loop {
-            let end = self.grow(game, root, asked, &store, &mut season, &mut stint, &mut buffers, publish);
+            let end = self.grow(game, root, params, &store, &mut batch, &mut budget, &mut buffers, publish);
             if let Some(end) = end {
                 break end;
             }
             // The search goes on to its end in the full tree where pruning takes longer than it may.
             let pruned = store.pruned(|| control.is_over());
-            season.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
+            batch.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
             store = pruned.unwrap_or(store);
         };
-        let found = Lines::<G, E>::new(&store, asked.multipv, season.told).found();
+        let found = Lines::<G, E>::new(&store, params.multipv, batch.told).found();
         publish(&found);
         self.buffers = buffers;
         let is_first_side = game.side(&root.pos) == Side::First;
@@ -136,11 +136,11 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
 }
 
 /// How far a search has come when its tree is pruned.
-struct Season {
+struct VisitBatch {
     visits: u32,
     next_look: u32,
     told: Told,
-    pace: Pace,
+    time: TimeManager,
     /// Whether a full tree is to be pruned, because that frees memory.
     may_prune: bool,
 }
@@ -152,75 +152,75 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         game: &'a G,
         root: &Root<G>,
         store: &'a Store<G::Move>,
-        pulse: Pulse<'a>,
+        thread: SearchThread<'a>,
         buffers: &mut [Buffers<G>],
     ) -> Growth<'a, G, E> {
         let buffers = std::mem::take(&mut buffers[0]);
-        Growth { game, evaluator: &self.evaluator, store, root: game.side(&root.pos), pulse, buffers }
+        Growth { game, evaluator: &self.evaluator, store, root: game.side(&root.pos), thread, buffers }
     }
 
     /// Grows the tree until the search ends, and gives the reason, or until there is no room.
-    #[expect(clippy::too_many_arguments, reason = "all that a search is asked, and all that it keeps")]
+    #[expect(clippy::too_many_arguments, reason = "all that a search is params, and all that it keeps")]
     fn grow(
         &self,
         game: &G,
         root: &Root<G>,
-        asked: &Asked<G::Move>,
+        params: &SearchParams<G::Move>,
         store: &Store<G::Move>,
-        season: &mut Season,
-        stint: &mut Stint<'_>,
+        batch: &mut VisitBatch,
+        budget: &mut SearchBudget<'_>,
         buffers: &mut [Buffers<G>],
-        publish: &mut dyn FnMut(&Found<G::Move>),
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> Option<End> {
-        let control = stint.control;
-        let mut growth = self.growth(game, root, store, Pulse::first(stint), buffers);
-        let mut lines = Lines::<G, E>::new(store, asked.multipv, season.told);
+        let control = budget.control;
+        let mut growth = self.growth(game, root, store, SearchThread::first(budget), buffers);
+        let mut lines = Lines::<G, E>::new(store, params.multipv, batch.told);
         let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
         let end = std::thread::scope(|scope| {
-            // The scope joins the companions also when this thread panics, so they must be told on every way
+            // The scope joins the helpers also when this thread panics, so they must be told on every way
             // out.
             let _halt = EndOnDrop(&halt);
             loop {
-                if season.may_prune && store.is_full() {
+                if batch.may_prune && store.is_full() {
                     return None;
                 }
                 if !growth.visit(&root.pos) {
                     break;
                 }
-                season.visits = season.visits.saturating_add(1);
-                if season.visits >= ALONE
+                batch.visits = batch.visits.saturating_add(1);
+                if batch.visits >= ALONE
                     && let Some(others) = waiting.take()
                 {
                     join(scope, &growth, others, &root.pos, &halt);
                 }
-                let is_look = season.visits >= season.next_look;
+                let is_look = batch.visits >= batch.next_look;
                 if is_look || lines.is_new_best() {
                     publish(&lines.found());
                 }
                 if is_look {
-                    season.next_look = season.visits.saturating_add(season.visits / LOOK_PARTS + 1);
+                    batch.next_look = batch.visits.saturating_add(batch.visits / LOOK_PARTS + 1);
                     growth.show();
                     if lines.are_settled() {
                         return Some(End::Proven);
                     }
-                    if growth.pulse.depth >= self.depth.min(control.depth_limit()) {
+                    if growth.thread.depth >= self.depth.min(control.depth_limit()) {
                         return Some(End::Limit);
                     }
                     let now = clock::now_ns();
                     let (is_same, score, is_forced) = lines.progress();
-                    season.pace.learn(is_same, score, is_forced, now);
-                    if season.pace.is_over(&control.deadlines(), now) {
+                    batch.time.learn(is_same, score, is_forced, now);
+                    if batch.time.is_over(&control.deadlines(), now) {
                         return Some(End::Clock);
                     }
                 }
             }
             let is_proven = || lines.are_settled();
-            Some(growth.pulse.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit }))
+            Some(growth.thread.end().unwrap_or_else(|| if is_proven() { End::Proven } else { End::Limit }))
         });
         growth.show();
-        stint.take(&growth.pulse);
-        season.told = lines.told();
+        budget.take(&growth.thread);
+        batch.told = lines.told();
         buffers[0] = growth.buffers;
         end
     }
@@ -235,13 +235,13 @@ fn join<'scope, 'env, G: Game, E: Evaluator<G>>(
     halt: &'env Gate,
 ) {
     for buffers in others {
-        let Growth { game, evaluator, store, root: side, ref pulse, .. } = *first;
-        let pulse = pulse.companion(halt, UNLIMITED);
+        let Growth { game, evaluator, store, root: side, ref thread, .. } = *first;
+        let thread = thread.helper(halt, UNLIMITED);
         let grow = move || {
             let own = std::mem::take(buffers);
-            let mut growth = Growth { game, evaluator, store, root: side, pulse, buffers: own };
+            let mut growth = Growth { game, evaluator, store, root: side, thread, buffers: own };
             while growth.visit(root) {}
-            growth.pulse.leave();
+            growth.thread.leave();
             *buffers = growth.buffers;
         };
         if std::thread::Builder::new().spawn_scoped(scope, grow).is_err() {

@@ -34,8 +34,8 @@ impl Findings {
     }
 }
 
-/// The witness of one connection.
-pub(super) struct Witness<'f> {
+/// The monitor of one connection.
+pub(super) struct InvariantMonitor<'f> {
     findings: &'f Findings,
     seq: u64,
     t_us: u64,
@@ -51,8 +51,8 @@ pub(super) struct Witness<'f> {
     sessions: HashMap<String, Value>,
 }
 
-impl<'f> Witness<'f> {
-    /// The witness of a connection that begins.
+impl<'f> InvariantMonitor<'f> {
+    /// The monitor of a connection that begins.
     pub(super) fn new(findings: &'f Findings) -> Self {
         Self {
             findings,
@@ -383,13 +383,13 @@ mod tests {
     /// What is found in a conversation: requests, then messages.
     fn found(requests: &[Value], messages: &[&str]) -> Vec<&'static str> {
         let findings = Findings::default();
-        let mut witness = Witness::new(&findings);
+        let mut monitor = InvariantMonitor::new(&findings);
         for request in requests {
-            witness.sent(request.to_string().as_bytes());
+            monitor.sent(request.to_string().as_bytes());
         }
         for message in messages {
             let value = serde_json::from_str(message).unwrap_or_default();
-            witness.heard(message.as_bytes(), &value, requests.len() as u64);
+            monitor.heard(message.as_bytes(), &value, requests.len() as u64);
         }
         let found = findings.0.into_inner().unwrap();
         found.into_keys().collect()

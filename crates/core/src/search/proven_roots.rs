@@ -1,7 +1,7 @@
 //! What is decided of the root moves, beside what a search thinks of them: the lines that follow from both.
 
 use crate::score::{Score, Value};
-use crate::search::{Asked, Bound, Found, Line};
+use crate::search::{Bound, Line, SearchParams, SearchResult};
 
 /// The root moves of one question, decided or not.
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub(super) struct Known<M> {
 
 impl<M: Copy + PartialEq> Known<M> {
     /// A question of which nothing is decided.
-    pub(super) fn new(asked: &Asked<M>) -> Self {
-        let moves = asked.moves.iter().map(|&mv| (mv, None)).collect();
-        Self { moves, multipv: asked.multipv, found: Vec::new(), best_try: None }
+    pub(super) fn new(params: &SearchParams<M>) -> Self {
+        let moves = params.moves.iter().map(|&mv| (mv, None)).collect();
+        Self { moves, multipv: params.multipv, found: Vec::new(), best_try: None }
     }
 
     /// Keeps the decided value of a move.
@@ -37,7 +37,7 @@ impl<M: Copy + PartialEq> Known<M> {
     }
 
     /// Keeps what the search found.
-    pub(super) fn learn(&mut self, found: &Found<M>) {
+    pub(super) fn learn(&mut self, found: &SearchResult<M>) {
         self.found.clone_from(&found.lines);
     }
 
@@ -76,7 +76,7 @@ impl<M: Copy + PartialEq> Known<M> {
     }
 
     /// The lines: wins, the quickest first; what is not decided, as the search ranks it; then losses.
-    pub(super) fn lines(&self) -> Found<M> {
+    pub(super) fn lines(&self) -> SearchResult<M> {
         let unsearched = |&(mv, value): &(M, Option<Value>)| {
             let is_new = self.found.iter().all(|line| line.pv[0] != mv);
             is_new.then(|| Line { pv: vec![mv], depth: 0, value: value.map(|value| (value, Bound::Exact)) })
@@ -98,7 +98,7 @@ impl<M: Copy + PartialEq> Known<M> {
             (rank, Some(line.pv[0]) != self.best_try)
         });
         lines.truncate(self.multipv);
-        Found { lines }
+        SearchResult { lines }
     }
 
     /// How many moves are known to win.
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn known(multipv: usize) -> Known<char> {
-        Known::new(&Asked { moves: vec!['a', 'b', 'c', 'd'], multipv })
+        Known::new(&SearchParams { moves: vec!['a', 'b', 'c', 'd'], multipv })
     }
 
     fn told(known: &Known<char>) -> Vec<(char, Option<Score>)> {
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_move_that_is_decided_lost_never_stands_before_one_that_is_not() {
         let mut known = known(1);
-        known.learn(&Found { lines: vec![searched('b', 500)] });
+        known.learn(&SearchResult { lines: vec![searched('b', 500)] });
         assert_eq!(told(&known), [('b', Some(Score::eval(500)))]);
         known.decide('b', loss(20));
         assert_eq!(told(&known), [('a', None)]);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn lines_are_wins_then_what_the_search_found_then_losses() {
         let mut known = known(4);
-        known.learn(&Found { lines: vec![searched('d', 700), searched('a', -300)] });
+        known.learn(&SearchResult { lines: vec![searched('d', 700), searched('a', -300)] });
         known.decide('a', loss(8));
         known.decide('b', win(21));
         let scores = [Score::win_in(21), Score::eval(700), Score::loss_in(8)].map(Some);

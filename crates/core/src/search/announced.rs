@@ -1,18 +1,18 @@
 //! A win that was told, so that it is kept: who tells a win in so many plies has to make it.
 
 use crate::game::{Game, Root};
-use crate::search::Found;
+use crate::search::SearchResult;
 
 /// The win that a search told last, if it told one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Promise {
+pub(super) struct AnnouncedWin {
     /// The hash of the position after the winning move, and the plies left then.
     told: Option<(u64, u32)>,
 }
 
-impl Promise {
-    /// What the lines of an answer promise.
-    pub(super) fn of<G: Game>(game: &G, root: &Root<G>, found: &Found<G::Move>) -> Self {
+impl AnnouncedWin {
+    /// What the lines of an answer announced.
+    pub(super) fn of<G: Game>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>) -> Self {
         let line = &found.lines[0];
         let win =
             line.value.map(|(value, _)| value).filter(|value| value.is_decided() && value.score.is_win());
@@ -62,21 +62,21 @@ mod tests {
             let game = Nim { most };
             let mut root = Root::new(Heap::of(51));
             let value = Value { score: Score::win_in(21), at_least: true, at_most: false };
-            let found = Found::one(1, 0, Some(value));
-            let promise = Promise::of(&game, &root, &found);
-            assert_eq!(promise.left(&game, &root), None, "nothing was played yet");
+            let found = SearchResult::one(1, 0, Some(value));
+            let announced = AnnouncedWin::of(&game, &root, &found);
+            assert_eq!(announced.left(&game, &root), None, "nothing was played yet");
             let mut other = root.clone();
             other.play(&game, 2);
             other.play(&game, 1);
-            assert_eq!(promise.left(&game, &other), None, "another move was played");
+            assert_eq!(announced.left(&game, &other), None, "another move was played");
             root.play(&game, 1);
             root.play(&game, 1);
-            assert_eq!(promise.left(&game, &root), Some(19));
+            assert_eq!(announced.left(&game, &root), Some(19));
             root.play(&game, 1);
             root.play(&game, 1);
             let left = (most == 1).then_some(17);
-            assert_eq!(promise.left(&game, &root), left, "only moves without a choice keep it");
-            assert_eq!(Promise::default().left(&game, &root), None);
+            assert_eq!(announced.left(&game, &root), left, "only moves without a choice keep it");
+            assert_eq!(AnnouncedWin::default().left(&game, &root), None);
         }
     }
 }

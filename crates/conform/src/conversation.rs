@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
-use super::witness::Witness;
 use plyd_protocol::client::{LineError, Lines, is_final_json as is_final};
 
 /// What one connection may write before it is given up: more than any check asks for.
@@ -39,10 +39,10 @@ struct Search {
 }
 
 /// A connection to the server under test.
-pub(super) struct Talk<'w> {
+pub(super) struct Conversation<'w> {
     lines: Lines,
     deadline: Instant,
-    witness: Witness<'w>,
+    monitor: InvariantMonitor<'w>,
     /// Every message so far, in order; a line that is no JSON is null.
     pub log: Vec<Heard>,
     /// Where in the log the finals stand that were not asked for yet.
@@ -72,13 +72,13 @@ pub(super) struct Heard {
     pub message: Value,
 }
 
-impl<'w> Talk<'w> {
+impl<'w> Conversation<'w> {
     /// A connection on which nothing was said yet.
-    pub(super) fn new(lines: Lines, deadline: Instant, witness: Witness<'w>) -> Self {
+    pub(super) fn new(lines: Lines, deadline: Instant, monitor: InvariantMonitor<'w>) -> Self {
         let mut talk = Self {
             lines,
             deadline,
-            witness,
+            monitor,
             log: Vec::new(),
             finals: HashMap::new(),
             faults: VecDeque::new(),
@@ -110,7 +110,7 @@ impl<'w> Talk<'w> {
     pub(super) fn send_line(&mut self, line: &[u8]) -> Checked<Instant> {
         for line in line.split(|&byte| byte == b'\n') {
             self.sent += 1;
-            self.witness.sent(line);
+            self.monitor.sent(line);
             self.remember(line);
         }
         self.lines
@@ -152,7 +152,7 @@ impl<'w> Talk<'w> {
     /// Notes a request whose line was sent in parts.
     pub(super) fn note(&mut self, line: &[u8]) {
         self.sent += 1;
-        self.witness.sent(line);
+        self.monitor.sent(line);
     }
 
     /// Waits for the final message of a request.
@@ -395,7 +395,7 @@ impl<'w> Talk<'w> {
                 line => line.inspect_err(|_| self.ended = true)?,
             };
             let message: Value = serde_json::from_slice(&line.bytes).unwrap_or_default();
-            self.witness.heard(&line.bytes, &message, self.sent);
+            self.monitor.heard(&line.bytes, &message, self.sent);
             if is_final(&message) && self.waits_again(&message, line.at) {
                 self.overloads.push(message);
                 continue;
@@ -458,14 +458,14 @@ impl<'w> Talk<'w> {
             }
             let line = request.to_string().into_bytes();
             self.sent += 1;
-            self.witness.sent(&line);
+            self.monitor.sent(&line);
             self.lines.send(&line)?;
         }
         Ok(())
     }
 }
 
-impl Drop for Talk<'_> {
+impl Drop for Conversation<'_> {
     /// Ends the conversation so that the server's searches are free for the next one; a process is just
     /// killed.
     fn drop(&mut self) {

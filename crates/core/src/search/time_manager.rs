@@ -24,7 +24,7 @@ pub struct Deadlines {
 
 /// What the iterations of one search tell about the time that it needs.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct TimeManager {
     /// When the best move changed last.
     changed_ns: u64,
     score: Option<Score>,
@@ -36,8 +36,8 @@ pub struct Pace {
     spans: [u64; 2],
 }
 
-impl Pace {
-    /// The pace of a search that begins.
+impl TimeManager {
+    /// The time of a search that begins.
     #[must_use]
     pub fn new(now_ns: u64) -> Self {
         let (changed_ns, ended_ns) = (now_ns, now_ns);
@@ -149,11 +149,11 @@ mod tests {
                 let at = |ms: u64| armed_ns + ms * MS;
                 let deadlines =
                     Deadlines { armed_ns, free_ns: at(free), soft_ns: at(soft), hard_ns: at(hard) };
-                let mut pace = Pace::new(armed_ns);
+                let mut time = TimeManager::new(armed_ns);
                 for &(ms, is_same, units) in iterations {
-                    pace.learn(is_same, Score::eval(units * 1000), is_forced, at(ms));
+                    time.learn(is_same, Score::eval(units * 1000), is_forced, at(ms));
                 }
-                let end = (0..=1000).find(|&ms| pace.is_over(&deadlines, at(ms)));
+                let end = (0..=1000).find(|&ms| time.is_over(&deadlines, at(ms)));
                 assert_eq!(end, Some(expected), "{what}");
             }
         }
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn without_a_clock_nothing_ends() {
         let none = Deadlines { armed_ns: 5, free_ns: 0, soft_ns: u64::MAX, hard_ns: u64::MAX };
-        let mut pace = Pace::new(5);
-        pace.learn(true, Score::DRAW, true, 1000 * MS);
-        assert!(!pace.is_over(&none, u64::MAX - 1));
+        let mut time = TimeManager::new(5);
+        time.learn(true, Score::DRAW, true, 1000 * MS);
+        assert!(!time.is_over(&none, u64::MAX - 1));
     }
 }
