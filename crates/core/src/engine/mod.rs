@@ -63,7 +63,7 @@ pub struct Entry {
     pub position_grammar: &'static str,
     /// How a move's text is written.
     pub move_grammar: &'static str,
-    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/perft.rs`.
+    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/it/perft.rs`.
     pub perft: &'static str,
     /// Positions that `plyd bench` searches, with the depth for each.
     pub bench: &'static [Bench],
@@ -257,7 +257,7 @@ pub trait AnyRoot: Send + Sync {
     /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;
     /// Plays random games from here until `plies` plies are checked against what every game promises (see
-    /// `tests/conformance.rs`); gives the number of finished games.
+    /// `tests/it/conformance.rs`); gives the number of finished games.
     ///
     /// # Errors
     /// The first broken promise, in a sentence.

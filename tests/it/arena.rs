@@ -1,14 +1,7 @@
 //! Matches as people run them: the real binary plays against itself.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "arena/matches.rs"]
-mod matches;
-
-use common::{Server, process};
-use matches::{FAST, arena, command, directory, records, records_in, report, timeless};
+use crate::common::{Server, process};
+use crate::matches::{FAST, arena, command, directory, records, records_in, report, timeless};
 use plyd::bridge;
 use plyd::engine::settings;
 use plyd::games::REGISTRY;

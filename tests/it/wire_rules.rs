@@ -1,11 +1,7 @@
 //! The rules through the wire: `inspect`, texts, hashes, records, endings, seeds and sessions' options.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Peer, Random, Server, inspect, texts, with};
+use crate::common::{Peer, Random, Server, inspect, texts, with};
 use serde_json::{Value, json};
 
 const WANTS: [&str; 10] =

@@ -1,14 +1,10 @@
 //! Reading positions: it is bounded, shared out, ended by whoever asked, and the same for whoever asks.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::boards::{Board, SLOW};
-use common::{PATIENCE, Peer, Server, with};
+use crate::common::boards::{Board, SLOW};
+use crate::common::{PATIENCE, Peer, Server, with};
 use serde_json::{Value, json};
 
 /// A question about a slow board, in a session of its own, so that it waits for none of the others.

@@ -1,14 +1,10 @@
 //! The opening of a connection: `hello`, tokens, versions, features, and strangers on the port.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use common::{Server, process};
+use crate::common::{Server, process};
 use serde_json::{Value, json};
 
 /// A `hello` with some fields replaced.

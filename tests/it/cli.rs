@@ -1,15 +1,10 @@
 //! The commands as people and scripts meet them: the real binary, its output and its exit codes.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use common::process;
+use crate::common::process;
 use plyd_protocol::{Envelope, Message};
 use rustix::process::Signal;
 use serde_json::Value;

@@ -1,9 +1,6 @@
 //! What every game's weaker levels keep to: steady answers, few nodes, no win in one missed, no proof that is
 //! none.
 
-// A test that cannot open its own games has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
 use std::cmp::Ordering;
 use std::sync::Arc;
 

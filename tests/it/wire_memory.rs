@@ -1,16 +1,12 @@
 //! Memory is bounded in bytes: floods of large requests, and requests that wait for each other's room.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::boards::{Board, SLOW as SLOW_BOARDS};
-use common::{Server, endless, go, open, place};
+use crate::common::boards::{Board, SLOW as SLOW_BOARDS};
+use crate::common::{Server, endless, go, open, place};
 use serde_json::{Value, json};
 
 /// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does
@@ -246,7 +242,7 @@ fn many_clients_with_large_lines_get_room_in_turns() {
 }
 
 /// Opens sessions until there is no room for one more; how many.
-fn fill_with_sessions(peer: &mut common::Peer, looks: bool, most: usize) -> usize {
+fn fill_with_sessions(peer: &mut crate::common::Peer, looks: bool, most: usize) -> usize {
     for count in 0..most {
         let name = format!("s{count}");
         let opened = peer.ask(&json!({ "id": "n", "cmd": "newgame", "session": name, "game": "l-game" }));

@@ -1,16 +1,11 @@
 //! The golden conversations in `protocol/transcripts` come out the same, by the command that users have for
 //! it.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::process::{self, PLYD};
+use crate::common::process::{self, PLYD};
 
 /// Replays a transcript against a daemon whose limits do not depend on the machine.
 fn replay(file: &Path) -> Output {

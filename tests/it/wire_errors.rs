@@ -1,11 +1,7 @@
 //! Refused lines: each code of the protocol in each case that it names, and what a refusal leaves untouched.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Peer, Server};
+use crate::common::{Peer, Server};
 use serde_json::{Value, json};
 
 const KIB: usize = 1024;
@@ -54,7 +50,7 @@ fn every_row(server: &Server) {
     let mut peer = server.greet(json!({}));
     sessions(&mut peer);
     let mut sent = 0;
-    for row in include_str!("../crates/conform/src/refusals.txt").lines() {
+    for row in include_str!("../../crates/conform/src/refusals.txt").lines() {
         if row.is_empty() || row.starts_with("# ") || row.starts_with("== ") {
             continue;
         }

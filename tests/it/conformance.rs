@@ -1,7 +1,5 @@
 //! Every game of the registry keeps the promises of the trait `Game`; see `AnyRoot::check`.
 
-#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
-
 use plyd::effort::Effort;
 use plyd::game::{Kind, Rules, Setting};
 use plyd::games::REGISTRY;

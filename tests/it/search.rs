@@ -1,8 +1,6 @@
 //! The searches against plain minimax: on random game trees in which players may move twice, chance may
 //! decide, and lines join again.
 
-#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
-
 use plyd::game::{Context, Evaluator, Game, LateMoveReductions, Outcome, Root, Side, Turn};
 use plyd::games::isolation::eval::Race;
 use plyd::games::isolation::notation::Layout;

@@ -1,10 +1,8 @@
 //! The tests of `examples/`, which are written in the languages of the examples: `examples/run-tests`.
 
-mod common;
-
 use std::process::Command;
 
-use common::process;
+use crate::common::process;
 
 /// Whether a command can be run here.
 #[allow(clippy::disallowed_methods, reason = "it ends at once")]

@@ -1,9 +1,6 @@
 //! The shape of the code, as `src/lib.rs` describes it: which crate knows which, and no circle between the
 //! modules of a crate.
 
-// A test that cannot read its own sources has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,7 @@
 //! once.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Random, Server, endless, go, open, place, stop};
+use crate::common::{Random, Server, endless, go, open, place, stop};
 use serde_json::{Value, json};
 
 /// The request under another id.

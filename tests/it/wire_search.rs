@@ -1,11 +1,7 @@
 //! What searches claim, checked through the wire alone: moves, variations, hashes, clocks, reasons.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Peer, Random, Server, inspect, texts, with};
+use crate::common::{Peer, Random, Server, inspect, texts, with};
 use serde_json::{Value, json};
 
 /// Whose rules: the fields that name a game, and a few plies into it.

@@ -1,16 +1,12 @@
 //! Peers that send nonsense, never read, ask for too much or vanish: the process stays, and stays small.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::Stdio;
 use std::time::Instant;
 
-use common::{PATIENCE, Random, Server, process};
+use crate::common::{PATIENCE, Random, Server, process};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -1,16 +1,12 @@
 //! Who may be connected: peers that say nothing, guess tokens or come in crowds keep nobody out.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, Peer, Server, process};
+use crate::common::{PATIENCE, Peer, Server, process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -148,7 +144,7 @@ fn wrong_tokens_are_logged() {
     let mut line = String::new();
     let address = loop {
         assert!(log.read_line(&mut line).unwrap() > 0, "the log tells the port");
-        if let Some(address) = common::listening(&line) {
+        if let Some(address) = crate::common::listening(&line) {
             break address;
         }
     };
@@ -305,7 +301,7 @@ fn a_flood_of_short_lines_leaves_others_their_share() {
         })
         .collect();
     let mut client = server.greet(json!({}));
-    let counted = |client: &mut common::Peer| {
+    let counted = |client: &mut crate::common::Peer| {
         client.result(&json!({ "id": "t", "cmd": "status" }))["counters"]["lines"].as_u64().unwrap()
     };
     // Once the flood runs, between two answers at most a few lines of each of the four are taken.

@@ -3,8 +3,6 @@
 //! Each game brings a file of lines `RULES | POSITION | d1 d2 d3 ...`: rules as `name=value` with commas, or
 //! nothing; the position's text, or nothing for the start; the counts from depth 1 on.
 
-#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing has failed")]
-
 use plyd::effort::Effort;
 use plyd::engine::Counting;
 use plyd::game::{Kind, Rules, Setting};

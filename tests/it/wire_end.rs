@@ -1,13 +1,9 @@
 //! How connections and the process end: end of input, `quit`, signals, and what becomes of searches.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::time::Instant;
 
-use common::{Peer, Server, process};
+use crate::common::{Peer, Server, process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

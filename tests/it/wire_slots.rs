@@ -1,11 +1,7 @@
 //! Sessions and cores: who waits, who is refused, and whose search ends for whose.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Server, endless, first_place, go, open, place, stop};
+use crate::common::{Server, endless, first_place, go, open, place, stop};
 use serde_json::{Value, json};
 
 #[test]

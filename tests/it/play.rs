@@ -1,18 +1,12 @@
 //! `plyd play` as people meet it: in a pseudo-terminal, by keys and by lines, and through a pipe.
 
-// A test that cannot start the command has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "play/terminal.rs"]
-mod terminal;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 use std::sync::Arc;
 
-use common::{Server, process};
+use crate::common::{Server, process};
+use crate::terminal::Terminal;
 use plyd::bridge;
 use plyd::engine::settings;
 use plyd::engine::{AnyRoot, ToMove};
@@ -20,7 +14,6 @@ use plyd::game::Side;
 use plyd::games::REGISTRY;
 use plyd_protocol::Record;
 use rustix::process::{Pid, Signal, kill_process};
-use terminal::Terminal;
 
 /// What gives the terminal back: line by line, the usual screen.
 const GIVEN_BACK: &str = "\x1b[?1049l";

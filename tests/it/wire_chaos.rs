@@ -1,13 +1,9 @@
 //! Random requests without waiting, over several connections: each ends once, and no two messages contradict.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::{HashMap, HashSet};
 
-use common::{Peer, Random, Server};
+use crate::common::{Peer, Random, Server};
 use serde_json::{Value, json};
 
 /// The requests of the storm that a `stop` by their id ends, beside searches.

@@ -1,18 +1,11 @@
 //! `plyd tune` as people run it: the real binary, on a small board.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "common/trials.rs"]
-mod trials;
-
 use std::fs;
 use std::path::Path;
 
+use crate::trials::Trials;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use trials::Trials;
 
 /// Some iterations on a board where games last some moves.
 const TINY: [&str; 14] = [

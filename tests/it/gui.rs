@@ -1,18 +1,13 @@
 //! `plyd gui` and `plyd serve --ws` as people start them: the real binary, what it prints, serves and
 //! refuses.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{ChildStdout, Output, Stdio};
 
-use common::websocket::open;
-use common::{PATIENCE, Peer, Server, process};
+use crate::common::websocket::open;
+use crate::common::{PATIENCE, Peer, Server, process};
 use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;

@@ -2,11 +2,7 @@
 //! and what the cores cannot carry is refused.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Server, endless, first_place, go, open, place, stop, with};
+use crate::common::{Server, endless, first_place, go, open, place, stop, with};
 use serde_json::{Value, json};
 
 /// A client's searches beside which others play: as many as a connection may have in flight.

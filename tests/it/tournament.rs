@@ -1,21 +1,14 @@
 //! Matches of several players, ended and gone on with, and their records shown: the real binary as people run
 //! it.
 
-// A test that cannot start the command or read its own files has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "arena/matches.rs"]
-mod matches;
-
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, process};
-use matches::{FAST, arena, command, directory, read, records, report, timeless};
+use crate::common::{PATIENCE, process};
+use crate::matches::{FAST, arena, command, directory, read, records, report, timeless};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

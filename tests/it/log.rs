@@ -1,17 +1,13 @@
 //! The log is never in the way: stderr that is full, closed or unread costs lines of it and nothing else.
 
 // The functions beside the tests are called by them alone.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::process::{ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use common::{PATIENCE, Peer, go, process};
+use crate::common::{PATIENCE, Peer, go, process};
 use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;
@@ -94,7 +90,7 @@ fn a_daemon_whose_log_broke_goes_on_accepting() {
     let address = loop {
         line.clear();
         assert!(log.read_line(&mut line).unwrap() > 0, "the log tells the port");
-        if let Some(address) = common::listening(&line) {
+        if let Some(address) = crate::common::listening(&line) {
             break address;
         }
     };

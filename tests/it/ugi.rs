@@ -1,17 +1,12 @@
 //! `plyd ugi` as tournament managers meet it: the real binary, bytes in and lines out.
 
-// A test that cannot start the command has nothing better to do than to panic.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
-use common::{PATIENCE, process};
+use crate::common::{PATIENCE, process};
 use plyd::client::Process;
 
 /// A position of Isolation 11x9 that no search decides.
