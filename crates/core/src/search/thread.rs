@@ -201,7 +201,7 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// Adds the nodes of a helper that were not told yet, when it ends.
+    /// Adds the nodes of a helper that were not counted in `shared` yet, when it ends.
     pub fn leave(&self) {
         self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
     }

@@ -1,5 +1,5 @@
 //! Published evaluations of a Colosseum Survival agent (Colak and Zeidan, "COMP 424 Final Project", McGill
-//! University, 2023): from the mover's view, and about the last move where the formula judges a move.
+//! University, 2023): from the mover's view, and about the last move if the formula judges a move.
 
 use super::board::Side as CellSide;
 use super::eval::UNIT;
@@ -24,7 +24,7 @@ pub const NAMES: [Named; 4] = [
 
 /// What a wall beside the opponent is worth.
 const AGGRESSION: i32 = 2;
-/// What it is worth to be able to close the opponent in.
+/// The worth of being able to close the opponent in.
 const WINNING: i32 = 1000;
 
 /// One of the published evaluations, for boards of one size.

@@ -1,11 +1,11 @@
 //! Texts and pictures of IJK: rows from the top joined by `/`, the mover, and what the rules need beside
 //! them.
 //!
-//! Reads untrusted texts; whether a move is legal is the rules' business.
+//! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::board::{Board, Case, LAST, MAX_SIZE, MIN_SIZE, STRIDE, Slide, Tile};
 use super::rules::{Action, Ijk, Move, Position};
-use super::variant::{Skip, Told};
+use super::variant::{Skip, StatedRules};
 use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
@@ -35,7 +35,7 @@ impl Layout {
     /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is not of the grammar, [`OpenError::Impossible`] where no
+    /// [`OpenError::Malformed`] if the text does not follow the grammar, [`OpenError::Impossible`] if no
     /// board has its size, or it awaits a tile that has no room.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let malformed = |message: &str| OpenError::Malformed(message.to_owned());
@@ -94,17 +94,17 @@ impl Layout {
         Ok(Self { size: width, board, mover, last, awaits })
     }
 
-    /// What the text tells of the rules.
+    /// What the text says about the rules.
     #[must_use]
-    pub fn told(&self) -> Told {
-        Told { size: self.size, flips: self.last.is_some(), awaits: self.awaits }
+    pub fn stated_rules(&self) -> StatedRules {
+        StatedRules { size: self.size, flips: self.last.is_some(), awaits: self.awaits }
     }
 
-    /// The position in a game whose rules agree with [`Layout::told`].
+    /// The position in a game whose rules agree with [`Layout::stated_rules`].
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the rules need the cell of the tile placed last and the text does not
-    /// name it, [`OpenError::Impossible`] where it names another than the rules allow.
+    /// [`OpenError::Malformed`] if the rules need the cell of the tile placed last and the text does not name
+    /// it, [`OpenError::Impossible`] if it names a cell that the rules do not allow.
     pub fn position<const CHANCE: bool>(&self, game: &Ijk<CHANCE>) -> Result<Position, OpenError> {
         let flips = game.variant().skip == Skip::Flip;
         match self.last {
@@ -260,7 +260,7 @@ mod tests {
 
     fn read(text: &str) -> Result<String, OpenError> {
         let layout = Layout::parse(text)?;
-        let variant = Variant::choose(&Rules::default(), Some(layout.told()))?;
+        let variant = Variant::choose(&Rules::default(), Some(layout.stated_rules()))?;
         if variant.chance {
             let game = Ijk::<true>::new(variant);
             Ok(game.position_text(&layout.position(&game)?))

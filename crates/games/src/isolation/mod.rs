@@ -144,7 +144,7 @@ const BENCH: &[Bench] = &[
     ),
 ];
 
-/// Solved whole: nothing of the search's or the evaluation's is in their nodes.
+/// Solved completely: search and evaluation have no part in their nodes.
 const fn solved(position: &'static str) -> Bench {
     Bench { rules: "", position, depth: 1, player: (SOLVER, "") }
 }

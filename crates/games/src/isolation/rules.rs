@@ -344,7 +344,7 @@ mod tests {
         }
     }
 
-    /// Whether the mover wins, by trying everything once.
+    /// Whether the mover wins, by trying every line once.
     fn wins<B: Bits>(game: &Isolation<B>, pos: &mut Position<B>, known: &mut HashMap<u64, bool>) -> bool {
         if let Some(&wins) = known.get(&game.hash(pos)) {
             return wins;

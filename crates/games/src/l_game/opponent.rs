@@ -1,5 +1,5 @@
-//! A model of the opponent: who it may be, judged by its replies so far, and what that makes of each drawn
-//! class.
+//! A model of the opponent: who it may be, judged by its replies so far, and the chance of a win that follows
+//! for each drawn class.
 //!
 //! The candidates are shallow searchers (1 and 2 plies) with the published heuristics and parts of them, each
 //! with several rates of blunders, a player that only keeps the value, and a random one. Bayes' rule over the
@@ -33,8 +33,8 @@ const NOTHING: Weights = Weights { moves: 0, other_moves: 0, core: 0, corners: 0
 
 /// How often a candidate plays any move instead of its best.
 const BLUNDER_RATES: [f64; 3] = [0.01, 0.1, 0.3];
-/// What is believed of repeating the last reply in the same class of states before any class came again: as
-/// if it had come `HABIT_PRIOR.1` times, with the same reply `HABIT_PRIOR.0` times.
+/// The prior for repeating the last reply in the same class of states: as if a class had come again
+/// `HABIT_PRIOR.1` times, with the same reply `HABIT_PRIOR.0` times.
 const HABIT_PRIOR: (f64, f64) = (1.5, 2.0);
 /// What a win one move later is worth.
 const PATIENCE: f64 = 0.98;

@@ -1,8 +1,8 @@
 //! What a race is run over: pairs of cells and values, with the solutions that have them and what they
 //! exclude.
 //!
-//! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here:
-//! passes that cancel, and in an outline all solutions but one, or the passes too.
+//! Made once from a position and its solutions. It leaves out what is not asked for, or does not fit: passes
+//! that cancel, and in an outline all solutions but one, or the passes too.
 
 use super::bits::Bits;
 use super::position::{Position, Square};
@@ -11,7 +11,7 @@ use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
 use plyd_core::game::Side;
 
-/// Solutions that a position can tell apart: the empty board of 2x2 has 288.
+/// The most solutions that a position can distinguish: the empty board of 2x2 has 288.
 pub const SOLUTIONS: usize = Bits::<5>::CAPACITY;
 
 /// How much of the rules a race keeps.
@@ -36,7 +36,7 @@ pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
     pub(super) classes: Vec<Vec<Bits<W>>>,
     pub(super) is_exact: bool,
     pub(super) is_bound: bool,
-    /// Whether all legal moves are among the pairs, so that their number tells the number of passes.
+    /// Whether all legal moves are among the pairs, so that their number gives the number of passes.
     pub(super) is_counted: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Pair<const W: usize, const S: usize> {
     pub(super) cell: usize,
     /// The solutions that have the value in the cell.
     pub(super) solutions: Bits<S>,
-    /// The pairs that are legal no more once this one fills its cell.
+    /// The pairs that are no longer legal once this one fills its cell.
     pub(super) kills: Bits<W>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Cell<const C: usize> {
 }
 
 impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
-    /// The pairs of a position with these solutions, and where the race stands; none where they do not fit.
+    /// The pairs of a position with these solutions, and where the race stands; none if they do not fit.
     ///
     /// They are exact if all solutions are given and `rules` asks for it.
     pub(super) fn of(
@@ -173,7 +173,7 @@ fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize
     let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
     let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
-    // To kill is mutual.
+    // Killing is mutual.
     let mut killed: Vec<(Bits<W>, Bits<W>)> = Vec::new();
     for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
         let killers = pair.kills & fills;
