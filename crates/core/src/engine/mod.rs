@@ -84,8 +84,8 @@ impl Entry {
     }
 }
 
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If neither the
-/// bounds of the rules nor the effort suffice to find out whether a start is possible, it is opened, and
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
+/// cannot find out, within their bounds and the effort, whether a start is possible, it is opened, and
 /// [`AnyRoot::doubt`] says so.
 ///
 /// # Errors
@@ -294,7 +294,7 @@ pub trait AnyRoot: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// At which point the work of the rules ended before they knew what a position is.
+/// What the rules had not found out about a position when their work ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doubt {
     /// Whether the start is possible.

@@ -51,7 +51,7 @@ pub struct Learning {
     pub rate: f64,
 }
 
-/// The share of a likelihood `e` to the power of `x` to one.
+/// The logistic function: the probability at odds of `e` to the power of `x` to one.
 #[must_use]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))

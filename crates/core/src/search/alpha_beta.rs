@@ -162,7 +162,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let key = if tabled { self.key(game.hash(pos)) } else { 0 };
         let known = if tabled { self.table.get(key) } else { None };
         // With an open window a line is wanted, which the table does not have. Below a chance node windows
-        // are open though no line goes there, because averaged values must be of one depth.
+        // are open though no line is wanted; there averaged values must be of one depth.
         let is_usable =
             |entry: &Entry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
         if let Some(value) = known.filter(is_usable).and_then(|entry| {

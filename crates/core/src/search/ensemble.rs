@@ -46,7 +46,7 @@ pub trait Draw: Game {
 const MEMBERS: usize = 8;
 /// What the search of the game itself gets before the drawn games.
 const FIRST_NODES: u64 = 40_000;
-/// The largest part of the move's time and nodes that it gets.
+/// It gets at most one part in so many of the move's time and nodes.
 const FIRST_PART: u64 = 8;
 
 /// Searches of drawn games, averaged, after a short search of the game itself.
@@ -82,7 +82,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
     #[must_use]
     pub fn new(game: &G, evaluator: E, options: &Options) -> Self {
         let (low, high) = evaluator.range();
-        // Both share what is granted.
+        // Both share the memory that is granted.
         let half = Options { hash_mb: (options.hash_mb / 2).max(1), ..options.clone() };
         Self {
             whole: Iterate::new(game, evaluator.clone(), &half),
@@ -160,7 +160,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
             time.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
             best = Some(first.mv);
             if is_settled {
-                // To a depth that is asked for nothing can change.
+                // If a depth was asked for, nothing can change any more.
                 return (limit < MAX_DEPTH).then_some(End::Limit);
             }
         }

@@ -30,8 +30,8 @@ pub trait Prover<G: Game>: Send {
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
-    /// In which order moves are worth deciding; smaller is first. A search that announced a win has to find
-    /// it again two plies later, so the order is the one in which positions themselves are decided.
+    /// The order in which moves are worth deciding; smaller is first. A search that announced a win has to
+    /// find it again two plies later, so the order is the one in which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 
     /// Forgets everything.
@@ -41,7 +41,7 @@ pub trait Prover<G: Game>: Send {
 /// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and if
 /// the search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
-/// The largest part of the move's time that it gets.
+/// It gets at most one part in so many of the move's time.
 const FIRST_PART: u64 = 16;
 /// What the search gets to find the best try of a lost position.
 const TRY_NODES: u64 = 3_000_000;
@@ -52,7 +52,7 @@ const NODES_A_MS: u64 = 4_000;
 const PART: u64 = 45;
 /// The same for a position that is known to be won: twice as much, so that an announced win is found again
 /// two plies later even if the machine is busier then.
-const PART_PROMISED: u64 = 90;
+const PART_ANNOUNCED: u64 = 90;
 /// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
 /// positions stay within a factor of ten of what is expected of them, on either side.
 const HOPE: u64 = 4;
@@ -104,7 +104,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
             self.announced = AnnouncedWin::default();
         }
         self.search.begin();
-        let promised = self.announced.left(game, root);
+        let announced = self.announced.left(game, root);
         let shared = AtomicU64::new(0);
         let known = at_sight(game, root, params, &self.prover);
         let mut work = Work { game, root, known, roots: Roots::new(game, root, params), publish };
@@ -120,14 +120,14 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         let mut end = first;
         if first.is_none() && !work.known.is_answered() {
             // To keep an announced win the prover must have a core; the search could only take one away.
-            end = if self.threads > 1 && promised.is_none() {
+            end = if self.threads > 1 && announced.is_none() {
                 self.beside(&mut work, &mut budget)
             } else {
-                self.in_turn(&mut work, &mut budget, promised)
+                self.in_turn(&mut work, &mut budget, announced)
             };
         }
         if end.is_none() {
-            let is_late = promised.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
+            let is_late = announced.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
             end = if self.exact || is_late {
                 self.look_for_distance(&mut work, params, &mut budget)
             } else if work.known.wants_try() {
@@ -227,11 +227,11 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         &mut self,
         work: &mut Work<'_, G>,
         budget: &mut SearchBudget<'_>,
-        promised: Option<u32>,
+        announced: Option<u32>,
     ) -> Option<End> {
         // What was proven before its first move needs no more work than it did then.
-        let (expected, percent) = match promised {
-            Some(_) => (0, PART_PROMISED),
+        let (expected, percent) = match announced {
+            Some(_) => (0, PART_ANNOUNCED),
             None => (self.prover.expected_nodes(work.game, &work.root.pos), PART),
         };
         let mut turn = FIRST_TURN;
@@ -359,7 +359,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         let mut roots = Roots::new(work.game, work.root, params);
         let end = self.search.stretch(work.game, work.root, &mut roots, budget, work.publish);
         work.known.learn(&roots.found());
-        // Whatever else ended it, the question is answered.
+        // Whatever ended it, the question is answered.
         end.filter(|&end| end == End::Stopped)
     }
 

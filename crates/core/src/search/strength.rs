@@ -63,7 +63,7 @@ pub fn build<G: Game, E>(
         let options = Options {
             depth: Some(options.depth.map_or(sight, |depth| depth.min(sight))),
             threads: 1,
-            // The usual and the hasty player share what is granted.
+            // The usual and the hasty player share the memory that is granted.
             hash_mb: (options.hash_mb / 2).max(1),
             deterministic: true,
             ..options.clone()
@@ -107,10 +107,10 @@ impl<G: Game> Searcher<G> for Weakened<G> {
         control.cap_nodes(*nodes);
         let (mut found, end) = player.search(game, root, params, control, &mut |found| {
             let mut found = found.clone();
-            found.lines.iter_mut().for_each(promise_nothing);
+            found.lines.iter_mut().for_each(announce_nothing);
             publish(&found);
         });
-        found.lines.iter_mut().for_each(promise_nothing);
+        found.lines.iter_mut().for_each(announce_nothing);
         let end = if end == End::Proven && !is_proven(&found) { End::Limit } else { end };
         (found, end)
     }
@@ -123,7 +123,7 @@ impl<G: Game> Searcher<G> for Weakened<G> {
 
 /// Keeps only proven losses, and a win by the move itself: a player that may be hasty next time can announce
 /// nothing else.
-fn promise_nothing<M>(line: &mut Line<M>) {
+fn announce_nothing<M>(line: &mut Line<M>) {
     if let Some((value, _)) = &mut line.value
         && !(value.score.is_loss() || value.score == Score::win_in(1))
     {

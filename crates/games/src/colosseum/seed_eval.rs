@@ -17,7 +17,7 @@ pub const NAMES: [Named; 4] = [
     Named { name: "aggression", about: "Published: 2 for a last move that put a wall beside the opponent." },
     Named {
         name: "winning",
-        about: "Published: 1000 where the opponent has walls on three sides and the mover can reach the fourth.",
+        about: "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
     },
     Named { name: "seed", about: "Published: the sum of `reachable`, `aggression` and `winning`." },
 ];

@@ -14,7 +14,7 @@ pub const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `
      the rule skip=flip a space and the cell of the tile placed last follow, such as `a1`, which it always is with mode=nondet. A \
      position that awaits the mover's tile ends in ` ~`.";
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` where the rules have it. With mode=nondet the cell \
+pub const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` if the rules have it. With mode=nondet the cell \
      of the next mover's tile follows as a chance ply, `~c4`: column letter and row number from the top left, `a1`; none where \
      the board is full or after a flip.";
 
@@ -164,9 +164,7 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
         match (slide, letter) {
             (Some(slide), _) => Ok(Move::slide(Slide::ALL[slide])),
             (None, Some('S')) => Ok(Move::SKIP),
-            (None, _) => {
-                Err("a move is one of `U`, `D`, `L`, `R`, or `S` where the rules have it".to_owned())
-            }
+            (None, _) => Err("a move is one of `U`, `D`, `L`, `R`, or `S` if the rules have it".to_owned()),
         }
     }
 

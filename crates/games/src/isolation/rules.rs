@@ -195,7 +195,7 @@ impl<B: Bits> Game for Isolation<B> {
         self.board.cells()
     }
 
-    /// Freedom first: the open cells next to the target, and twice one more where the opponent wanted the
+    /// Freedom first: the open cells that the target reaches, plus two if the opponent could go to the
     /// target.
     #[inline]
     fn order(&self, pos: &Position<B>, mv: Target) -> i32 {

@@ -36,8 +36,8 @@ const BLUNDER_RATES: [f64; 3] = [0.01, 0.1, 0.3];
 /// The prior for repeating the last reply in the same class of states: as if a class had come again
 /// `HABIT_PRIOR.1` times, with the same reply `HABIT_PRIOR.0` times.
 const HABIT_PRIOR: (f64, f64) = (1.5, 2.0);
-/// What a win one move later is worth.
-const PATIENCE: f64 = 0.98;
+/// The discount of a win that comes one move later.
+const DISCOUNT: f64 = 0.98;
 /// How many moves of each side value iteration looks ahead.
 const HORIZON: u32 = 30;
 /// The change below which value iteration has settled.
@@ -97,7 +97,7 @@ impl Opponent {
             let mut change: f64 = 0.0;
             for &class in &drawn {
                 let best = self.graph.successors(class).iter().map(|&next| theirs[usize::from(next)]);
-                let chance = PATIENCE * best.fold(0.0, f64::max);
+                let chance = DISCOUNT * best.fold(0.0, f64::max);
                 change = change.max((chance - ours[class]).abs());
                 ours[class] = chance;
             }

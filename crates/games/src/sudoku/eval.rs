@@ -23,7 +23,7 @@ const ALONE: Spec = weights::spec(
     "land_alone",
     0,
     2000,
-    "Of `parity` where players are bound to cells: what a cell is worth that only one of them can come to.",
+    "Of `parity`, if players are bound to cells: the worth of a cell that only one of them can come to.",
 );
 const NEARER: Spec =
     weights::spec(FILE, "land_nearer", 0, 500, "The same of a cell that one of them comes to sooner.");

@@ -197,7 +197,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
             race.open -= completed as u8;
             race.margin += if race.mover == Side::First { points } else { -points };
             race.empty.remove(pair.cell);
-            race.legal &= !pair.kills;
+            race.legal &= !pair.excludes;
             if self.data.is_bound {
                 let reached = &mut race.reached[before.mover.index()];
                 *reached |= self.data.cells[pair.cell].near;

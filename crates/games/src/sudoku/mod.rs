@@ -73,12 +73,12 @@ pub static ENTRY: Entry = Entry {
     evaluators: &[
         Named {
             name: "parity",
-            about: "Points, and 3 for whom the parity of cells and passes favours; reach where cells are bound.",
+            about: "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
         },
         Named { name: "score", about: "The mover's points less the opponent's." },
         Named {
             name: "fewer-filled",
-            about: "Points, and a tenth of the mean emptiness of all regions where the root's side is to move.",
+            about: "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
         },
     ],
     players: &[

@@ -47,7 +47,7 @@ pub(super) struct Pair<const W: usize, const S: usize> {
     /// The solutions that have the value in the cell.
     pub(super) solutions: Bits<S>,
     /// The pairs that are no longer legal once this one fills its cell.
-    pub(super) kills: Bits<W>,
+    pub(super) excludes: Bits<W>,
 }
 
 pub(super) struct Cell<const C: usize> {
@@ -113,9 +113,9 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
                 mv,
                 cell,
                 solutions,
-                kills: numbered()
+                excludes: numbered()
                     .filter(|(_, other)| excludes(mv, other.1))
-                    .fold(Bits::EMPTY, |kills, (number, _)| kills | Bits::single(number)),
+                    .fold(Bits::EMPTY, |set, (number, _)| set | Bits::single(number)),
             })
             .collect();
         let at = |cell: u16| places.binary_search(&cell.into()).ok();
@@ -167,20 +167,20 @@ fn fresh(game: &Sudoku, pos: &Position) -> u32 {
     game.grid().all_values() & !pos.squares().iter().fold(0, |values, square| values | seen(square))
 }
 
-/// The classes, of two members or more, of pairs without the solution that the same fills of the solution
-/// kill.
+/// The classes, of two members or more, of passes under the solution that are excluded by the same fills of
+/// it.
 fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
     let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
     let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
-    // Killing is mutual.
-    let mut killed: Vec<(Bits<W>, Bits<W>)> = Vec::new();
+    // Exclusion is mutual.
+    let mut excluded: Vec<(Bits<W>, Bits<W>)> = Vec::new();
     for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
-        let killers = pair.kills & fills;
-        match killed.iter_mut().find(|class| class.0 == killers) {
+        let by = pair.excludes & fills;
+        match excluded.iter_mut().find(|class| class.0 == by) {
             Some((_, class)) => class.insert(number),
-            None => killed.push((killers, Bits::single(number))),
+            None => excluded.push((by, Bits::single(number))),
         }
     }
-    killed.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
+    excluded.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
 }

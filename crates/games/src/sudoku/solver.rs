@@ -60,7 +60,7 @@ impl Solver {
     /// equal answers, unless the effort ends the work before.
     pub fn solve(&self, board: &[u8], hint: &[u8], nodes: &mut u64, effort: &Effort) -> Solved {
         let mut found = None;
-        let mut patience = FIRST_PATIENCE;
+        let mut restart_after = FIRST_RESTART;
         let clues = board.iter().filter(|&&value| value != 0).count() as u64;
         let set_up = 1 + clues / CLUES_A_NODE;
         for attempt in 0.. {
@@ -69,7 +69,7 @@ impl Solver {
                 return Solved::Unknown;
             }
             let guesses = &mut *nodes;
-            let mut rest = patience.min(*guesses);
+            let mut rest = restart_after.min(*guesses);
             let given = rest;
             let order = Order { hint, random: (attempt > 0).then(|| SplitMix64::new(attempt)) };
             let searched = self.run(board, order, &mut rest, effort, &mut |solution| {
@@ -86,9 +86,9 @@ impl Solver {
             if *guesses == 0 || effort.was_cut() {
                 return Solved::Unknown;
             }
-            patience = patience.saturating_mul(2);
+            restart_after = restart_after.saturating_mul(2);
         }
-        unreachable!("patience grows past every limit")
+        unreachable!("the restart limit grows past every limit")
     }
 
     /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor
@@ -126,7 +126,7 @@ impl Solver {
 }
 
 /// The guesses after which a search restarts for the first time.
-const FIRST_PATIENCE: u64 = 100;
+const FIRST_RESTART: u64 = 100;
 
 /// Clues that are placed in the time of a guess, when a board is set up: 3 to 10, by the size of the board.
 const CLUES_A_NODE: u64 = 4;

@@ -18,7 +18,7 @@ const EXPLORE: f64 = 1.5;
 /// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the
 /// best.
 const TEMPERATURE: f64 = 0.4;
-/// What is proven of the best of no moves.
+/// What is proven of the best move if there are none.
 const NOTHING: (Score, Score) =
     (Score::from_raw(-Score::INFINITE.raw()), Score::from_raw(-Score::INFINITE.raw()));
 /// How finely branches are distinguished: so many parts of an advantage that decides a game.
@@ -234,9 +234,9 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(())
     }
 
-    /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once,
-    /// and moves that lose at once beside others. Gives the best value at sight, and what is proven of the
-    /// best that was dropped.
+    /// Drops branches that need not be tried, and keeps what that proves. It keeps only the best branch if
+    /// that wins at once or all lose at once, and else drops those that lose at once. Gives the best value at
+    /// sight, and what is proven of the best that was dropped.
     fn keep_what_matters(&mut self, node: &Node<G::Move>) -> (Score, (Score, Score)) {
         let rated = &mut self.buffers.rated;
         let (_, best) = rated[0];
