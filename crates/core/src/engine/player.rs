@@ -75,8 +75,7 @@ fn lines<G: Playable>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>, i
     found.lines.iter().map(|found| line(game, root, found, is_sure)).collect()
 }
 
-/// A line; it ends with a move of which the rules did not find out what it does, since the next may not be
-/// legal then.
+/// A line; it ends with a move whose effect the rules did not find out, since the next may not be legal then.
 fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Line<G::Move>, is_sure: bool) -> Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());

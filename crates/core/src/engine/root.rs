@@ -282,7 +282,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
             places.mark((excludemoves, Place::ExcludeMove), &mut wanted, false, effort)?;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
-        // Of equal moves the first: `max_by_key` would give the last.
+        // The first of equal moves: `max_by_key` would give the last.
         let at_sight = |&&index: &&usize| self.game.at_sight(&self.root.pos, legal[index]);
         let Some(&first) = indexes.iter().rev().max_by_key(at_sight) else {
             return Err(Fault::illegal(Place::ExcludeMoves, "no move is left to search"));

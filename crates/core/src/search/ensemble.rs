@@ -7,7 +7,7 @@
 //! "GIB: Imperfect information in a computationally challenging game", 2001). What chance does first decides
 //! most: behind each move the games take outcomes that are spread evenly over all of them (systematic
 //! sampling). It proves nothing: what is proven comes from a search of the game itself, which looks a few
-//! plies far first, and goes on where all drawn games are decided.
+//! plies far first, and goes on if all drawn games are decided.
 
 use std::sync::atomic::AtomicU64;
 
@@ -21,7 +21,7 @@ use crate::search::thread::SearchBudget;
 use crate::search::time_manager::TimeManager;
 use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
-/// A game of chance of which drawn games can be made.
+/// A game of chance that can make drawn games of itself.
 pub trait Draw: Game {
     /// The game in which chance is drawn beforehand; its positions await no outcome.
     type Drawn: Game<Position = Self::Position, Move = Self::Move>;

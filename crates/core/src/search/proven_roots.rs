@@ -8,7 +8,7 @@ use crate::search::{Bound, Line, SearchParams, SearchResult};
 pub(super) struct Known<M> {
     moves: Vec<(M, Option<Value>)>,
     multipv: usize,
-    /// What the search found last, of whichever moves it was asked for.
+    /// What the search found last, about whichever moves it was asked to search.
     found: Vec<Line<M>>,
     /// The move to play in a lost position, if theory has one.
     best_try: Option<M>,

@@ -53,8 +53,8 @@ const PART: u64 = 45;
 /// The same for a position that is known to be won: twice as much, so that an announced win is found again
 /// two plies later even if the machine is busier then.
 const PART_ANNOUNCED: u64 = 90;
-/// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
-/// positions stay within a factor of ten of what is expected of them, on either side.
+/// A prover is worth starting if it is expected to need at most so many times what it gets: nine of ten
+/// positions need between a tenth and ten times what is expected.
 const HOPE: u64 = 4;
 /// The same for a thread of its own, which costs the search only a helper.
 const HOPE_BESIDE: u64 = 16;
@@ -151,7 +151,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
 }
 
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
-    /// The time that is left for the move, in nanoseconds, where a clock may decide anything.
+    /// The time that is left for the move, in nanoseconds, if a clock may decide anything.
     fn left_ns(&self, control: &Control) -> Option<u64> {
         let soft = control.soft_ns();
         (soft != UNLIMITED && !self.deterministic).then(|| soft.saturating_sub(clock::now_ns()))
@@ -187,7 +187,7 @@ impl<G: Game> Work<'_, G> {
         end
     }
 
-    /// The first budget of the search, of all moves. Where moves are known to win, as after an announced win,
+    /// The first budget of the search, of all moves. If moves are known to win, as after an announced win,
     /// they are published before anything else, and only wins that the search finds itself replace them: a
     /// thread that is not scheduled until the time is up answers what it published last. Their values are
     /// left out, because a proven one would end the search before it sees a shorter win.

@@ -1,7 +1,7 @@
-//! Any player made weaker or more various: the options `level` and `variety`.
+//! Any player made weaker or more varied: the options `level` and `variety`.
 //!
 //! A weaker player sees less far, is less sure of which of its moves is best, and now and then moves like a
-//! beginner; it never waits. A various one draws among the moves that its search values alike. What is drawn
+//! beginner; it never waits. A varied one draws among the moves that its search values alike. What is drawn
 //! comes from the seed and the position, and a weaker player forgets each search, so that equal questions get
 //! equal answers. How much each level is weakened is the games' business.
 
@@ -52,7 +52,7 @@ pub fn build<G: Game, E>(
         } else {
             Box::new(RandomizedPlayer {
                 player,
-                taste: SelectionNoise { wavers: 0, variety },
+                noise: SelectionNoise { wavers: 0, variety },
                 seed: options.seed,
             })
         });
@@ -68,12 +68,12 @@ pub fn build<G: Game, E>(
             deterministic: true,
             ..options.clone()
         };
-        let various = RandomizedPlayer {
+        let randomized = RandomizedPlayer {
             player: make(&options)?,
-            taste: SelectionNoise { wavers, variety },
+            noise: SelectionNoise { wavers, variety },
             seed: options.seed,
         };
-        Ok((various, nodes))
+        Ok((randomized, nodes))
     };
     let (usual, hasty) = (shortsighted(weakening)?, shortsighted(beginner)?);
     Ok(Box::new(Weakened { usual, hasty, haste: weakening.hasty, seed: options.seed }))
@@ -144,7 +144,7 @@ fn draws<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
 /// A player that chooses among its best lines.
 struct RandomizedPlayer<G: Game> {
     player: Box<dyn Searcher<G>>,
-    taste: SelectionNoise,
+    noise: SelectionNoise,
     seed: u64,
 }
 
@@ -153,7 +153,7 @@ struct RandomizedPlayer<G: Game> {
 struct SelectionNoise {
     /// As [`Weakening::wavers`].
     wavers: u32,
-    /// As [`Options::variety`]; counts where the player does not waver.
+    /// As [`Options::variety`]; counts if the player does not waver.
     variety: u32,
 }
 
@@ -166,19 +166,19 @@ impl<G: Game> Searcher<G> for RandomizedPlayer<G> {
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> (SearchResult<G::Move>, End) {
-        if self.taste.is_strict() {
+        if self.noise.is_strict() {
             return self.player.search(game, root, params, control, publish);
         }
         // One draw a search, so that the choice is steady while lines improve.
         let draw = draws(game, root, self.seed).next() >> 32;
         let multipv = params.multipv.max(LINES.min(params.moves.len()));
         let wide = SearchParams { moves: params.moves.clone(), multipv };
-        let taste = self.taste;
+        let noise = self.noise;
         let choose = |found: &SearchResult<G::Move>| {
             let mut found = found.clone();
             let scores = scores(&found.lines[..LINES.min(found.lines.len())]);
             let chosen =
-                if taste.wavers > 0 && is_clear::<G>(&found) { 0 } else { taste.choose(&scores, draw) };
+                if noise.wavers > 0 && is_clear::<G>(&found) { 0 } else { noise.choose(&scores, draw) };
             reorder(&mut found, chosen);
             found.lines.truncate(params.multipv);
             (found, scores[chosen] == scores[0])

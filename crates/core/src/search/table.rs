@@ -187,7 +187,7 @@ impl Table {
             if data == 0 || slot.check.load(Relaxed) ^ data == key {
                 if data != 0 {
                     let old = unpack(data);
-                    // What is proven for good is not given up for a guess, and a known best move stays.
+                    // A proven value is not given up for a guess, and a known best move stays.
                     if old.value.is_exact() && !entry.value.is_exact() {
                         return;
                     }

@@ -287,7 +287,7 @@ pub fn is_lost<G: Game>(score: Score) -> bool {
 }
 
 /// Whether a proven value settles everything that the game's rules optimise: the margin in games that score,
-/// who wins elsewhere.
+/// the winner in others.
 #[must_use]
 pub fn is_settled<G: Game>(value: Value) -> bool {
     if G::SCORED { value.is_exact() } else { value.is_decided() }

@@ -83,7 +83,7 @@ impl TimeManager {
     /// The share of the planned time that the search takes, in percent.
     fn percent(&self, armed_ns: u64, planned: u64) -> u64 {
         if self.is_forced {
-            // Enough for a line, of which the reply can be pondered.
+            // Enough for a line with a reply, which can be pondered.
             return 5;
         }
         if self.drop >= PLUNGE {

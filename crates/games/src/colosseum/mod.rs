@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The lines of a player with an evaluation, of so many moves, all or some that it may choose from.
+    /// The lines of a player with an evaluation, for so many moves, chosen from all or some.
     fn lines(
         root: &dyn AnyRoot,
         (player, eval): (&str, &str),

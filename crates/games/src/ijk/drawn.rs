@@ -158,7 +158,7 @@ mod tests {
         capped(size, 30_000)
     }
 
-    /// The game that ends after so many plies.
+    /// The game, ending after so many plies.
     fn capped(size: i64, plies: i64) -> Ijk<true> {
         let rules = vec![
             ("size", plyd_core::game::Setting::Int(size)),

@@ -6,7 +6,8 @@ use crate::bits::Bits;
 
 /// Boards of more cells have no table: a key holds the open cells in 112 bits and both tokens.
 const MOST_CELLS: usize = 112;
-/// Entries that share a place. Of the two oldest the one with fewer open cells makes room: it took less work.
+/// Entries that share a place. Of the two oldest, the one with fewer open cells is replaced: it took less
+/// work.
 const WAYS: usize = 4;
 /// A table of so many entries stays in a core's own cache: on 7x7 a larger one finds 3 % more and makes the
 /// search take 1.5 times as long.

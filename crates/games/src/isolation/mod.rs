@@ -1,4 +1,4 @@
-//! Knight Isolation: two knights, every cell usable once, who cannot move loses.
+//! Knight Isolation: two knights, every cell usable once; a player who cannot move loses.
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,

@@ -80,7 +80,8 @@ mod tests {
         }
     }
 
-    /// Searches without a clock, and checks that what is published is legal, and in the end what is returned.
+    /// Searches without a clock, and checks that what is published, and at the end what is returned, is
+    /// legal.
     fn search(
         searcher: &mut dyn Searcher<Isolation<u64>>,
         game: &Isolation<u64>,

@@ -146,7 +146,7 @@ pub fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) ->
     };
     let (loser, ahead) = if won { (pos.mover().other(), 1) } else { (pos.mover(), 0) };
     let cells = (reach(pos.mover()) | reach(pos.mover().other())).len();
-    // The loser's moves and as many of the winner's, who starts if it is the mover; each takes a cell.
+    // The loser's moves and as many of the winner's, who starts if it is the mover; each uses up a cell.
     let pairs = moves(loser, reach(loser)).min(cells.saturating_sub(ahead) / 2);
     2 * pairs + ahead
 }

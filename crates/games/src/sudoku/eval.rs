@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// What is good for one is as bad for the other, at every position of random games.
+    /// Swapping the sides keeps the value for the mover, at every position of random games.
     #[test]
     fn land_is_worth_the_same_from_both_sides() {
         let mut unsettled = 0;

@@ -422,7 +422,7 @@ mod tests {
         let short = "2 2 1 2 0 . 0 0 0 0 0 . . . . . 2 1;mover 1;scores 0 0";
         let long = "2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1";
         assert_eq!(open(short).as_deref(), Ok(long));
-        // Who cannot play is skipped, and lists are put in order.
+        // A player who cannot play is skipped, and lists are put in order.
         let skipped = "2 2 . . . . . . . . . . . . . . . . ; mover 1 ; allowed1 ; allowed2 3,3 3,0 3,3";
         assert!(open(skipped).unwrap().ends_with("mover 2 ; allowed1 ; allowed2 3,0 3,3"));
     }

@@ -1,4 +1,4 @@
-//! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
+//! Competitive Sudoku: two players fill one puzzle, and completing rows, columns and blocks scores.
 //!
 //! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle) with
 //! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),

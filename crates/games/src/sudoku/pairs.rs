@@ -89,7 +89,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
                 moves.push((at, Fill { cell: cell as u16, value }, having(cell, value, known), is_taboo));
             }
         }
-        // What fills comes first, then what is taboo already, then what may become taboo.
+        // Moves that fill come first, then moves that are taboo already, then moves that may become taboo.
         moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
         let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
         let is_counted = solutions.are_all && rules != Extent::Fills;
@@ -132,7 +132,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
             cells.fold(Bits::EMPTY, |set, (at, _)| set | Bits::single(at))
         });
         let is_bound = game.is_bound();
-        // A pass can be answered only by who may play its twin.
+        // A pass can be answered only by a player who may play its twin.
         let cancels = !is_bound && rules != Extent::EveryMove;
         let data = Self {
             cells: cells.collect(),

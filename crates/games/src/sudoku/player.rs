@@ -53,7 +53,7 @@ where
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<Fill>),
     ) -> (SearchResult<Fill>, End) {
-        // There is no race without a solution, for a board larger than any race, or if none of its moves is
+        // There is no race without a solution, on a board larger than any race, or if none of its moves is
         // asked for.
         let seed = self.options.seed;
         let greedy = |publish: &mut dyn FnMut(&SearchResult<Fill>)| {

@@ -176,7 +176,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Where to begin among so many.
+    /// The index to begin with among so many.
     pub(super) fn start(&mut self, among: usize) -> usize {
         self.random.as_mut().map_or(0, |random| random.below(among))
     }
@@ -270,8 +270,8 @@ mod tests {
         assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
     }
 
-    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without
-    /// a bound, in as many nodes.
+    /// However few nodes there are, and whenever the work is cut short, decisions equal those without a
+    /// bound, and take as many nodes.
     #[test]
     fn bounded_work_decides_rightly_or_not_at_all() {
         let (mut decided, mut unknown) = ([0; 2], 0);

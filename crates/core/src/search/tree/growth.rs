@@ -308,7 +308,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         }
     }
 
-    /// Draws from the children what is proven of a node; whether that is more than before.
+    /// Infers from the children what is proven of a node; says whether that is more than before.
     fn tighten(&self, id: NodeId) -> bool {
         let node = self.store.node(id);
         let Some(branches) = node.branches() else { return false };

@@ -144,7 +144,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
         let mut best: Option<(Rank, NodeId, &Node<G::Move>)> = None;
         for (child, node) in self.store.children(id) {
             let rank = self.rank(node, is_chance, bar);
-            // Of equals the likelier.
+            // Among equals, the likelier.
             if best.is_none_or(|(known, _, other)| {
                 rank > known || (rank == known && node.branch() < other.branch())
             }) {

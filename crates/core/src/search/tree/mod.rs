@@ -23,7 +23,7 @@ use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITE
 
 /// The visits of a search before further threads join it: starting them costs as much time.
 const ALONE: u32 = 32;
-/// Visits between two looks at the lines: each look is after so many parts more than the last.
+/// The lines are looked at again once the visits have grown by one part in so many.
 const LOOK_PARTS: u32 = 16;
 /// How full a pruned tree may be, in parts per million, so that it is worth pruning again.
 const ROOMY_PPM: u32 = 750_000;
