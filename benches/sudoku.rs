@@ -110,7 +110,7 @@ fn first_answers(game: &Sudoku, pos: &Position) -> [Duration; 2] {
 fn open(text: &str) -> Result<(Sudoku, Position), Box<dyn Error>> {
     let layout = Layout::parse(text).map_err(|error| format!("{error:?}"))?;
     let rules = Rules::new(Vec::new());
-    let game = Choice::new(&rules, Some(&layout.told())).map(Sudoku::new);
+    let game = Choice::new(&rules, Some(&layout.stated_rules())).map(Sudoku::new);
     let game = game.map_err(|error| format!("{error:?}"))?;
     let pos = layout.position(&game).map_err(|error| format!("{error:?}"))?;
     Ok((game, pos))

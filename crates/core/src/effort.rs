@@ -1,7 +1,7 @@
-//! How much one question may compute, and how whoever asked it ends that early.
+//! How much one question may compute, and how the asker ends it early.
 //!
-//! The rules of a game look at an [`Effort`] where their work has no bound of its own. Knows no clock, no
-//! game and no client: who raises an [`Interrupt`], and when, is decided elsewhere.
+//! The rules of a game look at an [`Effort`] when their work has no bound of its own. Knows no clock, no game
+//! and no client: others decide when to raise an [`Interrupt`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -46,7 +46,7 @@ impl Interrupt {
 /// What the work on one question may take, in steps of about a microsecond: nodes of a solver, or moves to
 /// play.
 ///
-/// All of it is relaxed: each number is meaningful alone, and one thread at a time works on a question.
+/// All atomics are relaxed: each number is meaningful alone, and one thread at a time works on a question.
 #[derive(Debug)]
 pub struct Effort {
     interrupt: Interrupt,
@@ -79,7 +79,8 @@ impl Effort {
         Self::new(interrupt, Self::ASSURED, Self::ASSURED, false)
     }
 
-    /// Work on a position to search from: a hurry leaves undecided what can be, and the rest of it is done.
+    /// Work on a position to search from: in a hurry it leaves undecided what it can, and still does the
+    /// rest.
     #[must_use]
     pub fn whole(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::ASSURED, u64::MAX, false)
@@ -91,7 +92,7 @@ impl Effort {
         Self::new(interrupt, Self::ASSURED, u64::MAX, true)
     }
 
-    /// Work of a search, which ends at once where the search is to end.
+    /// Work of a search, which ends at once when the search is to end.
     #[must_use]
     pub fn of_search(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, 0, u64::MAX, false)
@@ -111,7 +112,7 @@ impl Effort {
         })
     }
 
-    /// Takes steps of work whose result can be left undecided; false where it must be.
+    /// Takes steps of work whose result may stay undecided; false if it must stay so.
     #[inline]
     pub fn spend(&self, steps: u64) -> bool {
         let goes_on = if self.assured == 0 {
@@ -127,7 +128,7 @@ impl Effort {
         goes_on
     }
 
-    /// Takes steps of work without which there is no answer; false where it breaks off.
+    /// Takes steps of work without which there is no answer; false if it breaks off.
     #[inline]
     pub fn proceed(&self, steps: u64) -> bool {
         let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
@@ -139,8 +140,8 @@ impl Effort {
         goes_on
     }
 
-    /// Grants what follows so many nodes in all, instead of what the rules grant each position: where they
-    /// end, it is left undecided, whenever it is asked.
+    /// Grants all that follows so many nodes together, instead of what the rules grant each position; when
+    /// they are used up, the rest stays undecided.
     pub fn grant(&self, nodes: Option<u64>) {
         self.granted.store(nodes.unwrap_or(u64::MAX), Relaxed);
     }

@@ -72,18 +72,18 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     type Move: Copy + Eq + fmt::Debug + Send + Sync;
     /// What [`Game::undo`] needs to take a move back.
     type Undo;
-    /// Whether the game has chance nodes. The chance branches of a search compile away where it is false.
+    /// Whether the game has chance nodes. The chance branches of a search compile away if it is false.
     const STOCHASTIC: bool = false;
     /// Whether the final margin is what players optimise; otherwise it is winning, and winning soon.
     const SCORED: bool = false;
-    /// In games that score, what to win is worth beside the margin, in thousandths: more than any evaluation
-    /// where a narrow win that is certain is better than a wide one that is likely.
+    /// In games that score, what a win is worth beside the margin, in thousandths. It exceeds every
+    /// evaluation if a certain narrow win is better than a likely wide one.
     const WIN_BONUS: i32 = 0;
-    /// Where fewer plies than this are left, a search looks nothing up and sorts nothing. It is large where a
-    /// node costs less than to miss the cache.
+    /// With fewer plies left than this, a search neither probes the table nor sorts moves. It is large in
+    /// games in which a node costs less than a cache miss.
     const TABLE_DEPTH: i32 = 3;
-    /// Whether a search brings near what the table knows of the positions after a node's moves: not where to
-    /// play the moves for their hashes costs more than to wait for the memory.
+    /// Whether a search prefetches the table's entries of the positions after a node's moves. False if
+    /// playing the moves for their hashes costs more than waiting for memory.
     const PREFETCH: bool = true;
 
     /// The side from whose view the position is valued: the mover, or at a chance node and at the end of the
@@ -124,21 +124,21 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn order(&self, _pos: &Self::Position, _mv: Self::Move) -> i32 {
         0
     }
-    /// Whether positions carry more than their text tells, such as counts of plies or of occurrences, because
+    /// Whether positions carry more than their text says, such as counts of plies or of occurrences, because
     /// a rule needs it.
     fn carries_history(&self) -> bool {
         false
     }
-    /// The same rules with work that heeds an effort; none where all of it is quick.
+    /// The same rules with work that heeds an effort; none if all of it is quick.
     fn heeding(&self, _effort: &Arc<Effort>) -> Option<Self> {
         None
     }
-    /// Whether the rules left open what the start is or what a move since does: their work is bounded. Such a
-    /// move was taken to do what most do, and nothing is proven of the position.
+    /// Whether the rules, whose work is bounded, left open what the start is or what a later move does. Such
+    /// a move was assumed to do what most do, and nothing is proven about the position.
     fn is_undecided(&self, _pos: &Self::Position) -> bool {
         false
     }
-    /// The images of a position under the symmetries of the rules, for tests; none where there are none.
+    /// The images of a position under the symmetries of the rules, for tests; empty if there are none.
     fn images(&self, _pos: &Self::Position) -> Vec<Self::Position> {
         Vec::new()
     }
@@ -152,24 +152,26 @@ pub struct Context<M> {
     pub last: Option<M>,
 }
 
-/// Behind which moves a search looks less deep, unless one of them then turns out better than it should.
+/// Late move reductions (LMR): after which moves a search looks less deep, unless one of them then raises
+/// alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LateMoveReductions {
     /// The moves of a node that are tried first, and in full.
     pub first: usize,
-    /// The smallest depth of a node behind whose other moves a search looks less deep.
+    /// The smallest depth of a node whose other moves are reduced.
     pub from: i32,
     /// How many plies less deep.
     pub plies: i32,
 }
 
-/// How far from what is asked for an evaluation must be for a search near the horizon to take its word, in
-/// thousandths.
+/// The margins of futility and reverse futility pruning, in thousandths: how far from the window an
+/// evaluation must be for a search near the horizon to trust it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FutilityMargins {
-    /// So far behind it, one ply above the horizon, no move is tried: none is expected to make up for it.
+    /// One ply above the horizon, no move is tried if the evaluation is so far below alpha (futility).
     pub behind: i32,
-    /// So far ahead of it, one ply and two plies above the horizon, no reply is looked for.
+    /// One and two plies above the horizon, no reply is looked for if the evaluation is so far above beta
+    /// (reverse futility).
     pub ahead: [i32; 2],
 }
 
@@ -177,13 +179,13 @@ pub struct FutilityMargins {
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
     const ROOT_DEPENDENT: bool = false;
-    /// How much less deep a search may look behind moves that it expects nothing of, where that wins games.
-    /// What it claims to be proven is proven all the same.
+    /// How a search reduces late moves, if that wins games. What it claims to be proven is proven all the
+    /// same.
     const LMR: Option<LateMoveReductions> = None;
-    /// Where a search near the horizon need not look further, where that wins games. Nothing is claimed to be
+    /// When a search near the horizon need not look further, if that wins games. It claims nothing to be
     /// proven by it.
     const FUTILITY: Option<FutilityMargins> = None;
-    /// An advantage, in thousandths, with which most games are won: what a tree search makes likelihoods of.
+    /// An advantage, in thousandths, with which most games are won; a tree search turns it into likelihoods.
     const DECISIVE: i32 = 3000;
 
     /// The value of the position from the view of [`Game::side`], as an evaluation.
@@ -223,7 +225,7 @@ impl<G: Game> Root<G> {
 pub trait Notation: Game {
     /// The position's text, which reads back as an equal position.
     fn position_text(&self, pos: &Self::Position) -> String;
-    /// The position as the game's own referee writes it, where that is another text; it may tell less than
+    /// The position as the game's own referee writes it, if that is another text; it may hold less than
     /// [`Notation::position_text`], and is read like it.
     fn state_text(&self, _pos: &Self::Position) -> Option<String> {
         None
@@ -331,7 +333,7 @@ pub struct Spec {
     pub about: &'static str,
 }
 
-/// Something that is had by name (an evaluator, a player, an ending) and what it is.
+/// Something chosen by name (an evaluator, a player, an ending) and what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Named {
     /// The name on the wire.

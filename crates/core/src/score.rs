@@ -80,7 +80,7 @@ impl Score {
         Self(raw)
     }
 
-    /// The same result seen `plies` moves earlier: wins and losses move away from the reader.
+    /// The same result seen `plies` moves earlier: wins and losses move further away.
     #[must_use]
     pub const fn earlier(self, plies: u32) -> Self {
         if self.is_win() {
@@ -164,14 +164,14 @@ impl Value {
         Self { score, at_least: true, at_most: true }
     }
 
-    /// What nothing to choose from is worth: the neutral element of [`Value::or`].
+    /// The value of having nothing to choose from: the neutral element of [`Value::or`].
     pub const NOTHING: Self = Self { score: Score(-Score::INFINITE.0), at_least: false, at_most: true };
 
-    /// What a choice between two is worth: at least what either is proven to be, at most what both are.
+    /// The value of a choice between two: at least what either is proven to be, at most what both are.
     #[inline]
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        // Without branches: in a search either may be the larger, and neither can be foretold.
+        // Without branches: in a search either may be the larger, and no branch predictor knows which.
         Self {
             score: self.score.max(other.score),
             at_least: (self.at_least & (self.score >= other.score))

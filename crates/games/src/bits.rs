@@ -1,6 +1,6 @@
 //! Sets of the cells of a board as bits of machine words, whatever the board.
 //!
-//! Which cell has which number, and which cells are neighbours, is the boards' business.
+//! The boards decide which cell has which number, and which cells are neighbours.
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
@@ -190,7 +190,7 @@ impl Not for U192 {
     }
 }
 
-// In two steps where a shift by nothing would else move a word by 64 bits.
+// In two steps: after a shift by 0, one step would shift a word by 64 bits.
 impl Shl<u32> for U192 {
     type Output = Self;
     #[inline]

@@ -1,6 +1,6 @@
 //! Two sides flooding a board at the same time: who reaches which cell first, and whether they meet.
 //!
-//! Knows no game: what a step is, the board says.
+//! Knows no game: the board defines a step.
 
 use crate::bits::Bits;
 

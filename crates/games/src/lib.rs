@@ -12,6 +12,6 @@ pub mod sudoku;
 #[cfg(test)]
 mod tests;
 
-/// Every game that plyd plays, in the order in which they are told.
+/// Every game that plyd plays, in the order in which they are listed.
 pub static REGISTRY: &[&Entry] =
     &[&l_game::ENTRY, &isolation::ENTRY, &sudoku::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];

@@ -1,4 +1,4 @@
-//! What the registry's games keep to.
+//! What all games of the registry keep to.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ fn played(rules: &str, how: &SelfPlay) -> Played {
 }
 
 #[test]
-fn a_game_is_told_from_its_first_position_to_its_result() {
+fn a_game_is_recorded_from_its_first_position_to_its_result() {
     let how = SelfPlay { depth: 3, max_moves: 500, seed: 1 };
     let game = played("preset=v2-4x4", &how);
     assert!(game.seen.len() > 20 && game.seen.len() < 500);
@@ -105,7 +105,7 @@ fn a_game_is_told_from_its_first_position_to_its_result() {
         assert_eq!((seen.is_first, seen.active.len()), (ply % 2 == 0, 9));
         assert!((0.0..=1.0).contains(&seen.outlook) && seen.unit > 0.0);
     }
-    // A search to depth 3 sees the end that comes.
+    // A search to depth 3 sees the coming end.
     assert_eq!(game.seen.last().map(|seen| seen.outlook), Some(game.result));
     let short = played("preset=v2-4x4", &SelfPlay { max_moves: 5, ..how });
     assert_eq!((short.seen.len(), short.result, &short.seen[..]), (5, 0.5, &game.seen[..5]));

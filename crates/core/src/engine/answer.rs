@@ -1,5 +1,5 @@
-//! What a position and a player answer, as plain values: moves are texts, and a search's values are what they
-//! say to somebody who does not know the game.
+//! What a position and a player answer, as plain values: moves are texts, and a search's values are given in
+//! a form that needs no knowledge of the game.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! What every game of the registry promises, checked on random games.
 //!
 //! In the manner of OpenSpiel's conformance suite: the checks know no game, so a new game is checked by being
-//! registered. The expensive questions (are these the right rules?) are for perft counts and oracles.
+//! registered. Whether the rules are the right ones is left to perft counts and oracles.
 
 use crate::effort::Effort;
 use crate::game::{Root, Rules, Turn};
@@ -117,7 +117,7 @@ fn undo<G: Playable>(game: &G, pos: &G::Position, mv: G::Move) -> Result<(), Str
 /// The position's text reads back as an equal position, with an equal hash made from scratch.
 fn text<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
     if game.is_undecided(pos) {
-        // It may be a position that cannot be, which a reader with more work to spend finds out.
+        // The position may be impossible, which a reader with more effort to spend finds out.
         return Ok(());
     }
     let text = game.position_text(pos);

@@ -1,4 +1,4 @@
-//! What a game or its players refuse, and which part of the request is to blame.
+//! Why a game or its players refuse a request, and which part of it is to blame.
 
 use super::Doubt;
 use crate::game::Outcome;
@@ -12,7 +12,7 @@ pub struct Fault {
     pub place: Place,
     /// What is wrong, in a sentence.
     pub message: String,
-    /// The outcome, where the game is over.
+    /// The outcome, if the game is over.
     pub outcome: Option<Outcome>,
 }
 
@@ -31,7 +31,7 @@ pub enum FaultCode {
     GameOver,
     /// An option that no player of the game has.
     OptionUnknown,
-    /// An option's value that cannot be had.
+    /// An option's value that is not available.
     OptionInvalid,
     /// The rules' own budget ended before they knew the answer.
     Undecided,

@@ -1,16 +1,16 @@
 //! What the levels of a game are: how each is weakened, and how strong that was measured to be.
 //!
-//! A game has them as a text, so that the measurement can be written where it is read: `measured by COMMAND`,
-//! then a line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. Of the highest level, which is not
-//! weakened, the four in the middle are `-`; where nothing was measured yet the last two are. Lines that
-//! begin with `#` are for people.
+//! A game gives them as a text, so that a measurement can be written straight into it: `measured by COMMAND`,
+//! then a line a level, `LEVEL SIGHT NODES WAVERS HASTY ELO ERROR`. The four in the middle are `-` for the
+//! highest level, which is not weakened; the last two are `-` if nothing was measured yet. Lines that begin
+//! with `#` are for people.
 
 use crate::search::strength::Weakening;
 
 /// The levels of a game, from 1 up.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Levels {
-    /// The command that measured them; empty where none did.
+    /// The command that measured them; empty if none did.
     pub measured_by: &'static str,
     /// The levels in their order; the last is not weakened.
     pub list: Vec<Level>,
@@ -21,7 +21,7 @@ pub struct Levels {
 pub struct Level {
     /// What makes it weaker than the highest one.
     pub weakening: Option<Weakening>,
-    /// How strong it is, where that was measured.
+    /// How strong it is, if that was measured.
     pub rating: Option<Rating>,
 }
 
@@ -59,7 +59,7 @@ impl Levels {
         Ok(levels)
     }
 
-    /// What weakens a level, from 1 up; nothing where it is the highest.
+    /// What weakens a level, from 1 up; nothing for the highest.
     #[must_use]
     pub fn weakening(&self, level: u32) -> Option<Weakening> {
         self.list.get(level.checked_sub(1)? as usize)?.weakening
@@ -94,15 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn errors_name_their_line() {
         for (text, line, message) in [
             ("# levels\n1 1 1 1 1 1", 2, "six figures"),
             ("1 1 1 1 1 1 1\n\n3 1 1 1 1 1 1", 3, "next level"),
             ("1 - 1 1 1 1 1", 1, "six figures"),
             ("1 1 1 1 1 1 -1", 1, "six figures"),
         ] {
-            let (at, told) = Levels::parse(text).unwrap_err();
-            assert!(at == line && told.contains(message), "{text}: {at} {told}");
+            let (at, error) = Levels::parse(text).unwrap_err();
+            assert!(at == line && error.contains(message), "{text}: {at} {error}");
         }
         assert_eq!(Levels::parse("").unwrap().weakening(1), None);
     }

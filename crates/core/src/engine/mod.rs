@@ -41,7 +41,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One sentence for people.
     pub about: &'static str,
-    /// The rules' options, in the order in which they are told.
+    /// The rules' options, in the order in which they are listed.
     pub rules: &'static [Spec],
     /// The options that only this game's players have.
     pub options: &'static [Spec],
@@ -67,7 +67,7 @@ pub struct Entry {
     pub perft: &'static str,
     /// Positions that `plyd bench` searches, with the depth for each.
     pub bench: &'static [Bench],
-    /// Solves the whole game, where that is possible; see [`Solved`].
+    /// Solves the whole game, if that is possible; see [`Solved`].
     pub solve: Option<Solve>,
     /// Opens the game: rules, then the start text if there is one.
     pub open: Open,
@@ -77,15 +77,15 @@ impl Entry {
     /// The levels of this game's players.
     ///
     /// # Panics
-    /// If the registry holds a text that is none: a test reads them all.
+    /// If the registry holds a malformed text: a test reads them all.
     #[must_use]
     pub fn levels(&self) -> Levels {
         Levels::parse(self.levels).expect("the registry's levels can be read")
     }
 }
 
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position. Where the rules
-/// cannot find out within their bounds or the effort whether a start can be, it is opened, and
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
+/// cannot find out, within their bounds and the effort, whether a start is possible, it is opened, and
 /// [`AnyRoot::doubt`] says so.
 ///
 /// # Errors
@@ -117,15 +117,15 @@ pub struct Solved {
     pub cpu: Duration,
     /// The positions by their value.
     pub shares: Vec<Share>,
-    /// The solution as a text that the game's players can be built with, where there is one.
+    /// The solution as a text that the game's players can be built with, if there is one.
     pub book: Option<String>,
 }
 
 /// The positions of a solved game that have one value.
 pub struct Share {
-    /// What else they have in common; empty where nothing tells them apart.
+    /// What else they have in common; empty if nothing distinguishes them.
     pub kind: &'static str,
-    /// The value for the mover; its distance counts where it is exact.
+    /// The value for the mover; its distance counts if it is exact.
     pub value: Value,
     /// How many positions.
     pub positions: u64,
@@ -138,8 +138,8 @@ pub struct Share {
 pub enum Counting {
     /// Every position is visited: a measure of speed too.
     Plain,
-    /// A position that was counted before to the same depth is not visited again; positions are told apart by
-    /// their hashes.
+    /// A position that was counted before to the same depth is not visited again; positions are distinguished
+    /// by their hashes.
     Cached,
 }
 
@@ -151,7 +151,7 @@ pub trait Playable: Notation {
     /// The player that the options name.
     ///
     /// # Errors
-    /// The option that cannot be had and why; names are already checked against the entry.
+    /// The option that is not available and why; names are already checked against the entry.
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError>;
 
     /// The static evaluation of a position that is not over, from the view of
@@ -166,9 +166,9 @@ pub trait Playable: Notation {
         Err("it has no tables".to_owned())
     }
 
-    /// How good a legal move looks before anything is searched (larger is better): of what looks best the
-    /// first is the answer where time passes before a search says more. Asked once for each move of the root,
-    /// so that it may cost more than [`Game::order`](crate::game::Game::order).
+    /// How good a legal move looks before anything is searched (larger is better): the first of the
+    /// best-looking moves is the answer if time runs out before a search says more. Called once for each move
+    /// of the root, so that it may cost more than [`Game::order`](crate::game::Game::order).
     fn at_sight(&self, pos: &Self::Position, mv: Self::Move) -> i32 {
         self.order(pos, mv)
     }
@@ -193,7 +193,7 @@ pub trait AnyRoot: Send + Sync {
     ///
     /// # Errors
     /// [`FaultCode::IllegalMove`] at [`Place::Ply`], counted from the start of the game;
-    /// [`FaultCode::Unprepared`] there where the effort broke the work off.
+    /// [`FaultCode::Unprepared`] there if the effort broke the work off.
     fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault>;
     /// [`extend_within`](Self::extend_within) with whatever effort it takes.
     ///
@@ -209,8 +209,7 @@ pub trait AnyRoot: Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Fault>;
     /// The texts of the plies played since the start, as they were written.
     fn played(&self) -> &[String];
-    /// What the rules did not find out on the way here: what stands behind it is as likely as it looks, and
-    /// no more.
+    /// What the rules did not find out on the way here: everything after it is likely, and not certain.
     fn doubt(&self) -> Option<Doubt> {
         None
     }
@@ -225,8 +224,8 @@ pub trait AnyRoot: Send + Sync {
     /// The legal moves, each with the position after it, and its evaluation if an evaluator is named.
     ///
     /// # Errors
-    /// `undecided` where the rules do not find out what a move does; `unprepared` where the effort broke the
-    /// work off. Both without a place.
+    /// `undecided` if the rules do not find out what a move does; `unprepared` if the effort broke the work
+    /// off. Both without a place.
     fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault>;
     /// [`moves_within`](Self::moves_within) with whatever effort it takes.
     ///
@@ -239,7 +238,7 @@ pub trait AnyRoot: Send + Sync {
     fn chance(&self) -> Vec<ChanceOutcome>;
     /// The position's text.
     fn text(&self) -> String;
-    /// The position as the game's own referee writes it, where that is another text.
+    /// The position as the game's own referee writes it, if that is another text.
     fn state_text(&self) -> Option<String>;
     /// The position's text where the game began.
     fn start_text(&self) -> String;
@@ -265,9 +264,9 @@ pub trait AnyRoot: Send + Sync {
     /// Which of the legal moves a search may choose: all, or those of `searchmoves` less `excludemoves`.
     ///
     /// # Errors
-    /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at
-    /// `/searchmoves/N` or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at
-    /// the move where the effort broke the work off.
+    /// `game_over` with the outcome, `illegal_position` at a chance node, `illegal_move` at `/searchmoves/N`
+    /// or `/excludemoves/N`, and at `/excludemoves` when nothing is left; `unprepared` at the move at which
+    /// the effort broke the work off.
     fn candidates_within(
         &self,
         searchmoves: &[String],
@@ -295,10 +294,10 @@ pub trait AnyRoot: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Where the work of the rules ended before they knew what a position is.
+/// What the rules had not found out about a position when their work ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doubt {
-    /// Whether the start can be.
+    /// Whether the start is possible.
     Start,
     /// What the ply of that index does.
     Ply(usize),

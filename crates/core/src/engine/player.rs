@@ -53,10 +53,10 @@ impl<G: Playable> Engine for Erased<G> {
         publish(lines(game, root, &SearchResult::one(first, 0, None), false));
 
         let asked = SearchParams { moves, multipv };
-        // What rests on rules that left something undecided is no proof.
+        // Nothing that rests on rules that left something undecided is a proof.
         let is_sure = || !game.is_undecided(&root.pos) && !effort.has_undecided();
-        let mut tell = |found: &SearchResult<G::Move>| publish(lines(game, root, found, is_sure()));
-        let (found, end) = self.searcher.search(game, root, &asked, control, &mut tell);
+        let mut report = |found: &SearchResult<G::Move>| publish(lines(game, root, found, is_sure()));
+        let (found, end) = self.searcher.search(game, root, &asked, control, &mut report);
         if is_sure() {
             return (lines(game, root, &found, true), end);
         }
@@ -70,13 +70,12 @@ impl<G: Playable> Engine for Erased<G> {
     }
 }
 
-/// What a search found, for somebody who does not know the game.
+/// What a search found, for a reader who does not know the game.
 fn lines<G: Playable>(game: &G, root: &Root<G>, found: &SearchResult<G::Move>, is_sure: bool) -> Vec<Line> {
     found.lines.iter().map(|found| line(game, root, found, is_sure)).collect()
 }
 
-/// A line; it ends with a move of which the rules did not find out what it does, since the next may not be
-/// legal then.
+/// A line; it ends with a move whose effect the rules did not find out, since the next may not be legal then.
 fn line<G: Playable>(game: &G, root: &Root<G>, found: &search::Line<G::Move>, is_sure: bool) -> Line {
     let mut pos = root.pos.clone();
     let mut pv = Vec::with_capacity(found.pv.len());

@@ -12,8 +12,7 @@ use crate::game::{Drawing, Outcome, Root, Rules, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
-/// The nodes of the rules' own work that all moves of a position may take together, when what each does is
-/// asked.
+/// The nodes that the rules may spend on all moves of a position together to find out what each does.
 const MOVES_NODES: u64 = 20_000;
 
 /// A root whose game is known.
@@ -68,8 +67,7 @@ impl<G: Playable> Typed<G> {
     }
 }
 
-/// Where each legal move stands among all, so that a long list of moves is read in a time that grows with its
-/// length alone.
+/// The index of each legal move, so that the time to read a list of moves grows with its length alone.
 struct Places<'a, G: Playable> {
     typed: &'a Typed<G>,
     /// By the game's index of a move.
@@ -122,10 +120,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
             if !effort.proceed(1) {
                 return Err(Fault::unprepared(Place::Ply(next.played.len())));
             }
-            // What is not legal where it is not known what was played may be so in truth.
+            // If the effect of an earlier move is unknown, a move that seems illegal may be legal in truth.
             next.play(text).map_err(|fault| next.doubt.map_or(fault, Fault::from))?;
         }
-        // Whoever asks next has an effort of its own.
+        // The next request has an effort of its own.
         Ok(Arc::new(Self { game: game.clone(), ..next }))
     }
 
@@ -218,9 +216,9 @@ impl<G: Playable> AnyRoot for Typed<G> {
                 ppm: (u64::from(weight) * 1_000_000 / total) as u32,
             })
             .collect();
-        let told: u32 = chance.iter().map(|outcome| outcome.ppm).sum();
+        let floored: u32 = chance.iter().map(|outcome| outcome.ppm).sum();
         if let Some(first) = chance.first_mut() {
-            first.ppm += 1_000_000 - told;
+            first.ppm += 1_000_000 - floored;
         }
         chance
     }
@@ -284,7 +282,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
             places.mark((excludemoves, Place::ExcludeMove), &mut wanted, false, effort)?;
         }
         let indexes: Vec<usize> = (0..legal.len()).filter(|&index| wanted[index]).collect();
-        // Of equal moves the first: `max_by_key` would give the last.
+        // The first of equal moves: `max_by_key` would give the last.
         let at_sight = |&&index: &&usize| self.game.at_sight(&self.root.pos, legal[index]);
         let Some(&first) = indexes.iter().rev().max_by_key(at_sight) else {
             return Err(Fault::illegal(Place::ExcludeMoves, "no move is left to search"));

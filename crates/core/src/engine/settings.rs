@@ -1,7 +1,6 @@
 //! Rules and options: from loose values to checked ones and back.
 //!
-//! What names exist and which values they take is said by [`Spec`]s; this module applies them and knows no
-//! game.
+//! [`Spec`]s say what names exist and which values they take; this module applies them and knows no game.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +51,7 @@ pub fn parse_seed(text: &str) -> Option<u64> {
     (are_digits && text.len() <= 16).then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
 
-/// What the options of a search are capped at.
+/// The caps on the options of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
     /// Threads of one search.
@@ -84,7 +83,7 @@ pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault>
     Ok(Rules::new(rules))
 }
 
-/// Opens a game and says which part of a request is to blame where that fails.
+/// Opens a game; if that fails, says which part of the request is to blame.
 ///
 /// # Errors
 /// `RulesUnsupported` at a rule; `BadPosition`, `IllegalPosition` or `Undecided` at the start.
@@ -93,7 +92,7 @@ pub fn open(entry: &Entry, rules: &Rules, start: Option<&str>) -> Result<Arc<dyn
     root.doubt().map_or(Ok(root), |doubt| Err(doubt.into()))
 }
 
-/// The same within an effort; a start of which the rules do not find out whether it can be is opened.
+/// The same within an effort; a start is also opened if the rules do not find out whether it is possible.
 ///
 /// # Errors
 /// As [`open`], without `Undecided`.
@@ -165,7 +164,7 @@ pub fn layered(below: &Settings, above: &Settings) -> Settings {
 /// The effective options: `given`, which are checked, over the defaults, within `caps`.
 ///
 /// # Errors
-/// `OptionUnknown` or `OptionInvalid` at an option, should `given` not be checked.
+/// `OptionUnknown` or `OptionInvalid` at an option, if `given` was not checked.
 pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
     let first = |names: &[Named]| names.first().map_or_else(String::new, |named| named.name.to_owned());
     let mut options = Options {
@@ -200,7 +199,7 @@ pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result
     Ok(options)
 }
 
-/// The effective options: all of them, absent where there is no default.
+/// The effective options: all of them, absent if there is no default.
 #[must_use]
 pub fn effective(entry: &Entry, options: &Options) -> Settings {
     let mut all = Settings::new();
@@ -226,7 +225,7 @@ pub fn effective(entry: &Entry, options: &Options) -> Settings {
     all
 }
 
-/// The value of a setting that was not given, where its specification names one.
+/// The value of a setting that was not given, if its specification names one.
 #[must_use]
 pub fn default(kind: Kind) -> Option<Setting> {
     match kind {

@@ -14,16 +14,16 @@ pub trait Network<G: Game>: Send + Sync + 'static {
     /// The evaluation with these weights.
     fn evaluator(&self, weights: &[i16]) -> Self::Evaluator;
 
-    /// What the evaluation of a position is made of, but for what bounds it; appends the weights that are
-    /// added up, one as often as it is.
+    /// What the evaluation of a position is made of, before it is clamped; appends the weights that are added
+    /// up, each as often as it counts.
     fn sum(&self, game: &G, pos: &G::Position, active: &mut Vec<u32>) -> Sum;
 
     /// The evaluation's tables as the file that the build reads.
     fn file(evaluator: &Self::Evaluator) -> Vec<u8>;
 }
 
-/// A position's evaluation but for its weights, from the view of [`Game::side`]: the base, and the unit as
-/// often as the sum of the weights says.
+/// A position's evaluation without its weights, from the view of [`Game::side`]: it is the base plus the unit
+/// times the sum of the weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sum {
     /// What does not depend on weights, in thousandths of the game's unit.

@@ -14,11 +14,11 @@ const PARTS: i32 = 1 << 16;
 pub struct Played {
     /// The positions, in their order.
     pub seen: Vec<Seen>,
-    /// What the first player got: 1, 0.5 or 0.
+    /// The result for the first player: 1, 0.5 or 0.
     pub result: f64,
 }
 
-/// A position, its numbers as the logarithm of the odds that the side to move wins.
+/// A position; its numbers are log-odds that the side to move wins.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     /// Whether the first player was to move.
@@ -46,12 +46,12 @@ pub struct Weights {
 pub struct Learning {
     /// How much of a position's return is the return of the next one; the rest is the search's value.
     pub lambda: f64,
-    /// By what part of its error a position moves its own value, unless it has weights several times: they
-    /// move as often.
+    /// The part of its error by which a position moves its own value; a weight that it holds several times
+    /// moves as often.
     pub rate: f64,
 }
 
-/// The share of a likelihood `e` to the power of `x` to one.
+/// The logistic function: the probability at odds of `e` to the power of `x` to one.
 #[must_use]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
@@ -64,7 +64,7 @@ impl Weights {
         Self { parts: vec![0; len], most: i32::from(most) * PARTS }
     }
 
-    /// Weights that were kept; none where their number or one of them is not as it should be.
+    /// Weights from a file; none if their number or one of them is wrong.
     #[must_use]
     pub fn kept(parts: Vec<i32>, len: usize, most: i16) -> Option<Self> {
         let weights = Self { parts, ..Self::new(0, most) };

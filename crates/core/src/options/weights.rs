@@ -23,8 +23,8 @@ pub const MOST: i64 = 100_000;
 /// A weight as an option: its default is what `file` gives it.
 ///
 /// # Panics
-/// Where the file does not name the weight once with a whole number from `min` to `max`: in a constant, when
-/// it is compiled.
+/// If the file does not name the weight exactly once with a whole number from `min` to `max`; in a constant,
+/// at compile time.
 #[must_use]
 pub const fn spec(file: &str, name: &'static str, min: i64, max: i64, about: &'static str) -> Spec {
     assert!(-MOST <= min && min < max && max <= MOST, "a weight's range is too wide or empty");

@@ -111,7 +111,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
     }
 
-    /// The value of a position of which no moves need be searched: over, known to the game, or up to chance.
+    /// The value of a position whose moves need no search: over, known to the game, or up to chance.
     #[inline(always)]
     pub(super) fn at_once(
         &mut self,
@@ -130,8 +130,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             Turn::Chance if G::STOCHASTIC => return Some(self.chance(pos, *node, alpha, beta)),
             Turn::Chance | Turn::Move => {}
         }
-        // Nobody wins sooner than by the next move. So a win that is found makes every slower line a proof
-        // that none is quicker, and its distance exact.
+        // Nobody wins sooner than by the next move. So once a win is found, every slower line proves that
+        // none is quicker, and the distance is exact.
         let soonest = Score::win_in(node.distance + 1);
         if alpha >= soonest {
             return Some(Value { score: soonest, at_least: false, at_most: true });
@@ -162,7 +162,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let key = if tabled { self.key(game.hash(pos)) } else { 0 };
         let known = if tabled { self.table.get(key) } else { None };
         // With an open window a line is wanted, which the table does not have. Below a chance node windows
-        // are open though no line goes there; what is averaged must then be of one depth.
+        // are open though no line is wanted; there averaged values must be of one depth.
         let is_usable =
             |entry: &Entry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
         if let Some(value) = known.filter(is_usable).and_then(|entry| {
@@ -238,8 +238,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
     /// What `search` makes of the position after a move.
     ///
-    /// A copy of a small position is cheaper than taking the move back, and the compiler leaves out what the
-    /// search of a leaf does not look at, such as its hash.
+    /// A copy of a small position is cheaper than taking the move back, and the compiler drops what the
+    /// search of a leaf does not read, such as its hash.
     #[inline(always)]
     pub(super) fn after(
         &mut self,
@@ -260,7 +260,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
     }
 
-    /// Brings near what the table knows of the positions after some moves, if it is going to be asked.
+    /// Prefetches the table's entries of the positions after some moves, if they are going to be probed.
     #[inline]
     fn prefetch(&self, pos: &G::Position, depth: i32, moves: Range<usize>) {
         if G::PREFETCH && depth > G::TABLE_DEPTH {

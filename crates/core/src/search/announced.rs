@@ -1,13 +1,14 @@
-//! A win that was told, so that it is kept: who tells a win in so many plies has to make it.
+//! An announced win, remembered so that it is kept: a search that announces a win in so many plies has to
+//! make it.
 
 use crate::game::{Game, Root};
 use crate::search::SearchResult;
 
-/// The win that a search told last, if it told one.
+/// The win that a search announced last, if it announced one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct AnnouncedWin {
     /// The hash of the position after the winning move, and the plies left then.
-    told: Option<(u64, u32)>,
+    announced: Option<(u64, u32)>,
 }
 
 impl AnnouncedWin {
@@ -16,18 +17,18 @@ impl AnnouncedWin {
         let line = &found.lines[0];
         let win =
             line.value.map(|(value, _)| value).filter(|value| value.is_decided() && value.score.is_win());
-        let told = win.and_then(|value| value.score.distance()).map(|plies| {
+        let announced = win.and_then(|value| value.score.distance()).map(|plies| {
             let mut pos = root.pos.clone();
             game.play(&mut pos, line.pv[0]);
             (game.hash(&pos), plies.saturating_sub(1))
         });
-        Self { told }
+        Self { announced }
     }
 
-    /// Within how many plies the mover wins, if the winning move was played and the mover, who may have had
-    /// moves without a choice since, has kept to it.
+    /// Within how many plies the mover wins, if the winning move was played and the mover has had only forced
+    /// moves since.
     pub(super) fn left<G: Game>(self, game: &G, root: &Root<G>) -> Option<u32> {
-        let (hash, plies) = self.told?;
+        let (hash, plies) = self.announced?;
         let mut pos = root.start.clone();
         let mut left = None;
         for &mv in &root.plies {

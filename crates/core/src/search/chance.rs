@@ -6,9 +6,9 @@
 //! that range.
 //!
 //! Star2 (the same article; Hauk, Buro and Schaeffer, "Rediscovering *-minimax search", 2004) first looks at
-//! a single move after each outcome: who moves there has at least what it is worth, so that the outcomes not
-//! searched yet count as that instead of as the worst, and often the average is too high before any is
-//! searched whole.
+//! a single move after each outcome. The side to move there has at least the value of that move, so that
+//! outcomes not searched yet count as that instead of as the worst, and often the average is too high before
+//! any is searched in full.
 
 use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
@@ -85,8 +85,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         value
     }
 
-    /// Looks at one move after each outcome and keeps what that is worth at least; gives a lower bound of the
-    /// average that is not below beta, if that comes of it.
+    /// Looks at one move after each outcome and keeps the lower bound that it gives; returns a lower bound of
+    /// the average if it is at least beta.
     fn probed(
         &mut self,
         pos: &mut G::Position,
@@ -122,8 +122,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         None
     }
 
-    /// What the likeliest best move makes of a position, from its mover's view: no more than the position is
-    /// worth.
+    /// The value of the move that is likeliest to be best, from its mover's view: a lower bound of the
+    /// position's.
     fn one_move(
         &mut self,
         pos: &mut G::Position,
@@ -159,7 +159,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             |search: &Self, at: usize| search.history.least[at] * i64::from(search.history.outcomes[at].1);
         let mut sum = 0;
         let mut rest = total;
-        // What the outcomes that are not searched yet add at least.
+        // The least that the outcomes not searched yet add.
         let mut least: i64 = (base..end).map(|at| weighed(self, at)).sum();
         let mut proof = Proof::default();
         for at in base..end {
@@ -189,7 +189,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             if self.thread.is_over() {
                 break;
             }
-            // The line goes on with the first outcome: one must stand for all.
+            // The line goes on with the first outcome, which stands for all.
             if at == base && beta > alpha.above() {
                 self.history.extend_pv(node.ply, mv);
             }

@@ -15,7 +15,7 @@ pub fn now_ns() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// The CPU time that the calling thread has used, where the system tells it; wall time elsewhere.
+/// The CPU time that the calling thread has used, if the system reports it; else wall time.
 #[must_use]
 pub fn thread_cpu_time() -> Duration {
     #[cfg(unix)]
@@ -29,7 +29,7 @@ pub fn thread_cpu_time() -> Duration {
     }
 }
 
-/// Moves that a game is expected to last still, where the clock does not say.
+/// Moves that a game is expected to last, if the clock does not say.
 const HORIZON: i64 = 25;
 /// The largest time that is planned with, in ms: past it (about 30 years) a clock is as good as none, and
 /// nanoseconds still fit 64 bits.
@@ -38,7 +38,7 @@ const LONGEST_MS: i64 = 1_000_000_000_000;
 /// How long a search may think: offsets from the moment at which its clock began to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TimePlan {
-    /// Until when time costs nothing, so that to answer sooner saves none.
+    /// Until when time is free, so that answering sooner saves none.
     pub free: Duration,
     /// When to start no further iteration; none: never.
     pub soft: Option<Duration>,

@@ -7,7 +7,7 @@
 //! "GIB: Imperfect information in a computationally challenging game", 2001). What chance does first decides
 //! most: behind each move the games take outcomes that are spread evenly over all of them (systematic
 //! sampling). It proves nothing: what is proven comes from a search of the game itself, which looks a few
-//! plies far first, and goes on where all drawn games are decided.
+//! plies far first, and goes on if all drawn games are decided.
 
 use std::sync::atomic::AtomicU64;
 
@@ -21,7 +21,7 @@ use crate::search::thread::SearchBudget;
 use crate::search::time_manager::TimeManager;
 use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
-/// A game of chance of which drawn games can be made.
+/// A game of chance that can make drawn games of itself.
 pub trait Draw: Game {
     /// The game in which chance is drawn beforehand; its positions await no outcome.
     type Drawn: Game<Position = Self::Position, Move = Self::Move>;
@@ -34,8 +34,8 @@ pub trait Draw: Game {
     /// The drawn game of that number.
     fn drawn(&self, number: u64) -> Self::Drawn;
 
-    /// The drawn game of that number, but for one chance node, at which comes what lies at a place: all its
-    /// outcomes are laid side by side, from 0 to 2^32.
+    /// The drawn game of that number, except that one chance node takes the outcome at a given place, all its
+    /// outcomes being laid side by side from 0 to 2^32.
     fn drawn_but(&self, number: u64, node: &Self::Position, place: u32) -> Self::Drawn;
 
     /// What chance does in a drawn game, at a chance node of this one.
@@ -46,7 +46,7 @@ pub trait Draw: Game {
 const MEMBERS: usize = 8;
 /// What the search of the game itself gets before the drawn games.
 const FIRST_NODES: u64 = 40_000;
-/// That is at most such a part of the move's time and nodes.
+/// It gets at most one part in so many of the move's time and nodes.
 const FIRST_PART: u64 = 8;
 
 /// Searches of drawn games, averaged, after a short search of the game itself.
@@ -63,7 +63,7 @@ pub struct Ensemble<G: Draw, E: Evaluator<G>> {
 /// A move that the ensemble may choose.
 struct Candidate<G: Draw> {
     mv: G::Move,
-    /// What the search of the game itself proved of it.
+    /// What the search of the game itself proved about it.
     proven: Option<Value>,
     members: Vec<Member<G>>,
     average: i32,
@@ -82,7 +82,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
     #[must_use]
     pub fn new(game: &G, evaluator: E, options: &Options) -> Self {
         let (low, high) = evaluator.range();
-        // Both share what is granted.
+        // Both share the memory that is granted.
         let half = Options { hash_mb: (options.hash_mb / 2).max(1), ..options.clone() };
         Self {
             whole: Iterate::new(game, evaluator.clone(), &half),
@@ -94,8 +94,8 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
         }
     }
 
-    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None where all
-    /// games are decided.
+    /// Searches each candidate in each drawn game, deeper each round; publishes after each. None if all games
+    /// are decided.
     fn rounds(
         &mut self,
         game: &G,
@@ -160,7 +160,7 @@ impl<G: Draw, E: Evaluator<G>> Ensemble<G, E> {
             time.learn(best == Some(first.mv), first.score(), is_forced, clock::now_ns());
             best = Some(first.mv);
             if is_settled {
-                // To a depth that is asked for nothing can change.
+                // If a depth was asked for, nothing can change any more.
                 return (limit < MAX_DEPTH).then_some(End::Limit);
             }
         }
@@ -173,7 +173,7 @@ impl<G: Draw> Candidate<G> {
     }
 }
 
-/// Averages what the drawn games tell, and puts the best candidates first.
+/// Averages the values of the drawn games, and puts the best candidates first.
 fn settle<G: Draw>(candidates: &mut [Candidate<G>]) {
     for candidate in candidates.iter_mut().filter(|candidate| !candidate.members.is_empty()) {
         let sum = candidate.members.iter().map(|member| member.worth).sum();
@@ -251,12 +251,12 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         };
         let mut candidates: Vec<Candidate<G>> = params.moves.iter().map(candidate).collect();
         let mut last = roots.found();
-        let mut tell = |found: &SearchResult<G::Move>| {
+        let mut report = |found: &SearchResult<G::Move>| {
             publish(found);
             last = found.clone();
         };
-        let end = self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut tell);
-        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut budget, &mut tell));
+        let end = self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut report);
+        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut budget, &mut report));
         (last, end.expect("a whole search ends for a reason"))
     }
 

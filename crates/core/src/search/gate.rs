@@ -1,8 +1,8 @@
 //! What interrupts a search thread between two nodes: the order to end, and the order to wait for its turn on
 //! a core.
 //!
-//! Both are bits of one atomic, so that a thread reads one relaxed byte a node and does nothing more where no
-//! order is given. A thread that waits sleeps; the order to end wakes it.
+//! Both are bits of one atomic, so that a thread reads one relaxed byte a node and does nothing more if there
+//! is no order. A thread that waits sleeps; the order to end wakes it.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Orders to end, and wakes who waits.
+    /// Orders to end, and wakes the waiting threads.
     pub fn end(&self) {
         if self.orders.fetch_or(END, Relaxed) & WAIT != 0 {
             self.wake();
@@ -33,14 +33,15 @@ impl Gate {
         self.orders.fetch_or(WAIT, Relaxed);
     }
 
-    /// Takes the order to wait back. Who sleeps needs [`Gate::wake`] as well, which may take a system call.
+    /// Takes the order to wait back. Sleeping threads need [`Gate::wake`] as well, which may take a system
+    /// call.
     pub fn open(&self) {
         self.orders.fetch_and(!WAIT, Relaxed);
     }
 
-    /// Wakes who sleeps, to look at the orders again.
+    /// Wakes the sleeping threads, to look at the orders again.
     pub fn wake(&self) {
-        // Whoever has read the old orders holds the lock until it sleeps, so that the call reaches it.
+        // A thread that has read the old orders holds the lock until it sleeps, so that the call reaches it.
         drop(self.sleepers.lock().unwrap_or_else(PoisonError::into_inner));
         self.opened.notify_all();
     }
@@ -96,7 +97,7 @@ mod tests {
                     gate.wait();
                     passed.send(gate.is_closed()).unwrap();
                 });
-                // A call without an order lets nobody pass.
+                // A wake-up without a change of orders lets no thread pass.
                 gate.wake();
                 if ends {
                     gate.end();

@@ -2,7 +2,7 @@
 //!
 //! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it.
 //! Killers answer most often, and do so before the moves are listed; the others are tried as they are listed.
-//! No table, no history: to look and to sort costs more than the nodes that it saves. Where the evaluation is
+//! No table, no history: probing and sorting cost more than the nodes that they save. If the evaluation is
 //! far enough from the window ([`Evaluator::FUTILITY`]), not even a move is tried (futility and reverse
 //! futility pruning: Schaeffer, "Experiments in search and knowledge", 1986; Heinz, "Extended futility
 //! pruning", 1998).
@@ -60,8 +60,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         best
     }
 
-    /// What the evaluation says, less or more its margin, where that is far enough from `alpha` for moves to
-    /// be left out.
+    /// The evaluation minus or plus its margin, if that is far enough from `alpha` to leave moves out.
     #[inline(always)]
     fn futile(&mut self, pos: &G::Position, node: &NodeContext<G::Move>, alpha: Score) -> Option<Value> {
         let margins = E::FUTILITY.filter(|_| (1..=2).contains(&node.depth) && !is_over::<G>(alpha))?;

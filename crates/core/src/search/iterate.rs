@@ -22,13 +22,13 @@ use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searc
 pub(super) const MAX_DEPTH: u32 = MAX_PLY as u32 - 56;
 /// The first half-width of an aspiration window, in thousandths of the game's unit.
 const WINDOW: i32 = 1000;
-/// The nodes that a search visits alone: to start a thread costs as much time as thousands, at each
-/// iteration.
+/// The nodes that a search visits on one thread: at each iteration, starting a thread costs as much time as
+/// thousands of them.
 const ALONE: u64 = 4096;
 /// The first depth with an aspiration window.
 const SHALLOW: u32 = 4;
 /// From this depth on, an iteration is two plies deeper than the one before. Evaluations swing with the side
-/// to move, so that the depth between tells little and costs a third of the time.
+/// to move, so that the depth between says little and costs a third of the time.
 const STRIDE_FROM: u32 = 8;
 
 /// Iterative deepening with principal variation search and a transposition table.
@@ -139,7 +139,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         self.memories.iter_mut().for_each(History::begin);
     }
 
-    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason where the
+    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason if the
     /// budget ended before the search did.
     pub(super) fn stretch(
         &mut self,
@@ -224,13 +224,13 @@ struct Iteration<'a, 'p, G: Game> {
     root: &'a Root<G>,
     multipv: usize,
     depth: u32,
-    /// Whether a win is not enough, but the quickest is asked for.
+    /// Whether the quickest win is asked for, and not any win.
     exact: bool,
     publish: &'p mut dyn FnMut(&SearchResult<G::Move>),
 }
 
 impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
-    /// Searches one iteration on all threads, the first with `thread`, which comes back.
+    /// Searches one iteration on all threads, the first with `thread`, which is returned.
     fn iterate<'a>(
         &'a mut self,
         iteration: &mut Iteration<'a, '_, G>,
@@ -266,7 +266,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             }
             let mut search =
                 Search { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
-            // The scope joins the helpers also when this thread panics, so they must be told on every way
+            // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
             search.iteration(iteration, roots);
@@ -370,8 +370,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     }
 }
 
-/// The first `multipv` root moves as lines. A line counts as proven not to be bettered only if every move
-/// that ranks below it is.
+/// The first `multipv` root moves as lines. A line is proven to be unbeaten only if every move ranked below
+/// it is proven no better.
 fn found<M: Copy>(roots: &[RootMove<M>], multipv: usize) -> SearchResult<M> {
     let lines = roots.iter().take(multipv).enumerate().map(|(rank, known)| {
         let value = Value { at_most: known.value.at_most && is_ceiling(roots, rank), ..known.value };

@@ -113,14 +113,14 @@ impl Control {
 
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).
     ///
-    /// The search may take more or less than until the soft deadline, where that is not the hard one.
+    /// The search may end before or after the soft deadline, unless that is the hard one.
     pub fn set_deadlines(&self, soft_ns: u64, hard_ns: u64) {
         self.armed_ns.store(clock::now_ns(), Relaxed);
         self.soft_ns.store(soft_ns, Relaxed);
         self.hard_ns.store(hard_ns, Relaxed);
     }
 
-    /// Sets until when time costs nothing, so that to answer sooner saves none.
+    /// Sets until when time is free, so that answering sooner saves none.
     pub fn set_free(&self, free_ns: u64) {
         self.free_ns.store(free_ns, Relaxed);
     }
@@ -209,7 +209,7 @@ pub struct Stats {
 /// What a search is asked: which of the legal moves it may choose from, and how many lines to give.
 #[derive(Clone, Debug)]
 pub struct SearchParams<M> {
-    /// The legal moves to choose from, at least one, in the order of [`Game::moves`].
+    /// The legal moves to choose from: at least one, in the order of [`Game::moves`].
     pub moves: Vec<M>,
     /// How many lines to give (from 1); never more than there are moves.
     pub multipv: usize,

@@ -59,7 +59,7 @@ impl<G: Game> History<G> {
         self.counts.iter_mut().flatten().for_each(|count| *count /= 2);
     }
 
-    /// Brings the table's move, or else a killer, to `base`; false where the moves from there on hold none.
+    /// Brings the table's move, or else a killer, to `base`; false if the moves from there on hold none.
     #[inline]
     pub fn tt_move_first(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
         let moves = &mut self.moves[base..];

@@ -1,4 +1,4 @@
-//! Plain minimax and plain alpha-beta to a fixed depth: the textbook players of the seeds.
+//! Plain minimax and plain alpha-beta to a fixed depth: the textbook players of the published agents.
 //!
 //! No table, no ordering, no deepening: the moves are searched in the order in which the game lists them, and
 //! of equal moves the first is played. Chance nodes are averaged whole (expectiminimax).
@@ -27,7 +27,7 @@ pub struct Plain<E> {
 }
 
 impl<E> Plain<E> {
-    /// A search to `depth` plies; absent, to the depth limit of each search, or else to the `usual` depth.
+    /// A search to `depth` plies; if absent, to the depth limit of each search, or else to the `usual` depth.
     #[must_use]
     pub fn new(evaluator: E, pruning: Pruning, depth: Option<u32>, usual: u32) -> Self {
         Self { evaluator, pruning, depth, usual }

@@ -1,4 +1,4 @@
-//! What is decided of the root moves, beside what a search thinks of them: the lines that follow from both.
+//! Which root moves are decided, and what a search thinks of the others: the lines that follow from both.
 
 use crate::score::{Score, Value};
 use crate::search::{Bound, Line, SearchParams, SearchResult};
@@ -8,14 +8,14 @@ use crate::search::{Bound, Line, SearchParams, SearchResult};
 pub(super) struct Known<M> {
     moves: Vec<(M, Option<Value>)>,
     multipv: usize,
-    /// What the search found last, of whichever moves it was asked for.
+    /// What the search found last, about whichever moves it was asked to search.
     found: Vec<Line<M>>,
-    /// The move to play in a lost position, where theory has one.
+    /// The move to play in a lost position, if theory has one.
     best_try: Option<M>,
 }
 
 impl<M: Copy + PartialEq> Known<M> {
-    /// A question of which nothing is decided.
+    /// A question of which nothing is decided yet.
     pub(super) fn new(params: &SearchParams<M>) -> Self {
         let moves = params.moves.iter().map(|&mv| (mv, None)).collect();
         Self { moves, multipv: params.multipv, found: Vec::new(), best_try: None }
@@ -75,7 +75,7 @@ impl<M: Copy + PartialEq> Known<M> {
         value.score.distance().filter(|_| value.is_decided() && value.score.is_win())
     }
 
-    /// The lines: wins, the quickest first; what is not decided, as the search ranks it; then losses.
+    /// The lines: wins, the quickest first; undecided moves, as the search ranks them; then losses.
     pub(super) fn lines(&self) -> SearchResult<M> {
         let unsearched = |&(mv, value): &(M, Option<Value>)| {
             let is_new = self.found.iter().all(|line| line.pv[0] != mv);
@@ -120,7 +120,7 @@ mod tests {
         Known::new(&SearchParams { moves: vec!['a', 'b', 'c', 'd'], multipv })
     }
 
-    fn told(known: &Known<char>) -> Vec<(char, Option<Score>)> {
+    fn moves_and_scores(known: &Known<char>) -> Vec<(char, Option<Score>)> {
         let line = |line: Line<char>| (line.pv[0], line.value.map(|(value, _)| value.score));
         known.lines().lines.into_iter().map(line).collect()
     }
@@ -142,11 +142,11 @@ mod tests {
     fn a_move_that_is_decided_lost_never_stands_before_one_that_is_not() {
         let mut known = known(1);
         known.learn(&SearchResult { lines: vec![searched('b', 500)] });
-        assert_eq!(told(&known), [('b', Some(Score::eval(500)))]);
+        assert_eq!(moves_and_scores(&known), [('b', Some(Score::eval(500)))]);
         known.decide('b', loss(20));
-        assert_eq!(told(&known), [('a', None)]);
+        assert_eq!(moves_and_scores(&known), [('a', None)]);
         known.decide('c', win(9));
-        assert_eq!(told(&known), [('c', Some(Score::win_in(9)))]);
+        assert_eq!(moves_and_scores(&known), [('c', Some(Score::win_in(9)))]);
         assert!(known.is_answered() && known.best() == Some(9));
     }
 
@@ -157,7 +157,10 @@ mod tests {
         known.decide('a', loss(8));
         known.decide('b', win(21));
         let scores = [Score::win_in(21), Score::eval(700), Score::loss_in(8)].map(Some);
-        assert_eq!(told(&known), [('b', scores[0]), ('d', scores[1]), ('c', None), ('a', scores[2])]);
+        assert_eq!(
+            moves_and_scores(&known),
+            [('b', scores[0]), ('d', scores[1]), ('c', None), ('a', scores[2])]
+        );
         assert!(!known.is_answered() && known.missing() == 3);
     }
 
@@ -165,7 +168,7 @@ mod tests {
     fn a_lost_position_plays_its_best_try() {
         let mut known = known(1);
         known.lose(loss(30), Some('c'));
-        assert_eq!(told(&known), [('c', Some(Score::loss_in(30)))]);
+        assert_eq!(moves_and_scores(&known), [('c', Some(Score::loss_in(30)))]);
         assert!(known.is_answered() && !known.wants_try());
     }
 }

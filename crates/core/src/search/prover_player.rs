@@ -8,7 +8,7 @@ use crate::search::proving::{Prover, at_sight, prove};
 use crate::search::thread::{Reached, SearchBudget, SearchThread};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
-/// A prover without a search: it decides, or has nothing to say but the move that it would look at first.
+/// A prover without a search: if it cannot decide, it answers the move that it would look at first.
 pub struct ProverPlayer<P> {
     prover: P,
     deterministic: bool,

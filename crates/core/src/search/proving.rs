@@ -3,8 +3,7 @@
 //! A game that can be solved from some point on brings a [`Prover`]. What it proves of a root move outweighs
 //! what the search thinks of it: a proven win is played, a proven loss only when nothing else is left; then
 //! the search looks for the try after which the opponent most likely errs. On one thread the two take turns,
-//! on more they run at the same time; whether a prover is worth its time is read off the work that it
-//! expects.
+//! on more they run at the same time; whether a prover is worth its time depends on the work that it expects.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -21,8 +20,8 @@ use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UN
 
 /// Decides positions exactly, by means of one game.
 pub trait Prover<G: Game>: Send {
-    /// What is known without search of a position in which the mover can move: its value, and a move that
-    /// wins, or the best try where the position is lost.
+    /// What is known without search about a position in which the mover can move: its value, and a move that
+    /// wins, or the best try if the position is lost.
     fn at_sight(&self, game: &G, pos: &G::Position) -> Option<(Value, Option<G::Move>)>;
 
     /// The decided value of a position; none if the thread ended first.
@@ -31,18 +30,18 @@ pub trait Prover<G: Game>: Send {
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
-    /// In which order moves are worth deciding; smaller is first. A search that told a win has to find it
-    /// again two plies later, so the order is the one in which positions themselves are decided.
+    /// The order in which moves are worth deciding; smaller is first. A search that announced a win has to
+    /// find it again two plies later, so the order is the one in which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 
     /// Forgets everything.
     fn clear(&mut self);
 }
 
-/// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and
-/// where the search alone sees the end, its distance is better than any bound.
+/// What the search gets before anything else, some milliseconds: a stop finds a good move to answer, and if
+/// the search alone sees the end, its distance is better than any bound.
 const FIRST_NODES: u64 = 40_000;
-/// That is at most such a part of the move's time.
+/// It gets at most one part in so many of the move's time.
 const FIRST_PART: u64 = 16;
 /// What the search gets to find the best try of a lost position.
 const TRY_NODES: u64 = 3_000_000;
@@ -51,11 +50,11 @@ const NODES_A_MS: u64 = 4_000;
 /// The prover's part of a move's time, in percent. Its answer ends the search; without one, the rest costs
 /// the search about half a ply.
 const PART: u64 = 45;
-/// The same for a position that is known to be won: twice as much, so that a win that was told is found again
-/// two plies later by a machine that is busier then.
-const PART_PROMISED: u64 = 90;
-/// A prover is worth starting while it is expected to need at most so many times what it gets: nine of ten
-/// positions stay within a factor of ten of what is expected of them, on either side.
+/// The same for a position that is known to be won: twice as much, so that an announced win is found again
+/// two plies later even if the machine is busier then.
+const PART_ANNOUNCED: u64 = 90;
+/// A prover is worth starting if it is expected to need at most so many times what it gets: nine of ten
+/// positions need between a tenth and ten times what is expected.
 const HOPE: u64 = 4;
 /// The same for a thread of its own, which costs the search only a helper.
 const HOPE_BESIDE: u64 = 16;
@@ -96,7 +95,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> (SearchResult<G::Move>, End) {
-        // Who asks for a depth asks for what can be seen within it.
+        // A search limited to a depth shall answer only what can be seen within it.
         if control.depth_limit() != u32::MAX {
             return self.search.search(game, root, params, control, publish);
         }
@@ -105,7 +104,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
             self.announced = AnnouncedWin::default();
         }
         self.search.begin();
-        let promised = self.announced.left(game, root);
+        let announced = self.announced.left(game, root);
         let shared = AtomicU64::new(0);
         let known = at_sight(game, root, params, &self.prover);
         let mut work = Work { game, root, known, roots: Roots::new(game, root, params), publish };
@@ -120,15 +119,15 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
         work.roots.decided().for_each(|(mv, value)| work.known.decide(mv, value));
         let mut end = first;
         if first.is_none() && !work.known.is_answered() {
-            // To keep an announced win the prover needs a core for sure; the search could only take one away.
-            end = if self.threads > 1 && promised.is_none() {
+            // To keep an announced win the prover must have a core; the search could only take one away.
+            end = if self.threads > 1 && announced.is_none() {
                 self.beside(&mut work, &mut budget)
             } else {
-                self.in_turn(&mut work, &mut budget, promised)
+                self.in_turn(&mut work, &mut budget, announced)
             };
         }
         if end.is_none() {
-            let is_late = promised.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
+            let is_late = announced.is_some_and(|plies| work.known.best().is_some_and(|best| best > plies));
             end = if self.exact || is_late {
                 self.look_for_distance(&mut work, params, &mut budget)
             } else if work.known.wants_try() {
@@ -137,7 +136,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
                 None
             };
         }
-        work.tell();
+        work.publish_lines();
         let found = work.known.lines();
         self.announced = AnnouncedWin::of(game, root, &found);
         let is_answered = work.known.is_answered() && !self.exact;
@@ -152,7 +151,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Searcher<G> for Proving<G, E, P> {
 }
 
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
-    /// The time that is left for the move, in nanoseconds, where a clock may decide anything.
+    /// The time that is left for the move, in nanoseconds, if a clock may decide anything.
     fn left_ns(&self, control: &Control) -> Option<u64> {
         let soft = control.soft_ns();
         (soft != UNLIMITED && !self.deterministic).then(|| soft.saturating_sub(clock::now_ns()))
@@ -179,19 +178,19 @@ impl<G: Game> Work<'_, G> {
         let Self { game, root, known, roots, publish } = self;
         roots.narrow(|mv| !known.is_decided(mv), known.missing());
         known.learn(&roots.found());
-        let mut tell = |found: &SearchResult<G::Move>| {
+        let mut report = |found: &SearchResult<G::Move>| {
             known.learn(found);
             publish(&known.lines());
         };
-        let end = search.stretch(game, root, roots, budget, &mut tell);
+        let end = search.stretch(game, root, roots, budget, &mut report);
         roots.decided().for_each(|(mv, value)| known.decide(mv, value));
         end
     }
 
-    /// The first budget of the search, of all moves. Where moves are known to win, as after an announced win,
+    /// The first budget of the search, of all moves. If moves are known to win, as after an announced win,
     /// they are published before anything else, and only wins that the search finds itself replace them: a
-    /// thread that the system keeps from its core until the time is up answers what it published last. Their
-    /// values are left out, for a proven one would end the search before it sees a shorter way.
+    /// thread that is not scheduled until the time is up answers what it published last. Their values are
+    /// left out, because a proven one would end the search before it sees a shorter win.
     fn first<E: Evaluator<G>>(
         &mut self,
         search: &mut Iterate<G, E>,
@@ -216,23 +215,23 @@ impl<G: Game> Work<'_, G> {
     }
 
     /// Publishes the lines so far.
-    fn tell(&mut self) {
+    fn publish_lines(&mut self) {
         (self.publish)(&self.known.lines());
     }
 }
 
 impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
-    /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none where what
-    /// is known answers the question.
+    /// Search and prover in turn, on one thread. Gives the reason for which the search ended; none if what is
+    /// known answers the question.
     fn in_turn(
         &mut self,
         work: &mut Work<'_, G>,
         budget: &mut SearchBudget<'_>,
-        promised: Option<u32>,
+        announced: Option<u32>,
     ) -> Option<End> {
         // What was proven before its first move needs no more work than it did then.
-        let (expected, percent) = match promised {
-            Some(_) => (0, PART_PROMISED),
+        let (expected, percent) = match announced {
+            Some(_) => (0, PART_ANNOUNCED),
             None => (self.prover.expected_nodes(work.game, &work.root.pos), PART),
         };
         let mut turn = FIRST_TURN;
@@ -293,16 +292,17 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         let until_ns = part_ns.map_or(UNLIMITED, |part_ns| clock::now_ns() + part_ns);
         let (halt, news) = (Gate::default(), AtomicBool::new(false));
         // What the prover decided and the search has not seen, and whether the prover is through.
-        let told = Mutex::new((Vec::new(), false));
+        let proven = Mutex::new((Vec::new(), false));
         let undecided = work.known.undecided(|mv| prover.order(game, &root.pos, mv));
         let first = SearchThread::first(budget);
         let mut beside = SearchBudget { threads: *threads - 1, wake: Some(&news), ..*budget };
         let end = std::thread::scope(|scope| {
-            // The scope joins the prover also when this thread panics, so it must be told on every way out.
+            // The scope joins the prover also when this thread panics, so it must be stopped on every way
+            // out.
             let _halt = EndOnDrop(&halt);
             let mut thread = first.helper(&halt, until_ns);
-            let (news, told) = (&news, &told);
-            let lock = || told.lock().unwrap_or_else(PoisonError::into_inner);
+            let (news, proven) = (&news, &proven);
+            let lock = || proven.lock().unwrap_or_else(PoisonError::into_inner);
             let prove_all = move || {
                 for mv in undecided {
                     let Some(value) = prove(game, root, mv, prover, &mut thread) else { break };
@@ -334,7 +334,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
                     return None;
                 }
                 if end.is_some() {
-                    // The prover may have had the last word.
+                    // The prover may have decided more in the meantime.
                     lock().0.drain(..).for_each(|(mv, value)| work.known.decide(mv, value));
                     return end.filter(|_| !work.known.is_answered());
                 }
@@ -345,7 +345,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     }
 
     /// Searches all moves of a lost position for the one after which the opponent most likely errs. The loss
-    /// is told with the answer: told before, it would end the search.
+    /// is reported with the answer: reported before, it would end the search.
     fn look_for_try(
         &mut self,
         work: &mut Work<'_, G>,
@@ -354,12 +354,12 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     ) -> Option<End> {
         let (now, soft) = (clock::now_ns(), budget.control.soft_ns());
         budget.until_nodes = budget.nodes + TRY_NODES;
-        // The loss has to be told before the time is up.
+        // The loss has to be reported before the time is up.
         budget.until_ns = if soft == UNLIMITED { UNLIMITED } else { now + soft.saturating_sub(now) / 10 * 9 };
         let mut roots = Roots::new(work.game, work.root, params);
         let end = self.search.stretch(work.game, work.root, &mut roots, budget, work.publish);
         work.known.learn(&roots.found());
-        // Whatever else ended it, the question is answered.
+        // Whatever ended it, the question is answered.
         end.filter(|&end| end == End::Stopped)
     }
 
@@ -372,7 +372,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
     ) -> Option<End> {
         let mut roots = Roots::new(work.game, work.root, params);
         let Work { game, root, known, publish, .. } = work;
-        let mut tell = |found: &SearchResult<G::Move>| {
+        let mut report = |found: &SearchResult<G::Move>| {
             known.learn(found);
             publish(&known.lines());
         };
@@ -384,7 +384,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             until_nodes,
             ..SearchBudget::whole(budget.control, budget.shared)
         };
-        self.search.stretch(game, root, &mut roots, budget, &mut tell)
+        self.search.stretch(game, root, &mut roots, budget, &mut report)
     }
 }
 

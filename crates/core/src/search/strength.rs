@@ -1,7 +1,7 @@
-//! Any player made weaker or more various: the options `level` and `variety`.
+//! Any player made weaker or more varied: the options `level` and `variety`.
 //!
 //! A weaker player sees less far, is less sure of which of its moves is best, and now and then moves like a
-//! beginner; it never waits. A various one draws among the moves that its search values alike. What is drawn
+//! beginner; it never waits. A varied one draws among the moves that its search values alike. What is drawn
 //! comes from the seed and the position, and a weaker player forgets each search, so that equal questions get
 //! equal answers. How much each level is weakened is the games' business.
 
@@ -13,11 +13,11 @@ use crate::search::thread::{is_lost, is_won};
 use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
 use crate::zobrist::SplitMix64;
 
-/// The lines among which a choice is made.
+/// How many lines the choice is among.
 const LINES: usize = 8;
-/// What tells these draws from those of the player within, which come from the same seed and position.
+/// Distinguishes these draws from those of the wrapped player, which come from the same seed and position.
 const APART: u64 = 0x6c65_7665_6c73_2e2e;
-/// What a line counts that is won or lost with a distance: all wins count alike.
+/// The value of a line that is won or lost with a distance: all wins count alike.
 const DECIDED: i64 = 1 << 32;
 
 /// What makes a player weaker.
@@ -27,14 +27,15 @@ pub struct Weakening {
     pub sight: u32,
     /// The most nodes of a search.
     pub nodes: u64,
-    /// A move that seems worse by so many thousandths is half as likely to be played; 0: the best is.
+    /// A move is played with probability proportional to 2^(-loss / wavers), in thousandths; 0: the best is
+    /// played.
     pub wavers: u32,
     /// How many of a thousand moves are made in haste: as a beginner makes them.
     pub hasty: u32,
 }
 
-/// The player that `make` makes of its options, as various as they say: weakened, if it is to be, with the
-/// weakening of a beginner, as which it plays in haste.
+/// The player that `make` makes of its options, with their `variety`; weakened if asked for, with the
+/// weakening of a beginner for its hasty moves.
 ///
 /// # Errors
 /// What `make` refuses.
@@ -51,28 +52,28 @@ pub fn build<G: Game, E>(
         } else {
             Box::new(RandomizedPlayer {
                 player,
-                taste: SelectionNoise { wavers: 0, variety },
+                noise: SelectionNoise { wavers: 0, variety },
                 seed: options.seed,
             })
         });
     };
-    // A table that is kept, or a clock that decides, would make of a level what the machine and the game so
-    // far are.
+    // With a table that is kept, or a clock that decides, the strength of a level would depend on the machine
+    // and on the game so far.
     let shortsighted = |Weakening { sight, wavers, nodes, .. }| {
         let options = Options {
             depth: Some(options.depth.map_or(sight, |depth| depth.min(sight))),
             threads: 1,
-            // The usual and the hasty player share what is granted.
+            // The usual and the hasty player share the memory that is granted.
             hash_mb: (options.hash_mb / 2).max(1),
             deterministic: true,
             ..options.clone()
         };
-        let various = RandomizedPlayer {
+        let randomized = RandomizedPlayer {
             player: make(&options)?,
-            taste: SelectionNoise { wavers, variety },
+            noise: SelectionNoise { wavers, variety },
             seed: options.seed,
         };
-        Ok((various, nodes))
+        Ok((randomized, nodes))
     };
     let (usual, hasty) = (shortsighted(weakening)?, shortsighted(beginner)?);
     Ok(Box::new(Weakened { usual, hasty, haste: weakening.hasty, seed: options.seed }))
@@ -80,9 +81,9 @@ pub fn build<G: Game, E>(
 
 /// A player that is hasty now and then.
 struct Weakened<G: Game> {
-    /// What it is when it takes care, and the most nodes of a search.
+    /// The careful player, and the most nodes of a search.
     usual: (RandomizedPlayer<G>, u64),
-    /// The same in haste.
+    /// The hasty player, likewise.
     hasty: (RandomizedPlayer<G>, u64),
     /// How many of a thousand moves are made in haste.
     haste: u32,
@@ -98,7 +99,7 @@ impl<G: Game> Searcher<G> for Weakened<G> {
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> (SearchResult<G::Move>, End) {
-        // The second draw, for the first is what a various player chooses by.
+        // The second draw, because the player that varies its moves chooses by the first.
         let mut random = draws(game, root, self.seed);
         random.next();
         let is_hasty = (random.next() >> 32) * 1000 < u64::from(self.haste) << 32;
@@ -106,10 +107,10 @@ impl<G: Game> Searcher<G> for Weakened<G> {
         control.cap_nodes(*nodes);
         let (mut found, end) = player.search(game, root, params, control, &mut |found| {
             let mut found = found.clone();
-            found.lines.iter_mut().for_each(promise_nothing);
+            found.lines.iter_mut().for_each(announce_nothing);
             publish(&found);
         });
-        found.lines.iter_mut().for_each(promise_nothing);
+        found.lines.iter_mut().for_each(announce_nothing);
         let end = if end == End::Proven && !is_proven(&found) { End::Limit } else { end };
         (found, end)
     }
@@ -120,9 +121,9 @@ impl<G: Game> Searcher<G> for Weakened<G> {
     }
 }
 
-/// Leaves of what is proven the losses, and the win that the move itself is: who may be hasty next time can
-/// announced nothing else.
-fn promise_nothing<M>(line: &mut Line<M>) {
+/// Keeps only proven losses, and a win by the move itself: a player that may be hasty next time can announce
+/// nothing else.
+fn announce_nothing<M>(line: &mut Line<M>) {
     if let Some((value, _)) = &mut line.value
         && !(value.score.is_loss() || value.score == Score::win_in(1))
     {
@@ -143,7 +144,7 @@ fn draws<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
 /// A player that chooses among its best lines.
 struct RandomizedPlayer<G: Game> {
     player: Box<dyn Searcher<G>>,
-    taste: SelectionNoise,
+    noise: SelectionNoise,
     seed: u64,
 }
 
@@ -152,7 +153,7 @@ struct RandomizedPlayer<G: Game> {
 struct SelectionNoise {
     /// As [`Weakening::wavers`].
     wavers: u32,
-    /// As [`Options::variety`]; counts where the player does not waver.
+    /// As [`Options::variety`]; counts if the player does not waver.
     variety: u32,
 }
 
@@ -165,25 +166,25 @@ impl<G: Game> Searcher<G> for RandomizedPlayer<G> {
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<G::Move>),
     ) -> (SearchResult<G::Move>, End) {
-        if self.taste.is_strict() {
+        if self.noise.is_strict() {
             return self.player.search(game, root, params, control, publish);
         }
         // One draw a search, so that the choice is steady while lines improve.
         let draw = draws(game, root, self.seed).next() >> 32;
         let multipv = params.multipv.max(LINES.min(params.moves.len()));
         let wide = SearchParams { moves: params.moves.clone(), multipv };
-        let taste = self.taste;
+        let noise = self.noise;
         let choose = |found: &SearchResult<G::Move>| {
             let mut found = found.clone();
             let scores = scores(&found.lines[..LINES.min(found.lines.len())]);
             let chosen =
-                if taste.wavers > 0 && is_clear::<G>(&found) { 0 } else { taste.choose(&scores, draw) };
+                if noise.wavers > 0 && is_clear::<G>(&found) { 0 } else { noise.choose(&scores, draw) };
             reorder(&mut found, chosen);
             found.lines.truncate(params.multipv);
             (found, scores[chosen] == scores[0])
         };
-        let mut tell = |found: &SearchResult<G::Move>| publish(&choose(found).0);
-        let (found, end) = self.player.search(game, root, &wide, control, &mut tell);
+        let mut report = |found: &SearchResult<G::Move>| publish(&choose(found).0);
+        let (found, end) = self.player.search(game, root, &wide, control, &mut report);
         let (found, is_best) = choose(&found);
         // A move that is not among the best proves nothing about the position.
         let end = if end == End::Proven && !is_best { End::Limit } else { end };
@@ -195,13 +196,13 @@ impl<G: Game> Searcher<G> for RandomizedPlayer<G> {
     }
 }
 
-/// Whether who wins is seen: nobody wavers then, but wins at once or loses as late as possible.
+/// Whether the winner is known: then nobody wavers, but wins at once or loses as late as possible.
 fn is_clear<G: Game>(found: &SearchResult<G::Move>) -> bool {
     let clear = |score: Score| is_won::<G>(score) || is_lost::<G>(score);
     found.lines[0].value.is_some_and(|(value, bound)| bound == Bound::Exact && clear(value.score))
 }
 
-/// How good each line is in thousandths; none of a line that was not looked at.
+/// How good each line is in thousandths; none for a line that was not looked at.
 fn scores<M>(lines: &[Line<M>]) -> Vec<Option<i64>> {
     let thousandths = |score: Score| match score.distance() {
         None => i64::from(score.raw()),
@@ -217,8 +218,8 @@ impl SelectionNoise {
         self.wavers == 0 && self.variety == 0
     }
 
-    /// The index of the line to play, by a number that is uniform below 2^32. Lines without a score are as
-    /// good as each other, and not played where the first has one.
+    /// The index of the line to play, drawn with a number uniform below 2^32. Lines without a score are
+    /// equally good, and are not played if the first has one.
     fn choose(self, scores: &[Option<i64>], draw: u64) -> usize {
         let weight = |score: &Option<i64>| {
             let worse = match (scores[0], score) {
@@ -229,7 +230,7 @@ impl SelectionNoise {
             match i64::from(self.wavers) {
                 // Equal within the window: each as likely.
                 0 => u64::from(worse < i64::from(self.variety)),
-                // Integers alone, equal on every machine; between two powers of two a straight line.
+                // Integers only, so that all machines agree; linear between two powers of two.
                 wavers => {
                     let (halvings, rest) = ((worse / wavers).min(20), worse % wavers);
                     ((1 << 20) >> halvings) * (2 * wavers - rest) as u64 / (2 * wavers) as u64

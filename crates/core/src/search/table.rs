@@ -30,8 +30,8 @@ impl Entry {
         self.value.at_least || (self.bound != Bound::Upper && i32::from(self.depth) >= depth)
     }
 
-    /// Whether the entry tells enough for a search to `depth` with a window from `alpha` to `beta`, `score`
-    /// being its own from the root's view.
+    /// Whether the entry decides a search to `depth` with a window from `alpha` to `beta`, `score` being its
+    /// own from the root's view.
     #[inline]
     #[must_use]
     pub fn decides(&self, score: Score, depth: i32, alpha: Score, beta: Score) -> bool {
@@ -124,8 +124,7 @@ impl Table {
 
     /// Enlarges the table fourfold, within its limit, when more than a quarter is in use; keeps the entries.
     ///
-    /// A gigabyte takes its time, so it looks at `stopped` again and again, and leaves the table as it is
-    /// then.
+    /// Growing by a gigabyte takes long, so it polls `stopped`, and if that is set leaves the table as it is.
     pub fn grow(&mut self, stopped: impl Fn() -> bool) {
         if self.clusters.len() >= self.limit || self.used_ppm() < 250_000 {
             return;
@@ -160,7 +159,7 @@ impl Table {
         &self.clusters[key as usize & (self.clusters.len() - 1)]
     }
 
-    /// Brings the memory of a position near, for a look-up that follows.
+    /// Prefetches the memory of a position, for a probe that follows.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         std::hint::black_box(self.cluster(key).0[0].data.load(Relaxed));
@@ -188,7 +187,7 @@ impl Table {
             if data == 0 || slot.check.load(Relaxed) ^ data == key {
                 if data != 0 {
                     let old = unpack(data);
-                    // What is proven for good is not given up for a guess, and a known best move stays.
+                    // A proven value is not given up for a guess, and a known best move stays.
                     if old.value.is_exact() && !entry.value.is_exact() {
                         return;
                     }

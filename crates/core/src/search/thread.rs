@@ -201,7 +201,7 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// Adds the nodes of a helper that were not told yet, when it ends.
+    /// Adds the nodes of a helper that were not counted in `shared` yet, when it ends.
     pub fn leave(&self) {
         self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
     }
@@ -287,7 +287,7 @@ pub fn is_lost<G: Game>(score: Score) -> bool {
 }
 
 /// Whether a proven value settles everything that the game's rules optimise: the margin in games that score,
-/// who wins elsewhere.
+/// the winner in others.
 #[must_use]
 pub fn is_settled<G: Game>(value: Value) -> bool {
     if G::SCORED { value.is_exact() } else { value.is_decided() }

@@ -14,7 +14,7 @@ const PLUNGE: i32 = 4000;
 pub struct Deadlines {
     /// When the deadlines were set.
     pub armed_ns: u64,
-    /// Until when time costs nothing: to answer sooner saves none.
+    /// Until when time is free: answering sooner saves none.
     pub free_ns: u64,
     /// When to start no further iteration, as planned.
     pub soft_ns: u64,
@@ -22,7 +22,7 @@ pub struct Deadlines {
     pub hard_ns: u64,
 }
 
-/// What the iterations of one search tell about the time that it needs.
+/// What the iterations of one search say about the time that it needs.
 #[derive(Clone, Debug)]
 pub struct TimeManager {
     /// When the best move changed last.
@@ -66,9 +66,8 @@ impl TimeManager {
 
     /// Whether to start no further iteration.
     ///
-    /// Where the soft deadline is the hard one, all the time is to be used. Elsewhere time that is left
-    /// counts: the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first
-    /// move.
+    /// If the soft deadline is the hard one, all the time is to be used. Otherwise time that is left counts:
+    /// the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first move.
     #[must_use]
     pub fn is_over(&self, deadlines: &Deadlines, now_ns: u64) -> bool {
         let &Deadlines { armed_ns, free_ns, soft_ns, hard_ns } = deadlines;
@@ -84,7 +83,7 @@ impl TimeManager {
     /// The share of the planned time that the search takes, in percent.
     fn percent(&self, armed_ns: u64, planned: u64) -> u64 {
         if self.is_forced {
-            // Enough for a line, of which the reply can be pondered.
+            // Enough for a line with a reply, which can be pondered.
             return 5;
         }
         if self.drop >= PLUNGE {
@@ -118,11 +117,11 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// An iteration: when it ended in ms, whether the best move stayed, and its score in units.
-    type Told = (u64, bool, i32);
+    type Iteration = (u64, bool, i32);
 
     /// What happened; soft and hard deadline and free time; iterations; whether the move is forced; when the
     /// search ends: all in ms.
-    type Case = (&'static str, [u64; 3], &'static [Told], bool, u64);
+    type Case = (&'static str, [u64; 3], &'static [Iteration], bool, u64);
 
     #[test]
     fn searches_end_when_they_should() {

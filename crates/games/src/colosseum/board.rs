@@ -139,8 +139,8 @@ impl<B: Bits> Board<B> {
     /// How far apart in bits a cell and the one below it are.
     #[inline]
     fn row(&self) -> u32 {
-        // Only one size needs three words, and none is over 15: told so, the compiler shifts without other
-        // cases.
+        // Only one size needs three words, and none is over 15: with this hint the compiler shifts without
+        // other cases.
         if B::CAPACITY > 128 { MAX_SIZE as u32 } else { self.size & 15 }
     }
 
@@ -180,7 +180,8 @@ impl<B: Bits> Board<B> {
 
     /// Whether a wall on an open side may part cells that are connected without it.
     ///
-    /// It cannot unless both its ends meet the border or another wall: around a loose end one can walk.
+    /// It cannot unless both its ends meet the border or another wall, because one can walk around a loose
+    /// end.
     #[inline]
     #[must_use]
     pub fn may_close(&self, open: &Open<B>, wall: Wall) -> bool {

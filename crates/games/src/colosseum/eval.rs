@@ -64,10 +64,10 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
 }
 
 /// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or
-/// more before the other, each with a worth; and what it is worth to be the mover.
+/// more before the other, each with a worth; and the worth of being the mover.
 ///
-/// A cell is wide that is open on three sides or more: it is not soon cut off, and who is ahead by one step
-/// may be behind by the wall of the next move. `plyd tune colosseum` looks for better worths.
+/// A cell is wide if it is open on three sides or more: it is not soon cut off, and the next wall may turn a
+/// lead of one step around. `plyd tune colosseum` tunes the worths.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground {
     cells: i32,
@@ -127,8 +127,8 @@ struct Ahead<B> {
 }
 
 impl<B: Bits> Ahead<B> {
-    /// Lets both sides walk until nothing can change. Where one is two steps ahead of the other, it is so in
-    /// every cell that the other would reach through there: nobody need follow that far behind.
+    /// Lets both sides walk until nothing can change. If one is two steps ahead of the other in a cell, it is
+    /// so in every cell beyond it, so that the other is not followed any further.
     #[inline]
     fn new(board: &impl Step<B>, own: B, opp: B) -> Self {
         let (mut edge_1, mut edge_2) = (own, opp);
@@ -171,7 +171,7 @@ mod tests {
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
                 let [own, opp] = [oracle.active, 1 - oracle.active]
                     .map(|player| oracle.within(oracle.places[player], u32::MAX, None));
-                // Pockets that one cannot reach count for the other.
+                // Pockets that one side cannot reach count for the other.
                 let sooner = |one: &HashMap<_, u32>, other: &HashMap<_, u32>| {
                     let first =
                         |&(place, steps): &(&_, &u32)| other.get(place).is_none_or(|other| steps < other);
@@ -204,7 +204,7 @@ mod tests {
                     one.iter().map(cell).sum()
                 };
                 let context = Context { root: Side::First, last: None };
-                // Worths that can be told apart.
+                // Worths that can be distinguished.
                 let ground = Ground { first: 300, far: 700, tempo: 1100, ..Ground::new(&game) };
                 let value = ground.evaluate(&game, &pos, &context).raw();
                 assert_eq!(value, worth(&own, &opp) - worth(&opp, &own) + 1100, "{}", oracle.text());

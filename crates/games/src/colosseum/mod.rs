@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The lines of a player with an evaluation, of so many moves, all or some that it may choose from.
+    /// The lines of a player with an evaluation, for so many moves, chosen from all or some.
     fn lines(
         root: &dyn AnyRoot,
         (player, eval): (&str, &str),
@@ -217,15 +217,14 @@ mod tests {
                 let (played, proof) = answer(player, text, 30_000);
                 let proof = proof.unwrap();
                 assert_eq!((played.as_str(), proof.result), (mv, Ordering::Greater), "{player}");
-                assert!(proof.margin.is_none_or(|told| told == margin), "{player}: {proof:?}");
+                assert!(proof.margin.is_none_or(|proven| proven == margin), "{player}: {proof:?}");
             }
         }
     }
 
     #[test]
     fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
-        // Each reply leaves who moves next a move that closes the other in, which `seed` counts as a thousand
-        // cells.
+        // Each reply lets the next mover close the other in, which `seed` counts as a thousand cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
         let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
@@ -272,7 +271,7 @@ mod tests {
         }
     }
 
-    /// The margin that the mover gets, by looking at every line to its end.
+    /// The margin that the mover gets, by searching every line to its end.
     fn margin(game: &Colosseum<u64>, pos: &Position<u64>, known: &mut HashMap<u64, i32>) -> i32 {
         if let Some(zones) = pos.zones() {
             return zones[pos.mover().index()] - zones[pos.mover().other().index()];
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn proofs_hold_as_brute_force_tells() {
+    fn proofs_agree_with_brute_force() {
         let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(5)).unwrap());
         let (mut random, mut claims) = (SplitMix64::new(7), [0; 3]);
         for _ in 0..40 {
@@ -314,9 +313,12 @@ mod tests {
                     let mut next = pos;
                     game.play(&mut next, game.parse_move(&pos, line.mv()).unwrap());
                     let margin = -margin(&game, &next, &mut known);
-                    let told = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv());
-                    assert_eq!(proof.result, margin.cmp(&0), "{told}");
-                    assert!(proof.margin.is_none_or(|told| told == i64::from(margin)), "{told}: {margin}");
+                    let context = format!("{player:?}: {} {} {proof:?}", game.position_text(&pos), line.mv());
+                    assert_eq!(proof.result, margin.cmp(&0), "{context}");
+                    assert!(
+                        proof.margin.is_none_or(|proven| proven == i64::from(margin)),
+                        "{context}: {margin}"
+                    );
                     claims[usize::from(margin <= 0) + usize::from(margin < 0)] += 1;
                 }
             }
@@ -344,13 +346,13 @@ mod tests {
     fn the_published_player_takes_published_evaluations() {
         let root =
             open(&Rules::default(), Some("8 7,6 0,1 02R,10R,66R,74R,15D,52D 1"), &Effort::free()).unwrap();
-        let told = |eval| {
+        let lines_of = |eval| {
             let control = Control::default();
             control.set_limits(None, Some(1));
             lines(root.as_ref(), (SEED, eval), &[], 1, &control)
         };
-        assert_eq!(told(GROUND), told("seed"));
-        assert_ne!(told("reachable"), told("winning"));
+        assert_eq!(lines_of(GROUND), lines_of("seed"));
+        assert_ne!(lines_of("reachable"), lines_of("winning"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Texts and pictures of Colosseum Survival: the size, the players, the walls and the mover; moves such as
 //! `34u`.
 //!
-//! Reads untrusted texts; whether a move is legal is the rules' business.
+//! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::board::{MAX_SIZE, MIN_SIZE, Side as CellSide, Wall};
 use super::rules::{Colosseum, Position, Walk};
@@ -32,8 +32,8 @@ impl Layout {
     /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is not of the grammar; [`OpenError::Impossible`] where the
-    /// board has no size of the game's, something is not on it, or a wall or a cell is taken twice.
+    /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
+    /// game has no board of that size, something is off the board, or a wall or a cell is taken twice.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let mut fields = text.split(' ');
         let (Some(size), Some(first), Some(second), Some(walls)) =
@@ -110,7 +110,7 @@ fn read_walls(text: &str, size: usize) -> Result<Vec<Wall>, OpenError> {
     if text == "-" {
         return Ok(Vec::new());
     }
-    // No longer than the board has places: then a wall would occur twice.
+    // A longer list than the board has places would name a wall twice.
     let mut walls = Vec::new();
     for wall in text.split(',') {
         let (place, make): ([u8; 2], fn(u8) -> Wall) = match *wall.as_bytes() {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_tell_the_position() {
+    fn pictures_show_the_position() {
         let game = game::<u64>(6);
         let pos = Layout::parse("6 0,0 5,4 12R,21D 2").unwrap().position(&game);
         let drawing = game.draw(&pos);
@@ -342,8 +342,8 @@ mod tests {
             ]
         ) {
             if let Ok(layout) = Layout::parse(&text) {
-                let told = again(&layout);
-                prop_assert_eq!(again(&Layout::parse(&told).unwrap()), told);
+                let written = again(&layout);
+                prop_assert_eq!(again(&Layout::parse(&written).unwrap()), written);
             }
         }
     }

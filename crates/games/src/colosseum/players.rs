@@ -13,7 +13,7 @@ use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, cloc
 
 /// The last depth.
 const DEPTHS: u32 = 10;
-/// The moves that are looked at: so many more than the board has rows.
+/// The moves that are looked at: so many plus the number of rows.
 const BREADTH_MORE: usize = 3;
 
 /// Iterative deepening of limited breadth.
@@ -51,8 +51,8 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<
         for depth in 1..=self.depth.min(control.depth_limit()) {
             match tree.choose(&root.pos, &asked.moves, depth) {
                 Ok((mv, score)) => {
-                    // The moves that were not looked at may be better: one's own, and from the second ply on
-                    // the opponent's.
+                    // Moves that were not looked at may be better: the player's own, and from the second ply
+                    // on the opponent's.
                     let at_least = depth == 1 && is_won::<Colosseum<B>>(score);
                     let value = Value { score, at_least, at_most: false };
                     found = SearchResult::one(mv, depth, Some(value));
@@ -91,7 +91,7 @@ struct Tree<'a, B: Bits, E> {
     thread: SearchThread<'a>,
 }
 
-/// A move, the position after it, and what that is worth to the mover at sight.
+/// A move, the position after it, and its static value for the mover.
 type Successor<B> = (Score, Walk, Position<B>);
 
 impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_trap_of_its_own_is_left_unless_forced() {
-        // In the corner with one wall: to put the third there would be a trap.
+        // In the corner with one wall: putting the third one there would be a trap.
         let layout = Layout::parse("6 0,0 5,5 00R 1").unwrap();
         let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });
         let pos = layout.position(&game);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_win_against_the_replies_that_it_looks_at_is_no_proof() {
-        // The reply 25d, which is not looked at since it leaves the opponent with three walls, ties.
+        // The reply 25d ties; it is not looked at because it leaves the opponent with three walls.
         let (layout, asked) =
             (Layout::parse("6 3,5 2,5 12R,13R,03D,11D,12D,14D,15D,20D,21D,22D,23D,24D 1").unwrap(), "35d");
         let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });

@@ -1,7 +1,7 @@
 //! The rules of Colosseum Survival as a [`Game`]; texts, start positions, evaluations and players are
 //! elsewhere.
 //!
-//! A player walks some steps and puts a wall on an open side of the cell that it stands on then. Once the
+//! A player walks some steps and puts a wall on an open side of the cell that it then stands on. Once the
 //! players are apart, each scores the cells that it can still reach, and the larger zone wins. The rules are
 //! those of the referee of COMP 424 (McGill University, Fall 2023).
 
@@ -174,7 +174,7 @@ fn wall_key(wall: Wall) -> u64 {
 }
 
 impl<B: Bits> PartialEq for Colosseum<B> {
-    /// How the start was drawn makes no other game.
+    /// The way the start was drawn does not make a different game.
     fn eq(&self, other: &Self) -> bool {
         self.board == other.board
     }
@@ -203,8 +203,8 @@ impl<B: Bits> Game for Colosseum<B> {
         Turn::Over(Outcome { winner, by: APART, scores: Some(scores) })
     }
 
-    /// Which sides are open nobody can foretell, so that each is written down and the next one written over
-    /// it unless it is open: no jump depends on it.
+    /// Which sides are open is unpredictable, so each move is written, and overwritten by the next one if its
+    /// side is closed: there is no branch to mispredict.
     #[inline]
     fn moves(&self, pos: &Position<B>, out: &mut Vec<Walk>) {
         let (reach, sides) = (self.walkable(pos, pos.side), self.board.sides(&pos.open));
@@ -274,8 +274,7 @@ impl<B: Bits> Game for Colosseum<B> {
         self.board.cells() * CellSide::ALL.len()
     }
 
-    /// The lead after the move: in a tree as bushy as this one a good order is worth an evaluation of each
-    /// move.
+    /// The lead after the move: with so many moves a good order is worth an evaluation of each.
     #[inline]
     fn order(&self, pos: &Position<B>, mv: Walk) -> i32 {
         let mut open = pos.open;
@@ -313,7 +312,7 @@ mod tests {
     }
 
     fn read(text: &str) -> (Colosseum<U192>, Position<U192>) {
-        // Only size 12 may use three words, so smaller boards are read by their own.
+        // Only size 12 may use three words, so smaller boards use their own type.
         let layout = Layout::parse(text).unwrap();
         assert_eq!(layout.size, MAX_SIZE);
         let game = game(MAX_SIZE);
@@ -515,7 +514,7 @@ mod tests {
         // A corner that neither can reach is in no zone.
         let pocket = "6 2,5 3,0 20D,21D,22D,23D,24D,05D,04R";
         assert_eq!(outcome(pocket, "25d"), Some((Some(Side::Second), [17, 18])));
-        // Players do not bar connections: behind the opponent one is not apart.
+        // Players do not bar connections: cells behind the opponent are connected.
         assert_eq!(outcome("6 0,0 0,1 00D,01D,02D", "00r"), Some((Some(Side::Second), [1, 35])));
         assert_eq!(outcome("6 0,0 0,1 00D,01D,02D 2", "03d"), None);
     }

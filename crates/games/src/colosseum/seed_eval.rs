@@ -1,5 +1,5 @@
 //! Published evaluations of a Colosseum Survival agent (Colak and Zeidan, "COMP 424 Final Project", McGill
-//! University, 2023): from the mover's view, and about the last move where the formula judges a move.
+//! University, 2023): from the mover's view, and about the last move if the formula judges a move.
 
 use super::board::Side as CellSide;
 use super::eval::UNIT;
@@ -17,14 +17,14 @@ pub const NAMES: [Named; 4] = [
     Named { name: "aggression", about: "Published: 2 for a last move that put a wall beside the opponent." },
     Named {
         name: "winning",
-        about: "Published: 1000 where the opponent has walls on three sides and the mover can reach the fourth.",
+        about: "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
     },
     Named { name: "seed", about: "Published: the sum of `reachable`, `aggression` and `winning`." },
 ];
 
 /// What a wall beside the opponent is worth.
 const AGGRESSION: i32 = 2;
-/// What it is worth to be able to close the opponent in.
+/// The worth of being able to close the opponent in.
 const WINNING: i32 = 1000;
 
 /// One of the published evaluations, for boards of one size.

@@ -11,9 +11,9 @@ use plyd_core::zobrist::SplitMix64;
 
 /// The largest number of pairs of walls: with more, hardly two cells of the largest board are connected.
 const MAX_PAIRS: i64 = 66;
-/// The size where nothing says another.
+/// The default size.
 const DEFAULT_SIZE: i64 = 8;
-/// Draws of the players on one board, and of boards, before there is taken to be no start.
+/// How often the players on one board, and boards, are drawn before it is assumed that there is no start.
 const PLAYERS_DRAWN: usize = 1000;
 const BOARDS_DRAWN: usize = 1000;
 
@@ -32,14 +32,14 @@ pub const RULES: &[Spec] = &[
     Spec { name: "seed", kind: Kind::Seed, about: "Draws the start position." },
 ];
 
-/// How many walls a drawn start has, and what is drawn again where it separates the players.
+/// How many walls a drawn start has, and what is drawn again if it separates the players.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StartWalls {
     /// The referee of Fall 2023: size / 2 - 1 pairs; the players are drawn again.
     Fall2023,
     /// The referee of Fall 2022: (size + 1) / 2 pairs; the whole board is drawn again.
     Fall2022,
-    /// A number of pairs; the players are drawn again, and the board where that does not help.
+    /// A number of pairs; the players are drawn again, and the board if that does not help.
     Pairs(u8),
 }
 
@@ -66,11 +66,10 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The setup that the rules say, for a start of some size, if there is one, which they must not
-    /// contradict.
+    /// The setup that the rules ask for; they must not contradict the size of a start text, if there is one.
     ///
     /// # Errors
-    /// [`OpenError::Impossible`] where the start has another size than an explicit rule asks for.
+    /// [`OpenError::Impossible`] if the start has another size than an explicit rule asks for.
     pub fn choose(rules: &Rules, start: Option<usize>) -> Result<Self, OpenError> {
         let asked = rules.int("size").map(|size| size as usize);
         if let (Some(asked), Some(start)) = (asked, start)
@@ -107,7 +106,7 @@ impl Setup {
 /// The start position that the setup draws: equal for equal setups.
 ///
 /// # Errors
-/// [`OpenError::Rule`] where so many walls leave no start.
+/// [`OpenError::Rule`] if so many walls leave no start.
 pub fn start<B: Bits>(game: &Colosseum<B>) -> Result<Position<B>, OpenError> {
     let (board, setup) = (game.board(), game.setup());
     let message = |what: &str| OpenError::Rule { name: "start_walls", message: what.to_owned() };
@@ -148,7 +147,7 @@ pub fn start<B: Bits>(game: &Colosseum<B>) -> Result<Position<B>, OpenError> {
     Err(message("so many walls leave no start with the players together"))
 }
 
-/// The symmetry that takes each cell to the one opposite of the centre.
+/// The symmetry that takes each cell to the one opposite across the centre.
 const HALF_TURN: usize = 3;
 
 #[cfg(test)]

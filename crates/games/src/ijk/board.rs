@@ -61,7 +61,7 @@ pub struct Tile {
     pub case: Case,
 }
 
-/// The tiles on a board of up to 6 by 6 cells; its size is told where it matters.
+/// The tiles on a board of up to 6 by 6 cells; functions that need its size take it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Board {
     /// The letters' numbers in binary, the lowest digit first.
@@ -110,7 +110,7 @@ impl Board {
         one & two & !four & eight
     }
 
-    /// The highest letter of a case; 0 where there is no tile.
+    /// The highest letter of a case; 0 if there is no tile.
     #[inline]
     #[must_use]
     pub const fn highest(&self, case: Case) -> u8 {
@@ -216,8 +216,8 @@ impl Board {
         image
     }
 
-    /// Slides all tiles of a board with these cells and merges them, `mover` giving the case of what merges
-    /// across cases. Gives the mass that came to the mover from the other side's tiles.
+    /// Slides all tiles of a board with these cells and merges them; tiles that merge across cases get the
+    /// case of `mover`. Gives the mass that came to the mover from the other side's tiles.
     ///
     /// Compress toward the wall, one greedy pass from the wall over pairs of neighbours with one letter,
     /// compress again: no tile merges twice.

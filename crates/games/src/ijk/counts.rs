@@ -1,4 +1,4 @@
-//! The page's counts that a plain perft does not tell: distinct positions, lines without moves that change
+//! The page's counts that a plain perft does not give: distinct positions, lines without moves that change
 //! nothing, and lines in which moves to the same position count once.
 
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ fn children(game: &Ijk<false>, pos: &Position) -> Vec<Position> {
     moves.into_iter().map(after).collect()
 }
 
-/// What tells positions apart: all of their text.
+/// What distinguishes positions: all of their text.
 fn key(pos: &Position) -> (super::board::Board, usize, u8) {
     (*pos.board(), pos.mover().index(), pos.last())
 }

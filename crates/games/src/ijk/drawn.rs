@@ -158,7 +158,7 @@ mod tests {
         capped(size, 30_000)
     }
 
-    /// The game that ends after so many plies.
+    /// The game, ending after so many plies.
     fn capped(size: i64, plies: i64) -> Ijk<true> {
         let rules = vec![
             ("size", plyd_core::game::Setting::Int(size)),
@@ -263,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn the_search_of_the_game_itself_goes_on_where_drawn_games_tell_no_more() {
+    fn the_search_of_the_game_itself_goes_on_when_drawn_games_are_decided() {
         // An eighth of the nodes does not prove the draw by the cap; the drawn games see it at once.
         let game = capped(2, 2);
         let mut player = Ensemble::new(&game, Lead::default(), &options());
         let (found, end) = ask(&mut player, &game, game.start(), 4, 1000);
         assert_eq!(end, End::Proven);
         assert!(found.lines.iter().all(|line| line.value.unwrap().0.is_decided()), "{:?}", found.lines);
-        // What is not proven uses all that it is granted.
+        // Without a proof the search uses all that it is granted.
         let game = self::game(3);
         let pos = Layout::parse(".bd/.Ad/aDa +").unwrap().position(&game).unwrap();
         let mut moves = Vec::new();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(control.stats().nodes, 200_000);
     }
 
-    /// What the first player gets at least and at most, whatever chance does: by looking at every line.
+    /// What the first player gets at least and at most, whatever chance does, by searching every line.
     fn certain(game: &Ijk<true>, pos: &Position, known: &mut HashMap<u64, [i8; 2]>) -> [i8; 2] {
         let key = game.hash(pos);
         if let Some(&found) = known.get(&key) {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn proofs_hold_against_every_outcome_as_brute_force_tells() {
+    fn proofs_hold_against_every_outcome_by_brute_force() {
         let mut claims = [0; 3];
         // Whole games on 2x2; of larger boards the last plies before a cap on them.
         for (size, cap, positions) in [(2, 0, 400), (3, 4, 150), (4, 3, 60)] {

@@ -76,8 +76,8 @@ impl Default for Lead {
 
 /// No evaluation is larger, in thousandths of an `A`.
 pub(super) const MOST: i32 = 999_000;
-/// What a win counts where it is averaged over chance: more, so that a search looks on for one where it is
-/// far ahead.
+/// What a win counts when it is averaged over chance: more than any lead, so that a search that is far ahead
+/// keeps looking for one.
 pub(super) const WIN: i32 = 1_000_000;
 
 impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Lead {
@@ -100,7 +100,8 @@ mod tests {
 
     fn value(lead: Lead, text: &str) -> i32 {
         let layout = Layout::parse(text).unwrap();
-        let game = Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.told())).unwrap());
+        let game =
+            Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.stated_rules())).unwrap());
         let pos = layout.position(&game).unwrap();
         lead.evaluate(&game, &pos, &Context { root: Side::First, last: None }).raw()
     }

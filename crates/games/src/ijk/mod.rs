@@ -129,7 +129,7 @@ const fn chance(position: &'static str, player: &'static str, depth: u32) -> Ben
 
 fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
-    let variant = Variant::choose(rules, layout.as_ref().map(Layout::told))?;
+    let variant = Variant::choose(rules, layout.as_ref().map(Layout::stated_rules))?;
     if variant.chance {
         open_game(Ijk::<true>::new(variant), layout.as_ref())
     } else {
@@ -202,7 +202,7 @@ fn tuples<const CHANCE: bool>(
     (evaluator == tuples::NAMED.name).then(|| tuples::learned(game, lead)).flatten()
 }
 
-/// A game that has a strongest player: not the same with chance and without.
+/// A game with a strongest player, which differs with and without chance.
 trait Strongest: Sized {
     /// The strongest player with an evaluation.
     fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
@@ -270,11 +270,11 @@ mod tests {
             let options = settings::options(&ENTRY, &Settings::default(), 0, CAPS).unwrap();
             let control = Control::default();
             control.stop();
-            let mut told = Vec::new();
-            let mut publish = |lines: Vec<_>| told.push(lines);
+            let mut published = Vec::new();
+            let mut publish = |lines: Vec<_>| published.push(lines);
             root.engine(&options).unwrap().search(root.as_ref(), &candidates, 1, &control, &mut publish);
-            assert_eq!((told.len(), control.stats().nodes), (1, 0), "{text}");
-            assert_eq!((told[0][0].mv(), told[0][0].depth), (expected, 0), "{text}");
+            assert_eq!((published.len(), control.stats().nodes), (1, 0), "{text}");
+            assert_eq!((published[0][0].mv(), published[0][0].depth), (expected, 0), "{text}");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let root =
             open(&Rules::default(), Some("fEdCba/CbA.../aB..../A...../....../...... +"), &Effort::free())
                 .unwrap();
-        let told = |words: &str| {
+        let lines_with = |words: &str| {
             let given: Settings = words.split(',').filter_map(|word| word.split_once('=')).collect();
             let options = settings::options(&ENTRY, &given, 0, CAPS).unwrap();
             let candidates = root.candidates(&[], &[]).unwrap();
@@ -294,10 +294,10 @@ mod tests {
             lines
         };
         let [gradient, smoothness] =
-            ["eval=gradient", "eval=smoothness"].map(|eval| told(&format!("player=alphabeta,{eval}")));
+            ["eval=gradient", "eval=smoothness"].map(|eval| lines_with(&format!("player=alphabeta,{eval}")));
         assert_ne!(gradient, smoothness);
-        assert_eq!(told("player=seed"), gradient);
-        assert_eq!(told("player=seed,eval=gradient"), gradient);
-        assert_eq!(told("player=seed,eval=smoothness"), smoothness);
+        assert_eq!(lines_with("player=seed"), gradient);
+        assert_eq!(lines_with("player=seed,eval=gradient"), gradient);
+        assert_eq!(lines_with("player=seed,eval=smoothness"), smoothness);
     }
 }

@@ -1,11 +1,11 @@
 //! Texts and pictures of IJK: rows from the top joined by `/`, the mover, and what the rules need beside
 //! them.
 //!
-//! Reads untrusted texts; whether a move is legal is the rules' business.
+//! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::board::{Board, Case, LAST, MAX_SIZE, MIN_SIZE, STRIDE, Slide, Tile};
 use super::rules::{Action, Ijk, Move, Position};
-use super::variant::{Skip, Told};
+use super::variant::{Skip, StatedRules};
 use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
@@ -14,7 +14,7 @@ pub const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `
      the rule skip=flip a space and the cell of the tile placed last follow, such as `a1`, which it always is with mode=nondet. A \
      position that awaits the mover's tile ends in ` ~`.";
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` where the rules have it. With mode=nondet the cell \
+pub const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` if the rules have it. With mode=nondet the cell \
      of the next mover's tile follows as a chance ply, `~c4`: column letter and row number from the top left, `a1`; none where \
      the board is full or after a flip.";
 
@@ -35,7 +35,7 @@ impl Layout {
     /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is not of the grammar, [`OpenError::Impossible`] where no
+    /// [`OpenError::Malformed`] if the text does not follow the grammar, [`OpenError::Impossible`] if no
     /// board has its size, or it awaits a tile that has no room.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let malformed = |message: &str| OpenError::Malformed(message.to_owned());
@@ -94,17 +94,17 @@ impl Layout {
         Ok(Self { size: width, board, mover, last, awaits })
     }
 
-    /// What the text tells of the rules.
+    /// What the text says about the rules.
     #[must_use]
-    pub fn told(&self) -> Told {
-        Told { size: self.size, flips: self.last.is_some(), awaits: self.awaits }
+    pub fn stated_rules(&self) -> StatedRules {
+        StatedRules { size: self.size, flips: self.last.is_some(), awaits: self.awaits }
     }
 
-    /// The position in a game whose rules agree with [`Layout::told`].
+    /// The position in a game whose rules agree with [`Layout::stated_rules`].
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the rules need the cell of the tile placed last and the text does not
-    /// name it, [`OpenError::Impossible`] where it names another than the rules allow.
+    /// [`OpenError::Malformed`] if the rules need the cell of the tile placed last and the text does not name
+    /// it, [`OpenError::Impossible`] if it names a cell that the rules do not allow.
     pub fn position<const CHANCE: bool>(&self, game: &Ijk<CHANCE>) -> Result<Position, OpenError> {
         let flips = game.variant().skip == Skip::Flip;
         match self.last {
@@ -164,9 +164,7 @@ impl<const CHANCE: bool> Notation for Ijk<CHANCE> {
         match (slide, letter) {
             (Some(slide), _) => Ok(Move::slide(Slide::ALL[slide])),
             (None, Some('S')) => Ok(Move::SKIP),
-            (None, _) => {
-                Err("a move is one of `U`, `D`, `L`, `R`, or `S` where the rules have it".to_owned())
-            }
+            (None, _) => Err("a move is one of `U`, `D`, `L`, `R`, or `S` if the rules have it".to_owned()),
         }
     }
 
@@ -260,7 +258,7 @@ mod tests {
 
     fn read(text: &str) -> Result<String, OpenError> {
         let layout = Layout::parse(text)?;
-        let variant = Variant::choose(&Rules::default(), Some(layout.told()))?;
+        let variant = Variant::choose(&Rules::default(), Some(layout.stated_rules()))?;
         if variant.chance {
             let game = Ijk::<true>::new(variant);
             Ok(game.position_text(&layout.position(&game)?))

@@ -56,7 +56,7 @@ pub(super) struct Oracle {
     pub(super) rows: Vec<Vec<char>>,
     pub(super) mover: char,
     pub(super) awaits: bool,
-    /// Row and column of the tile placed last; where tiles are drawn it stays at the first cell.
+    /// Row and column of the tile placed last; if tiles are drawn it stays at the first cell.
     last: (usize, usize),
     /// Moves so far.
     plies: usize,

@@ -19,7 +19,8 @@ pub const BY_REPETITION: &str = "repetition";
 /// The ending by the cap on moves.
 pub const BY_MAX_PLIES: &str = "max_plies";
 
-/// Moves before the cap from which on positions are told apart by their plies: more than any search sees.
+/// So many moves before the cap, positions begin to be distinguished by their plies: more than any search
+/// sees.
 const NEAR_CAP: u16 = 512;
 
 /// IJK under one variant of its rules; chance chooses the cells of new tiles if `CHANCE`.
@@ -40,9 +41,9 @@ pub struct Position {
     mover: Side,
     /// Whether the mover's tile has no cell yet.
     awaits: bool,
-    /// The cell that `S` flips; 0 where nothing is flipped.
+    /// The cell that `S` flips; 0 if nothing is flipped.
     last: u8,
-    /// How often this board was there since it is full, by [`Ijk::phase`]; zeros without the rule
+    /// How often this board occurred since it is full, by [`Ijk::phase`]; zeros without the rule
     /// `repetition`.
     seen: [u8; 4],
 }
@@ -129,7 +130,7 @@ impl Position {
         self.awaits
     }
 
-    /// The cell that the move `S` flips, where the rules have such a move.
+    /// The cell that the move `S` flips, if the rules have such a move.
     #[must_use]
     pub const fn last(&self) -> u8 {
         self.last
@@ -177,8 +178,8 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
         self.position(board, Side::First, self.variant.random_first, 0)
     }
 
-    /// A position with a history of its own, which awaits a tile only where chance places it; `last` is the
-    /// cell that `S` flips, or 0.
+    /// A position with a history of its own, which awaits a tile only if chance places it; `last` is the cell
+    /// that `S` flips, or 0.
     #[must_use]
     pub fn position(&self, board: Board, mover: Side, awaits: bool, last: u8) -> Position {
         let balance = board.mass(board.of(Case::Upper)) - board.mass(board.of(Case::Lower));
@@ -206,7 +207,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
         if !CHANCE && self.variant.skip == Skip::Flip {
             pos.last = cell;
         }
-        // Tiles only come to boards that were not full: what was seen of full ones is past.
+        // Tiles only come to boards that were not full: counts of full ones no longer matter.
         pos.seen = [0; 4];
         self.remember(pos);
     }
@@ -229,7 +230,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
         2 * usize::from(flips && is_lower) + pos.mover.index()
     }
 
-    /// Who wins, and by what, where the board alone ends the game.
+    /// Who wins, and by what, if the board alone ends the game.
     #[inline]
     fn decided(&self, pos: &Position) -> Option<Outcome> {
         let board = &pos.board;
@@ -369,7 +370,7 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
         let state = u64::from(last) << 2 | (mover.index() as u64) << 1 | u64::from(awaits);
         let history = u64::from(u32::from_le_bytes(seen)) << 16 | u64::from(near_cap);
         let state = state << 48 | history;
-        // The size alone tells an empty board of one size from that of another.
+        // Only the size distinguishes an empty board from that of another size.
         board.hash() ^ mix(state ^ self.cells.rotate_left(16))
     }
 
@@ -402,7 +403,7 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
         self.variant.max_plies > 0 || self.variant.repetition > 0
     }
 
-    /// The board turned and mirrored, where no rule asks for the first of some cells.
+    /// The board turned and mirrored, unless a rule asks for the first of some cells.
     fn images(&self, pos: &Position) -> Vec<Position> {
         let Variant { skip, win, .. } = self.variant;
         if !CHANCE || skip == Skip::Flip || win == Win::Any {

@@ -1,7 +1,7 @@
 //! The published agent's evaluations: a gradient of the letters, or how alike neighbours are.
 //!
-//! Both value a letter by ten for each step of the alphabet and ask for order on the board, not whose tiles
-//! they are: what is good is good for the side that moves at the root.
+//! Both value a letter by ten for each step of the alphabet and reward order on the board, whoever owns the
+//! tiles: a good value is good for the side that moves at the root.
 
 use super::board::{CELL_LIMIT, STRIDE, Tile};
 use super::rules::{Ijk, Move, Position};
@@ -117,7 +117,8 @@ mod tests {
 
     fn values(text: &str) -> [i32; 2] {
         let layout = Layout::parse(text).unwrap();
-        let game = Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.told())).unwrap());
+        let game =
+            Ijk::<false>::new(Variant::choose(&Rules::default(), Some(layout.stated_rules())).unwrap());
         let pos = layout.position(&game).unwrap();
         let context = Context { root: Side::First, last: None };
         [Published::Gradient, Published::Smoothness].map(|published| {

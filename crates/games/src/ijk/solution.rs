@@ -1,4 +1,4 @@
-//! Tiny boards solved whole, by looking at every line until a win is found, each position once.
+//! Tiny boards solved completely: every line is searched until a win is found, each position once.
 //!
 //! Without chance and without the move `S` the mass grows by one a move, until the game ends: no position
 //! comes again.
@@ -67,7 +67,7 @@ impl Proof {
         proof
     }
 
-    /// The value of a position for the mover; positions behind moves after a winning one are left out.
+    /// The value of a position for the mover; moves after a winning one are not searched.
     fn solve(&mut self, pos: &Position, ply: usize) -> i8 {
         let game = self.game;
         let key = key(&game, pos);
@@ -115,7 +115,7 @@ impl Proof {
             *counts.entry((kind, -value)).or_default() += 1;
         }
         let share = |((kind, value), positions): ((usize, i8), u64)| {
-            // How long the game lasts is not solved: a distance of 0 that is only a bound is not told.
+            // The length of the game is not solved: a distance of 0 that is only a bound is not reported.
             let (score, at_most) = match value {
                 -1 => (Score::win_in(0), false),
                 0 => (Score::DRAW, true),
@@ -235,7 +235,7 @@ mod tests {
                 next.extend(children(&game, &position(&game, found)));
             }
         }
-        // Behind a winning move nothing is looked at, so that these are some of all.
+        // Nothing is searched after a winning move is found, so these are only some of all positions.
         assert!(proof.values.keys().all(|known| reached.contains(known)));
         let is_last = |key: &&Key| children(&game, &position(&game, **key)).next().is_none();
         let last = proof.values.keys().filter(is_last).count() as u64;
@@ -244,7 +244,7 @@ mod tests {
         assert!(last > 0);
     }
 
-    /// The value for the mover by looking at every line to its end.
+    /// The value for the mover, by searching every line to its end.
     fn value(game: &Ijk<false>, pos: &Position) -> i32 {
         if let Turn::Over(outcome) = game.turn(pos) {
             return outcome.winner.map_or(0, |winner| if winner == pos.mover() { 1 } else { -1 });
@@ -275,10 +275,10 @@ mod tests {
             let mut rules = vec![("size", Setting::Int(2))];
             rules.retain(|rule| rule.0 != name);
             rules.push((name, value));
-            let Err(OpenError::Rule { name: told, .. }) = solve(&Rules::new(rules), &mut |_, _| ()) else {
+            let Err(OpenError::Rule { name: rule, .. }) = solve(&Rules::new(rules), &mut |_, _| ()) else {
                 panic!("{name}")
             };
-            assert_eq!(told, name);
+            assert_eq!(rule, name);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What rows and columns are worth: an n-tuple network beside mass and lead, for boards of 4 by 4 cells.
+//! The value of rows and columns: an n-tuple network beside mass and lead, for boards of 4 by 4 cells.
 //!
-//! Four cells in a line are a tuple, a cell being told by its owner and by how far its letter is below the
-//! highest one; a table says what each such line is worth, and a last one what the whole board is, by its
-//! tiles, the lead and the balance. All in parts of the highest letter's mass, so that what was learned of
-//! low letters holds for high ones. Source: Szubert and Jaśkowski, "Temporal Difference Learning of N-Tuple
-//! Networks for the Game 2048", 2014. The tables are trained by `plyd train ijk`.
+//! Four cells in a line are a tuple; a cell is described by its owner and by how far its letter is below the
+//! highest one. A table gives the value of each such line, and a last one that of the whole board, by its
+//! number of tiles, the lead and the balance. All values are in parts of the highest letter's mass, so that
+//! what was learned from low letters holds for high ones. Source: Szubert and Jaśkowski, "Temporal Difference
+//! Learning of N-Tuple Networks for the Game 2048", 2014. The tables are trained by `plyd train ijk`.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -37,10 +37,10 @@ const STATES: usize = 1 + 2 * LEVELS as usize;
 const LINES: usize = STATES.pow(SIZE as u32);
 /// Tiles on the board, from none to all.
 const TILES: usize = SIZE * SIZE + 1;
-/// By how many letters the mover leads at most, as far as they are told apart.
+/// By how many letters the mover leads at most, as far as they are distinguished.
 const FAR: i32 = 2;
-/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are told
-/// apart.
+/// By how many quarters of the highest letter the mover's mass is larger at most, as far as they are
+/// distinguished.
 const MUCH: i32 = 6;
 const LEADS: usize = 2 * FAR as usize + 1;
 const BALANCES: usize = 2 * MUCH as usize + 1;
@@ -72,7 +72,7 @@ impl Tables {
     /// The tables of a file: a byte for each entry, in their order.
     ///
     /// # Panics
-    /// Where the file is shorter or longer, or an entry is out of range: in a constant, when it is compiled.
+    /// If the file is shorter or longer, or an entry is out of range; in a constant, at compile time.
     const fn read(file: &[u8]) -> Self {
         assert!(file.len() == ENTRIES, "the file has not as many bytes as the tables have entries");
         let mut tables = [0; ENTRIES];
@@ -93,7 +93,7 @@ pub struct Tuples<T> {
     tables: T,
 }
 
-/// The evaluation of a game's rules; none where nothing was learned for them.
+/// The evaluation for a game's rules; none if nothing was learned for them.
 #[must_use]
 pub fn learned<const CHANCE: bool>(game: &Ijk<CHANCE>, lead: Lead) -> Option<Tuples<&'static Tables>> {
     is_known(game.variant()).then_some(Tuples { lead, tables: if CHANCE { &NONDET } else { &DET } })
@@ -238,8 +238,8 @@ impl<const CHANCE: bool> Network<Ijk<CHANCE>> for Trained {
     }
 }
 
-/// The entry that stands for all that are worth the same: with chance a line, the same backwards, and columns
-/// that are like rows. Without it the first empty cell gets the tile, which no symmetry keeps.
+/// The entry that stands for all entries of the same value: with chance a line, the same backwards, and
+/// columns that are like rows. Without chance the first empty cell gets the tile, which no symmetry keeps.
 fn representative<const CHANCE: bool>(entry: usize) -> usize {
     if !CHANCE || entry >= WHOLE {
         return entry;

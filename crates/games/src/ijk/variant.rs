@@ -1,4 +1,4 @@
-//! Which of its rules the game is played by: presets, and single rules that override them.
+//! The variants of the rules: presets, and single rules that override them.
 //!
 //! The published text, its assignment and the two versions of the course's code disagree; each is a preset.
 
@@ -8,7 +8,7 @@ use plyd_core::game::{Kind, OpenError, Rules, Setting, Spec};
 /// What the move `S` does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Skip {
-    /// There is none.
+    /// There is no such move.
     None,
     /// It leaves the board and adds the opponent's tile.
     Pass,
@@ -28,7 +28,7 @@ pub enum EndTest {
 /// What a `K` does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Win {
-    /// The game ends where it is the highest letter of its case; the higher letter wins. So an `L` hides it.
+    /// The game ends if it is the highest letter of its case; the higher letter wins. So an `L` hides it.
     Highest,
     /// The game ends, and the first in the order of the rows wins.
     Any,
@@ -145,9 +145,9 @@ pub const RULES: &[Spec] = &[
     },
 ];
 
-/// What the text of a position tells of the rules.
+/// What the text of a position says about the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct StatedRules {
     /// Rows and columns.
     pub size: usize,
     /// Whether it names the tile placed last, as the rule `skip=flip` needs.
@@ -157,12 +157,12 @@ pub struct Told {
 }
 
 impl Variant {
-    /// The rules that are asked for, with what a start text, if there is one, tells of those that are not.
+    /// The rules that are asked for; a start text, if there is one, fills in those that are not.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] for rules that contradict each other, [`OpenError::Impossible`] where the start
-    /// text contradicts an explicit rule.
-    pub fn choose(rules: &Rules, start: Option<Told>) -> Result<Self, OpenError> {
+    /// [`OpenError::Rule`] for rules that contradict each other, [`OpenError::Impossible`] if the start text
+    /// contradicts an explicit rule.
+    pub fn choose(rules: &Rules, start: Option<StatedRules>) -> Result<Self, OpenError> {
         let preset = rules.text("preset").and_then(|name| PRESETS.iter().find(|preset| preset.0 == name));
         let base = preset.unwrap_or(&PRESETS[0]).1;
         let mut variant = Self { random_first: false, ..base };
@@ -198,8 +198,8 @@ impl Variant {
         if let Some(plies) = rules.int("max_plies") {
             variant.max_plies = plies as u16;
         }
-        if let Some(told) = start {
-            variant.take(told, rules)?;
+        if let Some(stated) = start {
+            variant.take(stated, rules)?;
         }
         let of_preset = rules.text("preset") == Some("text") && variant.chance;
         variant.random_first = rules.text("first_tile").map_or(of_preset, |first| first == FIRST_TILES[1]);
@@ -210,26 +210,26 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Takes what a start text tells of rules that were not given.
-    fn take(&mut self, told: Told, rules: &Rules) -> Result<(), OpenError> {
+    /// Takes from a start text the rules that were not given.
+    fn take(&mut self, stated: StatedRules, rules: &Rules) -> Result<(), OpenError> {
         let by_preset = rules.get("preset").is_some();
         let contradiction = |rule: &str, message: &str| {
             Err(OpenError::Impossible(format!("the start contradicts the rule `{rule}`: {message}")))
         };
-        if told.size != self.size {
+        if stated.size != self.size {
             if by_preset || rules.get("size").is_some() {
-                let message = format!("the board has {} rows and not {}", told.size, self.size);
+                let message = format!("the board has {} rows and not {}", stated.size, self.size);
                 return contradiction("size", &message);
             }
-            self.size = told.size;
+            self.size = stated.size;
         }
-        if told.flips && self.skip != Skip::Flip {
+        if stated.flips && self.skip != Skip::Flip {
             if by_preset || rules.get("skip").is_some() {
                 return contradiction("skip", "it names the tile placed last, which only `flip` needs");
             }
             self.skip = Skip::Flip;
         }
-        if told.awaits && !self.chance {
+        if stated.awaits && !self.chance {
             if rules.get("mode").is_some() {
                 return contradiction("mode", "it awaits a tile, which with `det` is there at once");
             }
@@ -238,7 +238,7 @@ impl Variant {
         Ok(())
     }
 
-    /// The effective rules, by the names of [`RULES`]; the preset where all others are its own.
+    /// The effective rules, by the names of [`RULES`]; with the preset if all others are its own.
     #[must_use]
     pub fn settings(&self) -> Vec<(&'static str, Setting)> {
         let is_own = |preset: &&(&'static str, Self)| {

@@ -122,7 +122,7 @@ impl<B: Bits> Board<B> {
     pub fn knights(&self, set: B) -> B {
         let one = ((set & self.left_1) >> 1) | ((set & self.right_1) << 1);
         let two = ((set & self.left_2) >> 2) | ((set & self.right_2) << 2);
-        // Widths are at most 15: told so, the compiler shifts a u128 without the case of 64 and more.
+        // Widths are at most 15: with this hint the compiler shifts a u128 without the case of 64 and more.
         let row = self.width & 15;
         let rows = 2 * row;
         ((one << rows) | (one >> rows) | (two << row) | (two >> row)) & self.full

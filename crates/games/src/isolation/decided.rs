@@ -1,14 +1,16 @@
-//! A table of won and lost positions whose keys are the positions themselves: no hash can make it lie.
+//! A table of won and lost positions whose keys are the positions themselves, so that no hash collision can
+//! make it wrong.
 
 use super::board::UNPLACED;
 use crate::bits::Bits;
 
 /// Boards of more cells have no table: a key holds the open cells in 112 bits and both tokens.
 const MOST_CELLS: usize = 112;
-/// Entries that share a place. Of the two oldest the one with fewer open cells makes room: it took less work.
+/// Entries that share a place. Of the two oldest, the one with fewer open cells is replaced: it took less
+/// work.
 const WAYS: usize = 4;
-/// A table of so many entries stays in a core's own cache: on 7x7 a larger one finds 3 % more and takes half
-/// as long again.
+/// A table of so many entries stays in a core's own cache: on 7x7 a larger one finds 3 % more and makes the
+/// search take 1.5 times as long.
 const MOST_ENTRIES: usize = 1 << 16;
 /// A table begins with as many, so that a session that solves little holds little, and grows fourfold.
 const FIRST_ENTRIES: usize = 1 << 10;

@@ -16,8 +16,8 @@ pub(super) const UNIT: i32 = 1000;
 ///
 /// Both tokens flood the open cells at the same time, a knight's move a step. A cell belongs to the side that
 /// floods it first, and bars the other's flood. A cell that both flood in the same step bars neither and
-/// counts for neither: counted for the mover it plays as well, but the value swings by dozens of cells from
-/// ply to ply. A token that is not placed yet floods all cells at once.
+/// counts for neither: counting it for the mover plays equally well, but makes the value swing by dozens of
+/// cells from ply to ply. A token that is not placed yet floods all cells at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
     cells: i32,
@@ -89,7 +89,7 @@ mod tests {
     use plyd_core::game::{Game, Side};
 
     #[test]
-    fn floods_cover_what_is_reachable_and_tell_tokens_apart() {
+    fn floods_cover_what_is_reachable_and_distinguish_tokens() {
         let mut apart = 0;
         for (width, height) in [(3, 3), (5, 4), (7, 7)] {
             let game = Isolation::<u128>::new(width, height);

@@ -1,4 +1,4 @@
-//! Knight Isolation: two knights, every cell usable once, who cannot move loses.
+//! Knight Isolation: two knights, every cell usable once; a player who cannot move loses.
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
@@ -144,7 +144,7 @@ const BENCH: &[Bench] = &[
     ),
 ];
 
-/// Solved whole: nothing of the search's or the evaluation's is in their nodes.
+/// Solved completely: search and evaluation have no part in their nodes.
 const fn solved(position: &'static str) -> Bench {
     Bench { rules: "", position, depth: 1, player: (SOLVER, "") }
 }

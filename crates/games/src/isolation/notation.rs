@@ -1,7 +1,7 @@
 //! Texts and pictures of knight Isolation: rows from the top joined by `/`, a space and the mover; cells such
 //! as `a1`, the top left one.
 //!
-//! Reads untrusted texts; whether a move is legal is the rules' business.
+//! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::board::{MAX_CELLS, MAX_SIDE, MIN_SIDE, UNPLACED};
 use super::rules::{Isolation, Position, Target};
@@ -31,8 +31,9 @@ pub struct Layout {
 impl Layout {
     /// Reads a position's text.
     ///
-    /// # Errors [`OpenError::Malformed`] where the text is not of the grammar; [`OpenError::Impossible`]
-    /// where the board has no size of the game's, a token occurs twice, or the tokens contradict the mover.
+    /// # Errors
+    /// [`OpenError::Malformed`] if the text does not follow the grammar; [`OpenError::Impossible`] if the
+    /// game has no board of that size, a token occurs twice, or the tokens contradict the mover.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         let malformed = |message: &str| Err(OpenError::Malformed(message.to_owned()));
         let Some((rows, mover)) = text.split_once(' ') else {
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_and_pictures_tell_the_position() {
+    fn rules_and_pictures_show_the_position() {
         let game = Isolation::<u64>::new(7, 7);
         let setting = |value: i64| Setting::Int(value);
         let rules = vec![("preset", Setting::from("7x7")), ("width", setting(7)), ("height", setting(7))];

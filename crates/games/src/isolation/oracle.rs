@@ -85,7 +85,7 @@ impl Oracle {
         probe.legal_moves(0).len()
     }
 
-    /// The moves that a player has left who moves alone.
+    /// The moves left to a player who moves alone.
     pub(super) fn longest_path(&self, player: usize) -> u32 {
         let moves = self.legal_moves(player).into_iter().map(|place| {
             let mut next = self.clone();

@@ -2,7 +2,7 @@
 //!
 //! A path never enters a cell twice and changes the colour with each move; a cell with one way in has no way
 //! out and can only be its end. Both together bound a path from above; always entering the cell with the
-//! fewest ways out (Warnsdorff's rule) gives one from below. Where the two differ and it matters, branch and
+//! fewest ways out (Warnsdorff's rule) gives one from below. If the two differ and it matters, branch and
 //! bound decides.
 
 use super::board::Board;
@@ -12,7 +12,7 @@ use plyd_core::search::thread::SearchThread;
 /// Longest paths that were found before, by region and cell: a power of two.
 const REMEMBERED: usize = 1 << 11;
 
-/// The length of the longest path, as far as colours and dead ends tell: it is never longer.
+/// An upper bound of the longest path, from colours and dead ends.
 #[inline]
 pub(super) fn at_most<B: Bits>(board: &Board<B>, region: B, cell: u8) -> u32 {
     let ends = region & !board.knights_twice(region | B::single(cell));
@@ -29,7 +29,7 @@ pub(super) fn at_most<B: Bits>(board: &Board<B>, region: B, cell: u8) -> u32 {
     odd.max(2 * near_through.min(far_through + far_end))
 }
 
-/// The length of a path that Warnsdorff's rule finds: the longest is never shorter.
+/// A lower bound of the longest path: the length of the one that Warnsdorff's rule finds.
 pub(super) fn at_least<B: Bits>(board: &Board<B>, mut region: B, mut cell: u8) -> u32 {
     let mut length = 0;
     loop {

@@ -1,8 +1,8 @@
 //! The player `seed`: time-limited iterative deepening over plain alpha-beta with a stopping rule, as an
 //! AI-Isolation project published it (alikureishy/AI-isolation, `game_agent.py`).
 //!
-//! One thing is not the author's: a search that has decided the game ends at once, whichever moves win or
-//! lose. No table, no move ordering but the board's: it is there to measure others against.
+//! One thing differs from the original: a search that has decided the game ends at once, whichever moves win
+//! or lose. It has no table and no move ordering but the board's: it is there to measure others against.
 
 use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;

@@ -45,7 +45,7 @@ fn value<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> Value {
     if won {
         Value { score: Score::win_in(plies), at_least: true, at_most: plies == 1 }
     } else {
-        // Where the mover is stuck there is nothing to lose later.
+        // A stuck mover loses at once, not later.
         Value { score: Score::loss_in(plies), at_least: plies == 0, at_most: true }
     }
 }
@@ -80,7 +80,8 @@ mod tests {
         }
     }
 
-    /// Searches without a clock, and checks that what is published is legal, and in the end what is returned.
+    /// Searches without a clock, and checks that what is published, and at the end what is returned, is
+    /// legal.
     fn search(
         searcher: &mut dyn Searcher<Isolation<u64>>,
         game: &Isolation<u64>,
@@ -117,7 +118,7 @@ mod tests {
         }
     }
 
-    /// The outcome and the distance after each legal move, from the view of who moves.
+    /// The outcome and the distance after each legal move, from the mover's view.
     fn truth(oracle: &Oracle) -> Vec<(bool, u32)> {
         let moves = oracle.legal_moves(oracle.active);
         moves
@@ -130,12 +131,12 @@ mod tests {
     /// Whether a value says what is true: the outcome exactly, the distance exactly or as a bound.
     fn is_true(value: Value, (won, plies): (bool, u32)) -> bool {
         let distance = value.score.distance().expect("decided");
-        let told = if value.is_exact() { plies == distance } else { plies <= distance };
-        value.is_decided() && value.score.is_win() == won && told
+        let is_distance_true = if value.is_exact() { plies == distance } else { plies <= distance };
+        value.is_decided() && value.score.is_win() == won && is_distance_true
     }
 
     #[test]
-    fn every_player_with_the_solver_tells_the_truth_of_every_line() {
+    fn every_player_with_the_solver_values_every_line_truly() {
         let mut seen = 0;
         positions(|game, pos, oracle| {
             let moves = oracle.legal_moves(oracle.active);
@@ -154,7 +155,7 @@ mod tests {
                         let cell =
                             (i32::from(line.pv[0].0) / oracle.width, i32::from(line.pv[0].0) % oracle.width);
                         let at = moves.iter().position(|&place| place == cell).expect("legal");
-                        let (value, _) = line.value.expect("told");
+                        let (value, _) = line.value.expect("a value");
                         assert!(is_true(value, truth[at]), "{value:?} {:?} {}", truth[at], oracle.text());
                         assert_eq!(value.score.is_win(), rank < wins, "wins first: {}", oracle.text());
                         seen += 1;
@@ -164,7 +165,7 @@ mod tests {
                 if moves.len() > 1 {
                     let (found, _) = search(&mut **player, game, pos, 1, |index| index % 2 == 1);
                     let best = truth.iter().skip(1).step_by(2).any(|after| after.0);
-                    assert_eq!(found.lines[0].value.expect("told").0.score.is_win(), best);
+                    assert_eq!(found.lines[0].value.expect("a value").0.score.is_win(), best);
                 }
             }
         });
@@ -172,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_win_that_was_told_is_kept_from_the_first_word_on() {
+    fn an_announced_win_is_kept_from_the_first_line_on() {
         let game = Isolation::<u64>::new(7, 7);
         let (control, mut judge) = (Control::default(), Solver::new(&game));
-        let (mut kept, mut told) = (0, 0);
+        let (mut kept, mut announced) = (0, 0);
         random_games(7, 7, 12, |ply, oracle| {
             if ply != 9 || oracle.legal_moves(oracle.active).is_empty() {
                 return;
@@ -202,7 +203,7 @@ mod tests {
                     let mut after = root.pos;
                     game.play(&mut after, first.expect("something is published"));
                     let lost = judge.wins(&game, &after, &mut SearchThread::alone(&control)) == Some(false);
-                    (kept, told) = (kept + usize::from(lost), told + 1);
+                    (kept, announced) = (kept + usize::from(lost), announced + 1);
                 }
                 root.play(&game, line.pv[0]);
                 let mut replies = Vec::new();
@@ -212,7 +213,7 @@ mod tests {
                 }
             }
         });
-        assert!(told > 30 && kept * 10 >= told * 9, "{kept} of {told}");
+        assert!(announced > 30 && kept * 10 >= announced * 9, "{kept} of {announced}");
     }
 
     #[test]
@@ -222,7 +223,7 @@ mod tests {
                 let options = options(threads, true);
                 let mut player = Proving::new(game, Race::new(game), Solver::new(game), &options);
                 let (found, end) = search(&mut player, game, pos, 1, |_| true);
-                let value = found.lines[0].value.expect("told").0;
+                let value = found.lines[0].value.expect("a value").0;
                 assert!(value.is_exact() && end == End::Proven, "{value:?} {}", oracle.text());
                 assert!(is_true(value, oracle.solve()), "{value:?} {}", oracle.text());
             }
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_by_seven_is_told_at_sight() {
+    fn seven_by_seven_is_decided_without_search() {
         let game = Isolation::<u64>::new(7, 7);
         let mut player = Proving::new(&game, Race::new(&game), Solver::new(&game), &options(1, false));
         let mut pos = game.start();
@@ -264,7 +265,7 @@ mod tests {
             let (found, end) = search(&mut player, &game, &pos, 1, |_| true);
             assert_eq!(end, End::Proven);
             let line = &found.lines[0];
-            assert_eq!(line.value.expect("told").0.score.is_win(), wins, "ply {ply}: {line:?}");
+            assert_eq!(line.value.expect("a value").0.score.is_win(), wins, "ply {ply}: {line:?}");
             game.play(&mut pos, line.pv[0]);
         }
     }

@@ -195,7 +195,7 @@ impl<B: Bits> Game for Isolation<B> {
         self.board.cells()
     }
 
-    /// Freedom first: the open cells next to the target, and twice one more where the opponent wanted the
+    /// Freedom first: the open cells that the target reaches, plus two if the opponent could go to the
     /// target.
     #[inline]
     fn order(&self, pos: &Position<B>, mv: Target) -> i32 {
@@ -344,7 +344,7 @@ mod tests {
         }
     }
 
-    /// Whether the mover wins, by trying everything once.
+    /// Whether the mover wins, by trying every line once.
     fn wins<B: Bits>(game: &Isolation<B>, pos: &mut Position<B>, known: &mut HashMap<u64, bool>) -> bool {
         if let Some(&wins) = known.get(&game.hash(pos)) {
             return wins;

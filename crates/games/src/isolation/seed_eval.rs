@@ -1,7 +1,7 @@
 //! Published evaluations of an AI-Isolation project (alikureishy/AI-isolation, `scorefunctions.py`), as their
 //! author wrote them: seen from the root player, whoever moves, and so not symmetric.
 //!
-//! The project scores won and lost positions by infinities; a search of this crate never evaluates those. A
+//! The project scores won and lost positions as infinite; a search of this crate never evaluates those. A
 //! token that is not placed yet may go to any open cell, and is neither near nor far.
 
 use super::board::UNPLACED;

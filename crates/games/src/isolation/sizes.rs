@@ -43,12 +43,11 @@ impl Size {
         Self { width: board.width(), height: board.height() }
     }
 
-    /// The size that the rules set, and that of a start text, if there is one, which they must not
-    /// contradict.
+    /// The size that the rules set; they must not contradict the size of a start text, if there is one.
     ///
     /// # Errors
-    /// [`OpenError::Rule`] where the rules contradict each other or make too large a board,
-    /// [`OpenError::Impossible`] where the start text has another size than an explicit rule asks for.
+    /// [`OpenError::Rule`] if the rules contradict each other or make too large a board,
+    /// [`OpenError::Impossible`] if the start text has another size than an explicit rule asks for.
     pub fn choose(rules: &Rules, start: Option<Self>) -> Result<Self, OpenError> {
         let preset = rules.text("preset").and_then(|name| PRESETS.iter().find(|preset| preset.0 == name));
         let (width, height) = (side(rules, "width"), side(rules, "height"));

@@ -1,10 +1,10 @@
 //! Who wins: a depth-first search for won and lost positions, exact and without evaluations.
 //!
 //! Moves are tried in the order of the race for cells, which finds a winning one first in 93 of 100 won
-//! positions. One flood a child serves its order, its key (cells that nobody can reach are left out) and
-//! tells whether the tokens are apart; then the longer path wins. Measured on the way: the best-known
-//! alternatives, proof-number search and moves that leave the opponent least freedom, need several times the
-//! nodes.
+//! positions. One flood per child gives its order, its key (cells that nobody can reach are left out) and
+//! whether the tokens are apart; if they are, the longer path wins. The best-known alternatives, proof-number
+//! search and trying first the moves that leave the opponent least freedom, need several times the nodes
+//! (measured).
 
 use super::board::{Board, UNPLACED};
 use super::decided::Decided;
@@ -15,7 +15,7 @@ use crate::flood::{Flood, reachable};
 use plyd_core::game::{Game, Side};
 use plyd_core::search::thread::SearchThread;
 
-/// Positions with fewer cells in reach are not worth a place in the table.
+/// Positions with fewer cells in reach are not stored in the table.
 const TABLE_CELLS: u32 = 16;
 
 /// The solver of one board, with what it decided so far.
@@ -65,7 +65,7 @@ impl<B: Bits> Solver<B> {
         let flood = Flood::new(board, pos.open(), mine, theirs);
         self.children.clear();
         let mut dive = Dive { board, solver: self, thread };
-        // Where the mover moves on alone it must have the longer path.
+        // If the mover moves on alone it must have the longer path.
         if flood.is_apart(board) {
             dive.outlasts(flood.first, own, flood.second, opp)
         } else {
@@ -73,7 +73,7 @@ impl<B: Bits> Solver<B> {
         }
     }
 
-    /// Whether the mover wins, where the game is over or the position was decided before.
+    /// Whether the mover wins, if the game is over or the position was decided before.
     #[must_use]
     pub fn remembers(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<bool> {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
@@ -85,7 +85,7 @@ impl<B: Bits> Solver<B> {
         self.decided.get(Decided::key(flood.all(), own, opp))
     }
 
-    /// A winning move, or none where the mover loses; nothing if the thread ended first.
+    /// A winning move, or none if the mover loses; nothing if the thread ended first.
     pub fn winning_move(
         &mut self,
         game: &Isolation<B>,
@@ -146,7 +146,7 @@ pub fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) ->
     };
     let (loser, ahead) = if won { (pos.mover().other(), 1) } else { (pos.mover(), 0) };
     let cells = (reach(pos.mover()) | reach(pos.mover().other())).len();
-    // The loser's moves and as many of the winner's, who starts if it is the mover; each takes a cell.
+    // The loser's moves and as many of the winner's, who starts if it is the mover; each uses up a cell.
     let pairs = moves(loser, reach(loser)).min(cells.saturating_sub(ahead) / 2);
     2 * pairs + ahead
 }
@@ -251,7 +251,7 @@ impl<B: Bits> Dive<'_, '_, B> {
     fn outlasts(&mut self, mine: B, own: u8, theirs: B, opp: u8) -> Option<bool> {
         let Self { board, thread, .. } = self;
         let paths = &mut self.solver.paths;
-        // The smaller region is looked at whole, the larger only as far as needed.
+        // The smaller region is searched completely, the larger only as far as needed.
         if theirs.len() <= mine.len() {
             let longest = paths.longest(board, theirs, opp, thread)?;
             paths.reaches(board, mine, own, longest + 1, thread)
@@ -343,9 +343,9 @@ mod tests {
         assert!(decided.iter().all(|&count| count > 50), "{decided:?}");
     }
 
-    /// Counts of openings that the side to move wins: tokens on one colour, and on two. The seed's theorem:
-    /// the first player wins on one colour and loses on two, but for eight openings a knight's move from the
-    /// centre.
+    /// Counts of openings that the side to move wins: tokens on one colour, and on two. The published
+    /// theorem: the first player wins on one colour and loses on two, but for eight openings a knight's move
+    /// from the centre.
     #[test]
     fn openings_follow_the_parity_theorem() {
         for (width, height, [one, one_won], [two, two_won]) in [

@@ -1,8 +1,8 @@
-//! The default evaluation: the race for cells, in which a cell counts by its exits.
+//! The default evaluation: the race for cells, in which a cell is weighted by its exits.
 //!
 //! A cell with one exit can only end a path, and one with many is on many paths. Once no cell can be reached
 //! by both, the longer path wins, and bounds of the paths take the place of cells. `plyd tune isolation`
-//! looks for better worths, `benches/evaluations` played the games that their terms were chosen by.
+//! tunes the worths; `benches/evaluations` played the games by which the terms were chosen.
 
 use super::board::UNPLACED;
 use super::eval::LMR;
@@ -44,8 +44,8 @@ pub const TUNABLE: Tunable =
 /// two exits or more, and another from four on.
 ///
 /// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to
-/// nobody. Where the tokens are apart, each move that the mover has more than the opponent has a worth, and
-/// to be the first to run out of moves costs half of that.
+/// nobody. If the tokens are apart, each move that the mover has more than the opponent has a worth, and
+/// being first to run out of moves costs half of that.
 #[derive(Clone, Copy, Debug)]
 pub struct Territory {
     cells: i32,
@@ -96,7 +96,7 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
     }
 
     fn range(&self) -> (i32, i32) {
-        // A move ahead for each cell, and the half for who is first; or all cells with four exits.
+        // A move ahead for each cell, and the half for moving first; or all cells with four exits.
         let most = (self.apart * (self.cells + 1)).max((self.two + self.four) * self.cells);
         (-most, most)
     }
@@ -114,7 +114,7 @@ mod tests {
     const CONTEXT: Context<Target> = Context { root: Side::First, last: None };
     const SIZES: [(i32, i32, u64); 5] = [(3, 3, 20), (5, 4, 40), (7, 7, 30), (11, 9, 8), (15, 8, 2)];
 
-    /// An evaluation whose terms can be told apart.
+    /// An evaluation whose terms can be distinguished.
     fn territory(game: &Isolation<u128>) -> Territory {
         Territory { two: 300, four: 450, apart: 1500, ..Territory::new(game) }
     }

@@ -1,7 +1,8 @@
-//! What is known of a position at sight: the solved openings of 7x7, and positions that mirror themselves.
+//! What is known of a position without search: the solved openings of 7x7, and positions that mirror
+//! themselves.
 //!
-//! *Mirrors*: where a symmetry of the board exchanges the tokens and keeps the open cells, none of which
-//! stays in place, the mover loses, since the other side can answer each move with its image. So the second
+//! *Mirrors*: if a symmetry of the board exchanges the tokens and maps the open cells onto themselves, none
+//! onto itself, the mover loses, since the other side can answer each move with its image. So the second
 //! player wins every board with an even side.
 
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ const SEVEN: &str = include_str!("openings-7x7.txt");
 pub struct Known {
     /// Whether the mover wins.
     pub won: bool,
-    /// A move that wins; of a lost position one after which the opponent may still err.
+    /// A move that wins; in a lost position, one after which the opponent may still err.
     pub mv: Option<Target>,
 }
 
@@ -112,7 +113,7 @@ fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
     })
 }
 
-/// The winning move of the player on `first` who moves next, where there is one.
+/// The winning move of the player on `first`, who moves next, if there is one.
 fn reply<B: Bits>(board: &Board<B>, first: u8, second: u8) -> Option<Target> {
     let (symmetry, image) =
         images(board, (first, second)).enumerate().min_by_key(|&(_, image)| image).expect("itself");
@@ -137,8 +138,9 @@ mod tests {
         pos
     }
 
-    /// The seed's theorem: of 1152 openings on one colour and 1200 on two, the first player wins all of the
-    /// former and eight of the latter, with its token on the centre and the other a knight's move from it.
+    /// The published theorem: of 1152 openings on one colour and 1200 on two, the first player wins all of
+    /// the former and eight of the latter, with its token on the centre and the other a knight's move from
+    /// it.
     #[test]
     fn the_book_is_the_parity_theorem() {
         let game = Isolation::<u64>::new(7, 7);

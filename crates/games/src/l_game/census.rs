@@ -10,8 +10,8 @@ use plyd_core::game::{OpenError, Rules};
 use plyd_core::score::{Score, Value};
 use plyd_core::search::clock::thread_cpu_time;
 
-/// Solves the variant that the rules name and counts its states by value. Caps and repetition are not of the
-/// table, so they must be off.
+/// Solves the variant that the rules name and counts its states by value. The table knows neither caps nor
+/// repetition, so they must be off.
 pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError> {
     for name in ["max_plies", "repetition"] {
         if rules.int(name).is_some_and(|value| value != 0) {

@@ -86,7 +86,7 @@ impl Evaluator<LGame> for StateHeuristic {
 
 /// The evaluator `action`: the judgement of the move that led to the position, negated for the mover.
 ///
-/// Without a last move the other side's L is judged where it stands, and no token.
+/// Without a last move it judges the other side's L where it stands, and no token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ActionHeuristic;
 

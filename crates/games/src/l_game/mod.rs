@@ -80,7 +80,7 @@ pub struct Undo(State);
 const _: () = assert!(size_of::<Move>() == 4 && size_of::<State>() == 3);
 
 impl LGame {
-    /// Rules; 0 switches `max_plies` and `repetition` off.
+    /// The rules; 0 switches `max_plies` and `repetition` off.
     #[must_use]
     pub const fn new(neutrals: Neutrals, max_plies: u32, repetition: u32) -> Self {
         Self { neutrals, max_plies, repetition }
@@ -261,7 +261,7 @@ fn position_key(state: State, mover: Side) -> u64 {
     u64::from(state.key()) | (mover.index() as u64) << 20
 }
 
-/// Spread apart from the position's own hash, so that the two never cancel.
+/// Mixed differently from the position's own hash, so that the two never cancel.
 fn seen_key(state: State, mover: Side) -> u64 {
     mix(position_key(state, mover) | 1 << 63)
 }
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_tell_plies_and_occurrences_apart_only_where_rules_do() {
+    fn hashes_distinguish_plies_and_occurrences_only_if_rules_do() {
         let round = ["3 1 E", "2 2 W", "3 1 W", "2 4 E"];
         for (max_plies, repetition, equal) in [(0, 0, true), (100, 0, false), (0, 9, false)] {
             let game = LGame::new(Neutrals::One, max_plies, repetition);

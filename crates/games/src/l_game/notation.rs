@@ -30,7 +30,7 @@ pub(super) fn parse_position(game: &LGame, text: &str) -> Result<Position, OpenE
     let [x1, y1, d1, ax, ay, bx, by, x2, y2, d2, mover] = words[..] else {
         return Err(OpenError::Malformed(format!(
             "a position has eleven words ({START}), not {}",
-            words_told(&words)
+            word_count(&words)
         )));
     };
     let first = placement(x1, y1, d1)?;
@@ -77,7 +77,7 @@ impl Notation for LGame {
         let (l, steps) = match words[..] {
             [x, y, d, ref steps @ ..] if matches!(steps.len(), 0 | 4 | 8) => ([x, y, d], steps),
             _ => {
-                return Err(format!("a move has three, seven or eleven words, not {}", words_told(&words)));
+                return Err(format!("a move has three, seven or eleven words, not {}", word_count(&words)));
             }
         };
         let target = placement(l[0], l[1], l[2]).map_err(sentence)?;
@@ -193,7 +193,7 @@ fn coordinate(word: &str) -> Result<usize, OpenError> {
 }
 
 /// How many words there are, of which at most twelve were split off.
-fn words_told(words: &[&str]) -> String {
+fn word_count(words: &[&str]) -> String {
     if words.len() > 11 { "more".to_owned() } else { words.len().to_string() }
 }
 

@@ -1,5 +1,5 @@
-//! A model of the opponent: who it may be, judged by its replies so far, and what that makes of each drawn
-//! class.
+//! A model of the opponent: who it may be, judged by its replies so far, and the chance of a win that follows
+//! for each drawn class.
 //!
 //! The candidates are shallow searchers (1 and 2 plies) with the published heuristics and parts of them, each
 //! with several rates of blunders, a player that only keeps the value, and a random one. Bayes' rule over the
@@ -33,11 +33,11 @@ const NOTHING: Weights = Weights { moves: 0, other_moves: 0, core: 0, corners: 0
 
 /// How often a candidate plays any move instead of its best.
 const BLUNDER_RATES: [f64; 3] = [0.01, 0.1, 0.3];
-/// What is believed of repeating the last reply in the same class of states before any class came again: as
-/// if it had come `HABIT_PRIOR.1` times, with the same reply `HABIT_PRIOR.0` times.
+/// The prior for repeating the last reply in the same class of states: as if a class had come again
+/// `HABIT_PRIOR.1` times, with the same reply `HABIT_PRIOR.0` times.
 const HABIT_PRIOR: (f64, f64) = (1.5, 2.0);
-/// What a win one move later is worth.
-const PATIENCE: f64 = 0.98;
+/// The discount of a win that comes one move later.
+const DISCOUNT: f64 = 0.98;
 /// How many moves of each side value iteration looks ahead.
 const HORIZON: u32 = 30;
 /// The change below which value iteration has settled.
@@ -97,7 +97,7 @@ impl Opponent {
             let mut change: f64 = 0.0;
             for &class in &drawn {
                 let best = self.graph.successors(class).iter().map(|&next| theirs[usize::from(next)]);
-                let chance = PATIENCE * best.fold(0.0, f64::max);
+                let chance = DISCOUNT * best.fold(0.0, f64::max);
                 change = change.max((chance - ours[class]).abs());
                 ours[class] = chance;
             }

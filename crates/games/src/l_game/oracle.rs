@@ -123,7 +123,7 @@ fn moves(text: &str, neutrals: Neutrals, ls: &[(BTreeSet<Place>, String)]) -> BT
     found
 }
 
-/// The value from the mover's view by looking at every line to its end.
+/// The value from the mover's view, by searching every line to its end.
 pub(super) fn game_tree_value(game: &LGame, pos: &mut Position) -> Score {
     match game.turn(pos) {
         Turn::Over(outcome) => match outcome.winner {

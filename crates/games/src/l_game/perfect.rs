@@ -3,11 +3,11 @@
 //!
 //! It wins as soon as it can and loses as late as it can. Among drawing moves it takes the one that leaves
 //! the largest share of losing replies (a trap), discounted for positions that this game has already shown;
-//! with the option `opponent_model` it takes the one that a model of the opponent's replies makes most of.
-//! The value of a position is never traded for a trap.
+//! with the option `opponent_model` it takes the one to which a model of the opponent's replies gives the
+//! best chance. The value of a position is never traded for a trap.
 //!
 //! With the option `depth` it is a weaker player on purpose: it sees wins and losses within so many plies,
-//! takes all else for equal, and sets no traps.
+//! considers everything else equal, and sets no traps.
 
 use std::cmp::Reverse;
 
@@ -88,7 +88,7 @@ impl Perfect {
         choices
     }
 
-    /// What the player makes of a score: proven as far as it sees.
+    /// The value that the player gives a score: proven as far as it sees.
     fn seen(&self, score: Score) -> Value {
         match self.depth {
             Some(depth) if score.distance().is_none_or(|plies| plies > depth) => Value::guess(Score::DRAW),
@@ -131,7 +131,7 @@ impl Searcher<LGame> for Perfect {
     fn clear(&mut self) {}
 }
 
-/// Puts the drawing moves in the order of what the model makes of them.
+/// Orders the drawing moves by the chances that the model gives them.
 fn rank_by_prospects(choices: &mut [Choice], prospects: &Prospects, game: &LGame, root: &Root<LGame>) {
     for choice in choices.iter_mut().filter(|choice| choice.value.score == Score::DRAW) {
         let mut pos = root.pos.clone();
@@ -177,8 +177,8 @@ fn lines(
     SearchResult { lines: lines.collect() }
 }
 
-/// Best play of both sides from a move on: to the end of a win or loss, some plies of a draw, nothing more
-/// where the value is not known.
+/// Best play of both sides from a move on: to the end of a win or loss, some plies of a draw, nothing more if
+/// the value is not known.
 fn best_play(
     game: &LGame,
     root: &Root<LGame>,

@@ -46,8 +46,8 @@ impl Seed {
 
     /// Puts first the one among the best moves whose turn it is.
     ///
-    /// Best moves are told apart and ordered by the class of the state that they lead to, so that a revisit
-    /// in another image of the position counts as one and gets another move.
+    /// Best moves are distinguished and ordered by the class of the state that they lead to, so that a
+    /// revisit in another image of the position counts as one and gets another move.
     fn switch(&self, game: &LGame, root: &Root<LGame>, lines: &mut [Line<Move>]) {
         let best = lines[0].value;
         let class = |line: &Line<Move>| root.pos.state.after(line.pv[0].target, line.pv[0].tokens).class();
@@ -125,8 +125,7 @@ impl Tree<'_> {
         let mut lines = Vec::with_capacity(asked.moves.len());
         let mut best = -Score::INFINITE;
         for &mv in &asked.moves {
-            // One below the best, so that an equal value is exact; all values where several lines are asked
-            // for.
+            // One below the best, so that an equal value is exact; all values if several lines are asked for.
             let alpha =
                 if asked.multipv == 1 && best > -Score::INFINITE { best.below() } else { -Score::INFINITE };
             let mut pv = Vec::new();

@@ -14,9 +14,9 @@
 //!   and the draws of repetition that the graph leaves out never happen;
 //! - a win in the game is a win in that graph in as many plies, for the graph only has fewer draws.
 //!
-//! A win in d plies passes through positions with distances below d only. So where every member of B is drawn
-//! in the plain table or has a distance of at least d, the plain table's d stands. Repetition adds draws
-//! only, so a draw of the plain table always stands.
+//! A win in d plies passes through positions with distances below d only. So if every member of B is drawn in
+//! the plain table or has a distance of at least d, the plain table's d stands. Repetition adds draws only,
+//! so a draw of the plain table always stands.
 
 use std::cell::Cell;
 

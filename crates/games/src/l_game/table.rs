@@ -99,7 +99,8 @@ impl Table {
         table
     }
 
-    /// The pairs from which the mover's L has a place to go to that `ways` of the row then reached holds for.
+    /// The pairs from which the mover's L has a place to go to such that `ways` of the row then reached
+    /// holds.
     fn join(&self, index: usize, ways: impl Fn(usize) -> Pairs) -> Pairs {
         let (own, other) = ROW_LS[index % ROWS];
         let next_plane = (index / ROWS + 1) % self.planes * ROWS;

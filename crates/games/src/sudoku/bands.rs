@@ -1,12 +1,12 @@
-//! What follows from a board of 3x3, told by sets of bits: the inference of the [solver](super::solver) where
-//! it is asked most.
+//! What follows from a board of 3x3, computed with bit sets: the inference of the [solver](super::solver) for
+//! its most frequent board.
 //!
 //! The three rows of a band are 27 bits of a word, so that a value's places on the board are three words. In
 //! a band, a value stands in each of the three rows once and in each of the three blocks once: one of six
-//! permutations. So which of the nine pieces of three cells (a row within a block) may have it is looked up,
-//! of all 512 sets of pieces at once, and so it is with the columns within the blocks of a stack. That finds
-//! hidden singles and locked candidates; naked singles are looked for in all cells of a band at once. The
-//! idea is that of fsss and JCZSolve by zhouyundong and champagne (forum.enjoysudoku.com, 2013).
+//! permutations. So a table of all 512 sets of pieces says which of the nine pieces of three cells (a row
+//! within a block) may have it, and likewise for the columns within the blocks of a stack. That finds hidden
+//! singles and locked candidates; naked singles are looked for in all cells of a band at once. The idea is
+//! that of fsss and JCZSolve by zhouyundong and champagne (forum.enjoysudoku.com, 2013).
 
 use std::ops::ControlFlow;
 
@@ -67,7 +67,7 @@ const PIECES: [u32; SETS] = {
 
 /// The thirds of a row that have some of its cells, as three bits.
 const THIRDS: [u8; SETS] = thirds(false);
-/// Those that have several.
+/// The thirds that have several.
 const CROWDED: [u8; SETS] = thirds(true);
 
 const fn thirds(several: bool) -> [u8; SETS] {
@@ -104,8 +104,7 @@ const BLOCKS: [u32; 8] = {
     sets
 };
 
-/// The cells of a band that cannot have the value of a cell: those of its row and of its block, without
-/// itself.
+/// The cells of a band that cannot have the value of a cell: the others of its row and of its block.
 const PEERS: [u32; BAND] = {
     let mut peers = [0; BAND];
     let mut cell = 0;
@@ -143,8 +142,8 @@ impl Bands {
 }
 
 impl State {
-    /// Leaves a value this place in its row within the band and in its block; false where the place is not
-    /// left to it.
+    /// Leaves a value this place in its row within the band and in its block; false if that place is taken
+    /// already.
     #[inline]
     fn put(&mut self, band: usize, cell: usize, value: usize) -> bool {
         let places = &mut self.places[value][band];
@@ -152,7 +151,7 @@ impl State {
         *places >> cell & 1 != 0
     }
 
-    /// Searches what is left, where the places of some values have changed.
+    /// Searches what is left after the places of some values have changed.
     fn deepen(mut self, changed: u32, run: &mut Run<'_>) -> ControlFlow<()> {
         if !self.settle(changed) {
             return ControlFlow::Continue(());
@@ -173,8 +172,8 @@ impl State {
         ControlFlow::Continue(())
     }
 
-    /// Infers what the changed places of some values tell, until there is nothing more; false where a value
-    /// or a cell has no choice left.
+    /// Infers from the changed places of some values until nothing more follows; false if a value or a cell
+    /// has no choice left.
     fn settle(&mut self, mut changed: u32) -> bool {
         while changed != 0 {
             while changed != 0 {
@@ -202,8 +201,8 @@ impl State {
     }
 
     /// Narrows the places of values that have changed, and takes the cells that this decides from the other
-    /// values: tells which of them have changed; none where a value cannot stand everywhere, or two must
-    /// stand in one cell.
+    /// values. Returns which of them have changed; none if a value has no place somewhere, or two must stand
+    /// in one cell.
     #[inline]
     fn decide(&mut self, mut changed: u32) -> Option<u32> {
         let mut decided = [[0; 4]; SIDE];
@@ -288,8 +287,8 @@ impl State {
     }
 }
 
-/// Takes from a value's places those that cannot be, given where it may stand in each band and in each stack;
-/// false where it cannot stand everywhere that it must.
+/// Removes a value's impossible places, given where it may stand in each band and in each stack; false if it
+/// has no place left somewhere.
 #[inline]
 fn narrow(places: &mut [u32; 4]) -> bool {
     loop {

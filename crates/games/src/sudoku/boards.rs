@@ -10,7 +10,7 @@ use plyd_core::game::Rules;
 pub(super) fn open(text: &str, preset: &'static str) -> (Sudoku, Position) {
     let layout = Layout::parse(text).unwrap();
     let rules = Rules::new(vec![("preset", preset.into())]);
-    let game = Sudoku::new(Choice::new(&rules, Some(&layout.told())).unwrap());
+    let game = Sudoku::new(Choice::new(&rules, Some(&layout.stated_rules())).unwrap());
     let pos = layout.position(&game).unwrap();
     (game, pos)
 }
@@ -22,7 +22,7 @@ pub(super) struct Known {
     /// Legal moves, taboo ones included.
     pub(super) legal: usize,
     pub(super) taboo: usize,
-    /// None where there are too many to count.
+    /// None if there are too many to count.
     pub(super) solutions: Option<usize>,
 }
 

@@ -1,10 +1,11 @@
-//! What follows from a board of any shape, told by counts: the inference of the [solver](super::solver).
+//! What follows from a board of any shape, computed by counting: the inference of the
+//! [solver](super::solver).
 //!
 //! A state of the search is the set of values that each cell may still have, with two counts: the values of
 //! each cell, and the cells of each value in each region. A count that falls to one decides a cell (naked and
-//! hidden singles), one that falls to zero ends the branch. So the work is that of the values taken out,
-//! which are at most as many as there are cells and values, however often it is looked. What this leaves open
-//! is guessed, where there is least to choose.
+//! hidden singles), one that falls to zero ends the branch. So the work is proportional to the values taken
+//! out, at most cells times values, however often the counts are read. What this leaves open is guessed,
+//! first where there is least to choose.
 
 use std::ops::ControlFlow;
 
@@ -143,8 +144,8 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         self.deepen(at + 1, path)
     }
 
-    /// Places what is decided, and what that decides, until there is nothing left; false where a cell or a
-    /// value has no choice left.
+    /// Places what is decided, and what that decides, until there is nothing left; false if a cell or a value
+    /// has no choice left.
     fn settle(&self, state: &mut State<N, V, R>, decided: &mut Vec<(u16, u8)>) -> bool {
         while let Some((cell, value)) = decided.pop() {
             if !self.place(state, decided, cell.into(), value.into()) {
@@ -155,7 +156,7 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         true
     }
 
-    /// Gives a cell its value; false where that is impossible.
+    /// Gives a cell its value; false if that is impossible.
     #[inline]
     fn place(
         &self,
@@ -193,7 +194,7 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         })
     }
 
-    /// Takes a value from those that a cell may have; false where that leaves no choice.
+    /// Takes a value from those that a cell may have; false if that leaves no choice.
     #[inline]
     fn remove(
         &self,
@@ -212,7 +213,7 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
         self.leave(state, decided, self.regions_of[cell], value)
     }
 
-    /// Counts that a value has one place less in some regions; false where it has none left.
+    /// Counts that a value has one place less in some regions; false if it has none left.
     #[inline]
     fn leave(
         &self,
@@ -242,7 +243,7 @@ impl<const N: usize, const V: usize, const R: usize> Tables<N, V, R> {
     fn choose(&self, state: &State<N, V, R>, order: &mut Order<'_>) -> Guess {
         let cells = self.peers.len();
         let from = order.start(cells);
-        // Of whole arrays the minimum and whether they contain a count are found many counts at a time.
+        // The minimum of a whole array, and whether it contains a count, are found many counts at a time.
         let fewest = state.choices.iter().copied().min().expect("there are cells");
         if fewest > 2 {
             let places = state.places.as_flattened();

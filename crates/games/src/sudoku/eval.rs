@@ -23,7 +23,7 @@ const ALONE: Spec = weights::spec(
     "land_alone",
     0,
     2000,
-    "Of `parity` where players are bound to cells: what a cell is worth that only one of them can come to.",
+    "Of `parity`, if players are bound to cells: the worth of a cell that only one of them can come to.",
 );
 const NEARER: Spec =
     weights::spec(FILE, "land_nearer", 0, 500, "The same of a cell that one of them comes to sooner.");
@@ -35,16 +35,16 @@ pub const TUNABLE: Tunable =
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
-/// Points, and who the parity of cells and passes favours: the mover, unless both are even.
+/// Points, and whom the parity of cells and passes favours: the mover, unless both are even.
 #[derive(Clone, Copy, Debug)]
 pub struct Parity {
     // All in thousandths.
     parity: i32,
-    /// What a cell is worth that only one player can come to, where players are bound to cells.
+    /// The worth of a cell that only one player can come to, if players are bound to cells.
     alone: i32,
-    /// What a cell is worth that one comes to sooner.
+    /// The worth of a cell that one comes to sooner.
     nearer: i32,
-    /// What a region is worth that only one can complete.
+    /// The worth of a region that only one can complete.
     region: i32,
 }
 
@@ -60,9 +60,8 @@ impl Parity {
         if empty.is_multiple_of(2) && passes.is_multiple_of(2) { -self.parity } else { self.parity }
     }
 
-    /// What the cells are worth that one player reaches alone or sooner, from the mover's view: where the
-    /// mover's are more, those that are left over at the end are filled in a row, and their regions with
-    /// them.
+    /// The worth of the cells that one player reaches alone or sooner, from the mover's view: if the mover
+    /// has more, it fills the surplus at the end in a row, and completes their regions.
     fn land<const C: usize, const W: usize, const S: usize>(
         self,
         game: &Filling<C, W, S>,
@@ -93,8 +92,8 @@ impl Default for Parity {
 #[derive(Clone, Copy, Debug)]
 pub struct Points;
 
-/// Points, and a tenth of the mean emptiness of all regions where the side of the root is to move: the
-/// published `prefer_empty_regions`.
+/// Points, and a tenth of the mean emptiness of all regions if the side of the root is to move: the published
+/// `prefer_empty_regions`.
 #[derive(Clone, Copy, Debug)]
 pub struct FewerFilled;
 
@@ -103,7 +102,7 @@ impl Evaluator<Sudoku> for Parity {
     fn evaluate(&self, game: &Sudoku, pos: &Position, _ctx: &Context<Fill>) -> Score {
         let open = |cell: usize| (pos.candidates(game.grid(), cell) & !pos.square(cell).taboo).count_ones();
         let moves: u32 = (0..game.grid().cells()).map(open).sum();
-        // Where it is undecided whether there is a solution, a cell may have no number left.
+        // If it is undecided whether there is a solution, a cell may have no number left.
         let passes = (moves as usize).saturating_sub(pos.empty());
         Score::eval(game.settled(pos) + self.parity(pos.empty(), passes))
     }
@@ -251,10 +250,10 @@ mod tests {
         }
     }
 
-    /// What is good for one is as bad for the other, at every position of random games.
+    /// Swapping the sides keeps the value for the mover, at every position of random games.
     #[test]
     fn land_is_worth_the_same_from_both_sides() {
-        let mut told = 0;
+        let mut unsettled = 0;
         for (seed, name) in (0..).zip(["empty-2x2", "empty-2x3", "random-2x3", "empty-3x3", "random-3x3"]) {
             let board = BOARDS.iter().find(|board| board.name == name).expect("a board");
             let mut random = SplitMix64::new(seed);
@@ -268,12 +267,12 @@ mod tests {
                 let context = Context { root: race.mover(), last: None };
                 let value = Parity::default().evaluate(&filling, &race, &context);
                 assert_eq!(Parity::default().evaluate(&filling, &mirrored, &context), value, "{name}");
-                told += usize::from(value.raw() != filling.settled(&race));
+                unsettled += usize::from(value.raw() != filling.settled(&race));
                 moves.clear();
                 game.moves(&pos, &mut moves);
                 game.play(&mut pos, moves[random.below(moves.len())]);
             }
         }
-        assert!(told > 30, "{told}");
+        assert!(unsettled > 30, "{unsettled}");
     }
 }

@@ -5,10 +5,10 @@
 //! declared, and some solutions of the puzzle, one bit each. A move that none of the solutions left has is
 //! taboo. No node needs a solver.
 //!
-//! **Exact** where all solutions are known and all passes are listed. Of passes that stay legal exactly as
-//! long as each other two cancel: whoever gains by one is answered by the other, and nothing has changed. So
-//! of each such class one is kept if their number is odd, and none if it is even. Of values that nobody has
-//! used, one stands for all.
+//! **Exact** if all solutions are known and all passes are listed. Two passes that stay legal exactly as long
+//! as each other cancel: a player who gains by one is answered by the other, and nothing has changed. So each
+//! such class keeps one pass if its number is odd, and none if it is even. Of values that nobody has used,
+//! one stands for all.
 //!
 //! **An outline** otherwise: one solution is taken for the only one, and one pass is listed.
 
@@ -24,14 +24,14 @@ use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::score::{Score, Value};
 use plyd_core::zobrist::mix;
 
-/// The race on at most 64 `C` cells with at most 64 `W` moves, and 64 `S` solutions where it is exact.
+/// The race on at most 64 `C` cells with at most 64 `W` moves, and 64 `S` solutions if it is exact.
 #[derive(Clone)]
 pub struct Filling<const C: usize, const W: usize, const S: usize> {
     data: Arc<Data<C, W, S>>,
 }
 
 impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
-    /// The race of a position with these solutions, and where it stands; none where it does not fit.
+    /// The race of a position with these solutions, and where it stands; none if it does not fit.
     ///
     /// It is exact if all solutions are given and `rules` asks for it.
     #[must_use]
@@ -73,7 +73,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
         !(self.data.pairs[usize::from(number.0)].solutions & race.solutions).is_empty()
     }
 
-    /// How many passes are left once a single solution is; none where that is not counted.
+    /// How many passes are left once a single solution is left; none if they are not counted.
     #[inline]
     #[must_use]
     pub fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
@@ -138,7 +138,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
     type Move = Number;
     type Undo = Race<C, W, S>;
     const SCORED: bool = true;
-    /// Positions are reached in so many orders that to look them up pays everywhere.
+    /// Positions are reached in so many orders that probing the table pays everywhere.
     const TABLE_DEPTH: i32 = 1;
 
     #[inline]
@@ -197,7 +197,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
             race.open -= completed as u8;
             race.margin += if race.mover == Side::First { points } else { -points };
             race.empty.remove(pair.cell);
-            race.legal &= !pair.kills;
+            race.legal &= !pair.excludes;
             if self.data.is_bound {
                 let reached = &mut race.reached[before.mover.index()];
                 *reached |= self.data.cells[pair.cell].near;
@@ -224,7 +224,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
         let words = solutions[1..].iter().chain(race.legal.words()).chain(race.empty.words());
         let mut hash = words.fold(mix(seed), fold);
         if self.data.is_bound {
-            // What is full was reached or not: that is past.
+            // Whether a full cell was reached no longer matters.
             for side in Side::ALL {
                 hash = race.playable(side).words().iter().fold(hash, fold);
             }
@@ -252,14 +252,14 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
         1000 * if race.mover == Side::First { race.margin } else { -race.margin }
     }
 
-    /// No more than the mover's points and those of all regions that are open: three at once are worth most.
+    /// At most the mover's points and those of all open regions: three at once are worth most.
     #[inline]
     fn probe(&self, race: &Race<C, W, S>) -> Option<Value> {
         let most = self.settled(race) + 1000 * (i32::from(race.open) * POINTS[3] / 3);
         Some(Value { score: Score::eval(most), at_least: false, at_most: true })
     }
 
-    /// Points first, then what gives none away; passes where they change the parity in the mover's favour.
+    /// Points first, then moves that give none away; passes if they change the parity in the mover's favour.
     #[inline]
     fn order(&self, race: &Race<C, W, S>, mv: Number) -> i32 {
         let pair = &self.data.pairs[usize::from(mv.0)];
@@ -285,7 +285,7 @@ mod tests {
     use plyd_core::game::Rules;
     use plyd_core::zobrist::SplitMix64;
 
-    /// What the mover gains more than the other, by trying everything.
+    /// What the mover gains more than the other, by trying every line.
     fn solve(filling: &Filling<1, 4, 5>, race: &mut Race<1, 4, 5>) -> i32 {
         if filling.turn(race) != Turn::Move {
             return filling.settled(race) / 1000;
@@ -335,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Endings with few empty cells under the full rules, where passes that cancel are left out, against an
-    /// oracle that knows of none.
+    /// Endings with few empty cells under the full rules, without the passes that cancel, against an oracle
+    /// that leaves out none.
     #[test]
     fn exact_races_are_worth_what_the_rules_say() {
         let (mut several, mut with_passes, mut seen) = (0, 0, 0);
@@ -359,7 +359,7 @@ mod tests {
             let words: Vec<String> = values.iter().map(u8::to_string).collect();
             let layout = Layout::parse(&format!("{m} {n} {}", words.join(" "))).unwrap();
             let rules = Rules::new(vec![("preset", preset.name().into())]);
-            let game = Sudoku::new(Choice::new(&rules, Some(&layout.told())).unwrap());
+            let game = Sudoku::new(Choice::new(&rules, Some(&layout.stated_rules())).unwrap());
             let pos = layout.position(&game).unwrap();
             let mut moves = Vec::new();
             game.moves(&pos, &mut moves);

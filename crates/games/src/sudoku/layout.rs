@@ -5,7 +5,7 @@
 
 use super::grid::Grid;
 use super::position::{Position, Setup};
-use super::presets::{Preset, Told};
+use super::presets::{Preset, StatedRules};
 use super::rules::{Effect, Fill, POSITION_NODES, Sudoku};
 use super::solver::Solved;
 use super::state_text;
@@ -21,7 +21,7 @@ pub const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then th
 /// The most points that a text may give.
 const MAX_SCORE: usize = 1_000_000;
 
-/// What a position text tells.
+/// What a position text says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// Rows and columns of a block.
@@ -36,9 +36,9 @@ pub struct Layout {
     pub scores: [i32; 2],
     /// The player to move.
     pub mover: Side,
-    /// The cells that each player is allowed, where they are listed.
+    /// The cells that each player is allowed, if they are listed.
     pub allowed: [Option<Vec<u16>>; 2],
-    /// The moves that led here, where they are listed.
+    /// The moves that led here, if they are listed.
     pub history: Vec<Fill>,
 }
 
@@ -62,8 +62,8 @@ impl Layout {
     /// Reads a position's text in any form.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] where the text is of no form; [`OpenError::Impossible`] where it names a cell
-    /// or a value that the board does not have.
+    /// [`OpenError::Malformed`] if the text has none of the forms; [`OpenError::Impossible`] if it names a
+    /// cell or a value that the board does not have.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
         if text.trim_start().starts_with(|first: char| first == '#' || first.is_ascii_lowercase()) {
             return state_text::parse(text);
@@ -197,22 +197,22 @@ impl Layout {
         Ok(ascending(cells))
     }
 
-    /// What the text says of the game that it is of.
+    /// What the text says about the rules of its game.
     #[must_use]
-    pub fn told(&self) -> Told {
-        Told {
+    pub fn stated_rules(&self) -> StatedRules {
+        StatedRules {
             shape: self.shape,
             allowed: self.allowed.clone(),
             has_owners: self.owners.iter().any(Option::is_some),
         }
     }
 
-    /// The position in a game of that shape; it is undecided where the solver does not find out whether it
-    /// can be.
+    /// The position in a game of that shape; it is undecided if the solver does not find out whether it is
+    /// possible.
     ///
     /// # Errors
     /// [`OpenError::Impossible`] with the first cell at which the board breaks the rules or has no solution
-    /// any more, or with a taboo move that is none.
+    /// any more, or with a declared move that is not taboo.
     pub fn position(self, game: &Sudoku) -> Result<Position, OpenError> {
         let mut left = POSITION_NODES;
         let solution = self.solution(game, &mut left)?;
@@ -262,7 +262,7 @@ impl Layout {
         Ok(game.position(Setup { taboo: ascending(taboo), ..setup }))
     }
 
-    /// A solution of the board; none where the nodes do not suffice to find one or that there is none.
+    /// A solution of the board; none if the nodes do not suffice to find one or to prove that there is none.
     fn solution(&self, game: &Sudoku, nodes: &mut u64) -> Result<Option<Vec<u8>>, OpenError> {
         let grid = game.grid();
         let mut used = vec![0_u32; grid.regions().len()];
@@ -283,7 +283,7 @@ impl Layout {
             Solved::Unknown => return Ok(None),
             Solved::Never => {}
         }
-        // The values before some cell have a solution, those up to it none: the cell is found by halving.
+        // The values before some cell have a solution, those up to it have none: bisection finds that cell.
         let clues: Vec<usize> = (0..self.values.len()).filter(|&cell| self.values[cell] != 0).collect();
         let (mut solved, mut unsolved) = (0, clues.len());
         while unsolved - solved > 1 {
@@ -326,7 +326,7 @@ pub(super) fn ascending<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// The text of a position; the allowed cells stand in it where nothing else tells them.
+/// The text of a position; the allowed cells are listed if nothing else in it implies them.
 #[must_use]
 pub fn write(game: &Sudoku, pos: &Position) -> String {
     let grid = game.grid();
@@ -393,7 +393,7 @@ mod tests {
 
     fn open(text: &str) -> Result<String, OpenError> {
         let layout = Layout::parse(text)?;
-        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told()))?);
+        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.stated_rules()))?);
         Ok(write(&game, &layout.position(&game)?))
     }
 
@@ -422,7 +422,7 @@ mod tests {
         let short = "2 2 1 2 0 . 0 0 0 0 0 . . . . . 2 1;mover 1;scores 0 0";
         let long = "2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1";
         assert_eq!(open(short).as_deref(), Ok(long));
-        // Who cannot play is skipped, and lists are put in order.
+        // A player who cannot play is skipped, and lists are put in order.
         let skipped = "2 2 . . . . . . . . . . . . . . . . ; mover 1 ; allowed1 ; allowed2 3,3 3,0 3,3";
         assert!(open(skipped).unwrap().ends_with("mover 2 ; allowed1 ; allowed2 3,0 3,3"));
     }

@@ -1,7 +1,7 @@
-//! Competitive Sudoku: two players fill one puzzle, and who completes rows, columns and blocks scores.
+//! Competitive Sudoku: two players fill one puzzle, and completing rows, columns and blocks scores.
 //!
-//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle), by
-//! [`counts`] or [`bands`], [`witness`] (one that is at hand), [`presets`] (which game is asked for),
+//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle) with
+//! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
 //! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
 //! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
 //! [`territory`], [`eval`], [`player`], [`naive`] and [`seed`] (players that know no solutions). This file
@@ -73,12 +73,12 @@ pub static ENTRY: Entry = Entry {
     evaluators: &[
         Named {
             name: "parity",
-            about: "Points, and 3 for whom the parity of cells and passes favours; reach where cells are bound.",
+            about: "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
         },
         Named { name: "score", about: "The mover's points less the opponent's." },
         Named {
             name: "fewer-filled",
-            about: "Points, and a tenth of the mean emptiness of all regions where the root's side is to move.",
+            about: "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
         },
     ],
     players: &[
@@ -133,8 +133,8 @@ const fn bench(position: &'static str, depth: u32) -> Bench {
 
 fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let layout = start.map(Layout::parse).transpose()?;
-    let told = layout.as_ref().map(Layout::told);
-    let game = Sudoku::new(Choice::new(rules, told.as_ref())?);
+    let stated = layout.as_ref().map(Layout::stated_rules);
+    let game = Sudoku::new(Choice::new(rules, stated.as_ref())?);
     let start = match layout {
         Some(layout) => layout.position(&game.heeding(effort).unwrap_or_else(|| game.clone()))?,
         None => game.start(),
@@ -150,7 +150,7 @@ impl Playable for Sudoku {
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         let eval = options.eval.as_str();
         Ok(match (options.player.as_str(), eval) {
-            // What the published bonus tells is told by points where the race is searched.
+            // If the race is searched, its points already say what the published bonus says.
             ("default", "parity") => Box::new(Racer::new(parity(options), options)),
             ("default", _) => Box::new(Racer::new(Points, options)),
             ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),

@@ -1,4 +1,4 @@
-//! The game as players see it who know no solutions: every legal move fills its cell.
+//! The game as seen by players who know no solutions: every legal move fills its cell.
 
 use super::position::Position;
 use super::rules::{Fill, Sudoku};
@@ -111,7 +111,7 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
         publish: &mut dyn FnMut(&SearchResult<Fill>),
     ) -> (SearchResult<Fill>, End) {
         // A line ends with its first move: the second may not be legal once the first was taboo.
-        let told = |found: &SearchResult<Fill>| SearchResult {
+        let as_guesses = |found: &SearchResult<Fill>| SearchResult {
             lines: found
                 .lines
                 .iter()
@@ -123,9 +123,9 @@ impl<S: Searcher<Naive>> Searcher<Sudoku> for Unknowing<S> {
                 .collect(),
         };
         let root = Root { start: root.start.clone(), plies: root.plies.clone(), pos: root.pos.clone() };
-        let mut tell = |found: &SearchResult<Fill>| publish(&told(found));
-        let (found, end) = self.0.search(&Naive::new(game), &root, asked, control, &mut tell);
-        (told(&found), if end == End::Proven { End::Limit } else { end })
+        let mut report = |found: &SearchResult<Fill>| publish(&as_guesses(found));
+        let (found, end) = self.0.search(&Naive::new(game), &root, asked, control, &mut report);
+        (as_guesses(&found), if end == End::Proven { End::Limit } else { end })
     }
 
     fn clear(&mut self) {
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!((end, &published), (End::Limit, &vec![found.clone()]));
         assert_eq!(found.lines.len(), asked.moves.len());
         for (line, mv) in found.lines.iter().zip(&asked.moves) {
-            let (value, _) = line.value.expect("told");
+            let (value, _) = line.value.expect("a value");
             assert_eq!((&line.pv, value), (&vec![*mv], Value::guess(Score::eval(7000))));
         }
     }

@@ -1,4 +1,4 @@
-//! Moves as text, the rules that are told, and the picture of a position.
+//! Moves as text, the effective rules, and the picture of a position.
 
 use super::layout::{self, declared, fill_text};
 use super::position::Position;
@@ -38,7 +38,7 @@ impl Notation for Sudoku {
     }
 
     /// Values with their owners; for empty cells the values that fit, those that were declared taboo, those
-    /// that would be, and those of which that was not found out.
+    /// that would be taboo, and those that the solver could not decide.
     fn draw(&self, pos: &Position) -> Drawing {
         let grid = self.grid();
         let squares = || pos.squares().iter().enumerate();
@@ -120,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn pictures_tell_values_candidates_and_taboo_moves() {
+    fn pictures_show_values_candidates_and_taboo_moves() {
         let layout = Layout::parse("2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1; scores 2 1; taboo 2,2,2").unwrap();
-        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
+        let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.stated_rules())).unwrap());
         let drawing = game.draw(&layout.position(&game).unwrap());
         assert_eq!((drawing.rows, drawing.blocks, drawing.pieces.len()), (4, Some((2, 2)), 12));
         assert_eq!((drawing.scores, drawing.pieces[4].label.as_deref()), (Some([2, 1]), Some("4")));

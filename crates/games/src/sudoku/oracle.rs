@@ -8,7 +8,7 @@ use plyd_core::zobrist::SplitMix64;
 /// A cell as (row, column), and a value.
 pub(super) type Place = (usize, usize);
 
-/// A position as the rules tell it; players are 0 and 1, empty cells 0.
+/// A position as the rules describe it; players are 0 and 1, empty cells 0.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Oracle {
     pub(super) m: usize,

@@ -1,8 +1,8 @@
 //! What a race is run over: pairs of cells and values, with the solutions that have them and what they
 //! exclude.
 //!
-//! Made once from a position and its solutions. What is not asked for, or does not fit, is left out here:
-//! passes that cancel, and in an outline all solutions but one, or the passes too.
+//! Made once from a position and its solutions. It leaves out what is not asked for, or does not fit: passes
+//! that cancel, and in an outline all solutions but one, or the passes too.
 
 use super::bits::Bits;
 use super::position::{Position, Square};
@@ -11,7 +11,7 @@ use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
 use plyd_core::game::Side;
 
-/// Solutions that a position can tell apart: the empty board of 2x2 has 288.
+/// The most solutions that a position can distinguish: the empty board of 2x2 has 288.
 pub const SOLUTIONS: usize = Bits::<5>::CAPACITY;
 
 /// How much of the rules a race keeps.
@@ -36,7 +36,7 @@ pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
     pub(super) classes: Vec<Vec<Bits<W>>>,
     pub(super) is_exact: bool,
     pub(super) is_bound: bool,
-    /// Whether all legal moves are among the pairs, so that their number tells the number of passes.
+    /// Whether all legal moves are among the pairs, so that their number gives the number of passes.
     pub(super) is_counted: bool,
 }
 
@@ -46,8 +46,8 @@ pub(super) struct Pair<const W: usize, const S: usize> {
     pub(super) cell: usize,
     /// The solutions that have the value in the cell.
     pub(super) solutions: Bits<S>,
-    /// The pairs that are legal no more once this one fills its cell.
-    pub(super) kills: Bits<W>,
+    /// The pairs that are no longer legal once this one fills its cell.
+    pub(super) excludes: Bits<W>,
 }
 
 pub(super) struct Cell<const C: usize> {
@@ -56,7 +56,7 @@ pub(super) struct Cell<const C: usize> {
 }
 
 impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
-    /// The pairs of a position with these solutions, and where the race stands; none where they do not fit.
+    /// The pairs of a position with these solutions, and where the race stands; none if they do not fit.
     ///
     /// They are exact if all solutions are given and `rules` asks for it.
     pub(super) fn of(
@@ -89,7 +89,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
                 moves.push((at, Fill { cell: cell as u16, value }, having(cell, value, known), is_taboo));
             }
         }
-        // What fills comes first, then what is taboo already, then what may become taboo.
+        // Moves that fill come first, then moves that are taboo already, then moves that may become taboo.
         moves.sort_by_key(|&(_, _, solutions, is_taboo)| (solutions.is_empty(), !is_taboo));
         let fills = moves.iter().filter(|mv| !mv.2.is_empty()).count();
         let is_counted = solutions.are_all && rules != Extent::Fills;
@@ -113,9 +113,9 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
                 mv,
                 cell,
                 solutions,
-                kills: numbered()
+                excludes: numbered()
                     .filter(|(_, other)| excludes(mv, other.1))
-                    .fold(Bits::EMPTY, |kills, (number, _)| kills | Bits::single(number)),
+                    .fold(Bits::EMPTY, |set, (number, _)| set | Bits::single(number)),
             })
             .collect();
         let at = |cell: u16| places.binary_search(&cell.into()).ok();
@@ -132,7 +132,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
             cells.fold(Bits::EMPTY, |set, (at, _)| set | Bits::single(at))
         });
         let is_bound = game.is_bound();
-        // A pass can be answered only by who may play its twin.
+        // A pass can be answered only by a player who may play its twin.
         let cancels = !is_bound && rules != Extent::EveryMove;
         let data = Self {
             cells: cells.collect(),
@@ -167,20 +167,20 @@ fn fresh(game: &Sudoku, pos: &Position) -> u32 {
     game.grid().all_values() & !pos.squares().iter().fold(0, |values, square| values | seen(square))
 }
 
-/// The classes, of two members or more, of pairs without the solution that the same fills of the solution
-/// kill.
+/// The classes, of two members or more, of passes under the solution that are excluded by the same fills of
+/// it.
 fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
     let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
     let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
-    // To kill is mutual.
-    let mut killed: Vec<(Bits<W>, Bits<W>)> = Vec::new();
+    // Exclusion is mutual.
+    let mut excluded: Vec<(Bits<W>, Bits<W>)> = Vec::new();
     for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
-        let killers = pair.kills & fills;
-        match killed.iter_mut().find(|class| class.0 == killers) {
+        let by = pair.excludes & fills;
+        match excluded.iter_mut().find(|class| class.0 == by) {
             Some((_, class)) => class.insert(number),
-            None => killed.push((killers, Bits::single(number))),
+            None => excluded.push((by, Bits::single(number))),
         }
     }
-    killed.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
+    excluded.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()
 }

@@ -16,8 +16,8 @@ use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher
 
 /// The most empty cells of a position that is searched under the exact rules.
 const EXACT_CELLS: usize = 26;
-/// The most empty cells of a position whose solutions are looked for: with more there are more than can be
-/// told apart.
+/// The most empty cells of a position whose solutions are looked for: with more, there are more solutions
+/// than can be distinguished.
 const COUNTED_CELLS: usize = 160;
 /// The most solutions that are looked for on boards that are not searched exactly from the first move on.
 const COUNTED_SOLUTIONS: usize = 64;
@@ -53,7 +53,7 @@ where
         control: &Control,
         publish: &mut dyn FnMut(&SearchResult<Fill>),
     ) -> (SearchResult<Fill>, End) {
-        // Without a solution there is no race, and a board larger than any race, or none of its moves, may be
+        // There is no race without a solution, on a board larger than any race, or if none of its moves is
         // asked for.
         let seed = self.options.seed;
         let greedy = |publish: &mut dyn FnMut(&SearchResult<Fill>)| {
@@ -77,7 +77,7 @@ where
         let extent = if empty > EXACT_CELLS { Extent::Outline } else { exact };
         let question = Question { game, root, asked, control, solutions: &solutions };
         let Self { evaluator, options, small, open, large } = self;
-        // The smallest race that the position fits tells most; an outline and fills alone tell less.
+        // The smallest race that the position fits knows most; an outline, and fills alone, know less.
         question
             .answer(small, evaluator, options, extent, publish)
             .or_else(|| question.answer(open, evaluator, options, extent, publish))
@@ -103,7 +103,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The answer of a search on the race; none where the position does not fit, or the race has none of the
+    /// The answer of a search on the race; none if the position does not fit, or the race has none of the
     /// moves that are asked for.
     fn answer<const C: usize, const W: usize, const S: usize, E: Evaluator<Filling<C, W, S>>>(
         &self,
@@ -118,7 +118,7 @@ impl Question<'_> {
         filling.moves(&race, &mut moves);
         moves.retain(|&mv| {
             let fill = filling.fill(mv);
-            // An outline takes moves for passes that may yet fill their cells.
+            // An outline treats moves as passes that may yet fill their cells.
             let is_certain =
                 filling.is_exact() || filling.is_fill(&race, mv) || self.effect(fill) == Effect::Passes;
             is_certain && self.asked.moves.contains(&fill)
@@ -129,14 +129,14 @@ impl Question<'_> {
         // Numbers mean other moves in each race, so nothing is kept from the last one.
         let search = search.insert(Iterate::new(&filling, evaluator.clone(), options));
         let asked = SearchParams { multipv: self.asked.multipv.min(moves.len()), moves };
-        let mut tell = |found: &SearchResult<Number>| publish(&self.filled(told(&filling, race, found)));
-        let (found, end) = search.search(&filling, &Root::new(race), &asked, self.control, &mut tell);
+        let mut report = |found: &SearchResult<Number>| publish(&self.filled(in_game(&filling, race, found)));
+        let (found, end) = search.search(&filling, &Root::new(race), &asked, self.control, &mut report);
         let end = if end == End::Proven && !filling.is_exact() { End::Limit } else { end };
-        Some((self.filled(told(&filling, race, &found)), end))
+        Some((self.filled(in_game(&filling, race, &found)), end))
     }
 
-    /// The lines, and as many moves more as are asked for: a race takes moves as one that do the same, so
-    /// they are worth the same, and stand behind their like.
+    /// The lines, and as many moves more as are asked for: a race merges moves that do the same, so these
+    /// have the same value and follow the one that stands for them.
     fn filled(&self, found: SearchResult<Fill>) -> SearchResult<Fill> {
         if found.lines.len() >= self.asked.multipv {
             return found;
@@ -177,8 +177,8 @@ enum Effect {
     Unknown,
 }
 
-/// What was found, as the game tells it. An outline proves nothing, and its lines end at the first pass.
-fn told<const C: usize, const W: usize, const S: usize>(
+/// What was found, in terms of the game. An outline proves nothing, and its lines end at the first pass.
+fn in_game<const C: usize, const W: usize, const S: usize>(
     filling: &Filling<C, W, S>,
     race: Race<C, W, S>,
     found: &SearchResult<Number>,
@@ -309,13 +309,13 @@ mod tests {
         assert!(seen > 150 && passes > 2, "{seen} {passes}");
     }
 
-    /// The seed's report says that the first player cannot win this board.
+    /// The published report says that the first player cannot win this board.
     #[test]
     fn the_easy_board_is_won_by_a_pass() {
         let easy = BOARDS.iter().find(|board| board.name == "easy-2x2").expect("a board");
         let (game, pos) = open(easy.text, "classic");
         let (found, end) = search(&game, &pos, &legal(&game, &pos), 1, None);
-        let (value, _) = found.lines[0].value.expect("told");
+        let (value, _) = found.lines[0].value.expect("a value");
         assert!(value.is_exact() && value.score > Score::DRAW && end == End::Proven, "{found:?}");
         let mut at = pos;
         let is_pass = found.lines[0].pv.iter().any(|&mv| {

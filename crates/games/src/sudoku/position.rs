@@ -1,7 +1,7 @@
 //! The state of a game: values, owners, points, what was declared, and how one turn changes it.
 //!
-//! Knows no solver: whether a move fills its cell or is taboo, [`rules`](super::rules) decide. The witness is
-//! carried here and kept there.
+//! Knows no solver: [`rules`](super::rules) decide whether a move fills its cell or is taboo. The position
+//! carries the witness, the rules maintain it.
 
 use super::grid::Grid;
 use super::rules::{Fill, Sudoku};
@@ -38,7 +38,7 @@ pub struct Position {
     pub(super) history: Vec<Fill>,
     /// The solver's nodes so far, from the start on.
     pub(super) nodes: u64,
-    /// Whether they did not suffice: the board may have no solution, and the witness is none.
+    /// Whether they did not suffice: the board may have no solution, and the witness may solve nothing.
     pub(super) is_undecided: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Position {
 pub struct Undo {
     pub(super) mover: Side,
     pub(super) change: Change,
-    /// The solution that was the witness, where it changed.
+    /// The solution that was the witness, if it changed.
     pub(super) witness: Option<Vec<u8>>,
     pub(super) nodes: u64,
     pub(super) is_undecided: bool,
@@ -68,7 +68,7 @@ pub(super) enum Change {
 pub struct Setup {
     /// The values; 0 for empty cells.
     pub values: Vec<u8>,
-    /// A solution; anything where it is undecided whether there is one.
+    /// A solution; anything if it is undecided whether there is one.
     pub witness: Vec<u8>,
     /// The owners of values.
     pub owners: Vec<Option<Side>>,
@@ -127,8 +127,8 @@ impl Position {
         square.value == 0 && square.reached[side.index()]
     }
 
-    /// The moves that led here, taboo ones too: those of the start as far as its text told, and those played
-    /// since.
+    /// The moves that led here, taboo ones too: those of the start as far as its text listed them, and those
+    /// played since.
     #[must_use]
     pub fn history(&self) -> &[Fill] {
         &self.history

@@ -1,4 +1,4 @@
-//! Which game is asked for: the rules `preset`, `m`, `n` and `seed`, and what a start text says about them.
+//! The rules `preset`, `m`, `n` and `seed`, and what a start text says about them.
 
 use super::grid::Grid;
 use plyd_core::game::{Kind, OpenError, Rules, Spec};
@@ -34,7 +34,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The presets in the order in which they are told.
+    /// The presets in the order in which they are listed.
     pub const ALL: [Self; 4] = [Self::Classic, Self::Rows, Self::Border, Self::Random];
 
     /// The name on the wire.
@@ -48,7 +48,7 @@ impl Preset {
         }
     }
 
-    /// The cells that the preset allows each player, ascending; none in `classic`, where there is no limit.
+    /// The cells that the preset allows each player, ascending; none in `classic`, which has no limit.
     #[must_use]
     pub fn allowed(self, grid: &Grid, seed: u64) -> Option<[Vec<u16>; 2]> {
         let (side, cells) = (grid.side(), grid.cells() as u16);
@@ -81,10 +81,10 @@ impl Preset {
 
 /// What a start text says of the game: its shape, and what belongs to presets other than `classic`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct StatedRules {
     /// Rows and columns of a block.
     pub shape: (usize, usize),
-    /// The cells that each player is allowed, where the text lists them.
+    /// The cells that each player is allowed, if the text lists them.
     pub allowed: [Option<Vec<u16>>; 2],
     /// Whether the text gives cells to players.
     pub has_owners: bool,
@@ -107,25 +107,27 @@ impl Choice {
     /// The game that the rules and a start text ask for.
     ///
     /// # Errors
-    /// [`OpenError::Impossible`] where the text contradicts an explicit rule, or leaves open which preset it
-    /// is of.
-    pub fn new(rules: &Rules, told: Option<&Told>) -> Result<Self, OpenError> {
-        let block = |name, told: Option<usize>| {
+    /// [`OpenError::Impossible`] if the text contradicts an explicit rule, or does not determine the preset.
+    pub fn new(rules: &Rules, stated: Option<&StatedRules>) -> Result<Self, OpenError> {
+        let block = |name, stated: Option<usize>| {
             let given = rules.int(name).map(|value| value as usize);
-            match (given, told) {
-                (Some(given), Some(told)) if given != told => Err(OpenError::Impossible(format!(
-                    "the start has {name} {told}, but the rules ask for {given}"
+            match (given, stated) {
+                (Some(given), Some(stated)) if given != stated => Err(OpenError::Impossible(format!(
+                    "the start has {name} {stated}, but the rules ask for {given}"
                 ))),
-                _ => Ok(told.or(given).unwrap_or(3)),
+                _ => Ok(stated.or(given).unwrap_or(3)),
             }
         };
-        let shape = (block("m", told.map(|told| told.shape.0))?, block("n", told.map(|told| told.shape.1))?);
+        let shape = (
+            block("m", stated.map(|stated| stated.shape.0))?,
+            block("n", stated.map(|stated| stated.shape.1))?,
+        );
         let grid = Grid::new(shape.0, shape.1);
         let explicit = rules
             .text("preset")
             .and_then(|name| Preset::ALL.into_iter().find(|preset| preset.name() == name));
         let seed = rules.text("seed").and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(0);
-        let [first, second] = told.map_or([None, None], |told| told.allowed.clone());
+        let [first, second] = stated.map_or([None, None], |stated| stated.allowed.clone());
         if explicit.unwrap_or(Preset::Classic) == Preset::Classic {
             let in_text = match (explicit, first, second) {
                 (None, Some(first), Some(second)) => {
@@ -136,7 +138,7 @@ impl Choice {
                         .unwrap_or(Preset::Random);
                     return Ok(Self { shape, preset, allowed: Some(allowed), seed: None });
                 }
-                (_, None, None) if told.is_none_or(|told| !told.has_owners) => {
+                (_, None, None) if stated.is_none_or(|stated| !stated.has_owners) => {
                     return Ok(Self { shape, preset: Preset::Classic, allowed: None, seed: None });
                 }
                 (_, None, None) => "cells that belong to players",
@@ -191,32 +193,32 @@ mod tests {
 
     #[test]
     fn rules_and_starts_agree_on_a_game() {
-        let told = |shape, allowed: [Option<&[u16]>; 2], has_owners| {
-            Some(Told { shape, allowed: allowed.map(|set| set.map(<[u16]>::to_vec)), has_owners })
+        let stated = |shape, allowed: [Option<&[u16]>; 2], has_owners| {
+            Some(StatedRules { shape, allowed: allowed.map(|set| set.map(<[u16]>::to_vec)), has_owners })
         };
         let (rows, corners): ([&[u16]; 2], [&[u16]; 2]) = ([&[0, 1, 2, 3], &[12, 13, 14, 15]], [&[0], &[15]]);
-        type Row<'a> = (&'a str, Option<Told>, Option<((usize, usize), Preset)>);
+        type Row<'a> = (&'a str, Option<StatedRules>, Option<((usize, usize), Preset)>);
         let table: &[Row<'_>] = &[
             ("", None, Some(((3, 3), Preset::Classic))),
             ("m=2", None, Some(((2, 3), Preset::Classic))),
             ("preset=rows n=4", None, Some(((3, 4), Preset::Rows))),
-            ("", told((2, 2), [None, None], false), Some(((2, 2), Preset::Classic))),
-            ("m=2 n=2", told((2, 2), [None, None], false), Some(((2, 2), Preset::Classic))),
-            ("m=3", told((2, 2), [None, None], false), None),
-            ("", told((2, 2), [None, None], true), None),
-            ("preset=border", told((2, 2), [None, None], true), Some(((2, 2), Preset::Border))),
-            ("preset=classic", told((2, 2), [Some(rows[0]), Some(rows[1])], false), None),
-            ("", told((2, 2), [Some(rows[0]), None], false), None),
-            ("", told((2, 2), [Some(rows[0]), Some(rows[1])], true), Some(((2, 2), Preset::Rows))),
-            ("", told((2, 2), [Some(corners[0]), Some(corners[1])], true), Some(((2, 2), Preset::Random))),
-            ("preset=rows", told((2, 2), [None, Some(corners[1])], true), Some(((2, 2), Preset::Rows))),
+            ("", stated((2, 2), [None, None], false), Some(((2, 2), Preset::Classic))),
+            ("m=2 n=2", stated((2, 2), [None, None], false), Some(((2, 2), Preset::Classic))),
+            ("m=3", stated((2, 2), [None, None], false), None),
+            ("", stated((2, 2), [None, None], true), None),
+            ("preset=border", stated((2, 2), [None, None], true), Some(((2, 2), Preset::Border))),
+            ("preset=classic", stated((2, 2), [Some(rows[0]), Some(rows[1])], false), None),
+            ("", stated((2, 2), [Some(rows[0]), None], false), None),
+            ("", stated((2, 2), [Some(rows[0]), Some(rows[1])], true), Some(((2, 2), Preset::Rows))),
+            ("", stated((2, 2), [Some(corners[0]), Some(corners[1])], true), Some(((2, 2), Preset::Random))),
+            ("preset=rows", stated((2, 2), [None, Some(corners[1])], true), Some(((2, 2), Preset::Rows))),
         ];
-        for (given, told, expected) in table {
-            let choice = Choice::new(&rules(given), told.as_ref());
+        for (given, stated, expected) in table {
+            let choice = Choice::new(&rules(given), stated.as_ref());
             let chosen = choice.as_ref().ok().map(|choice| (choice.shape, choice.preset));
-            assert_eq!(chosen, *expected, "{given} {told:?}");
-            if let (Ok(choice), Some(told)) = (choice, told) {
-                for (side, set) in told.allowed.iter().enumerate() {
+            assert_eq!(chosen, *expected, "{given} {stated:?}");
+            if let (Ok(choice), Some(stated)) = (choice, stated) {
+                for (side, set) in stated.allowed.iter().enumerate() {
                     assert!(set.as_ref().is_none_or(|set| choice.allowed.as_ref().unwrap()[side] == *set));
                 }
             }

@@ -1,5 +1,5 @@
-//! The state of a race to fill cells: a few sets of bits. What its moves do, [`filling`](super::filling)
-//! tells.
+//! The state of a race to fill cells: a few sets of bits. [`filling`](super::filling) defines what its moves
+//! do.
 
 use super::bits::Bits;
 use plyd_core::game::Side;

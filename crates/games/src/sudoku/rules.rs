@@ -37,8 +37,8 @@ struct Board {
 }
 
 /// The nodes that the solver may visit for a position, from its start on through all its moves: some 40 ms on
-/// the largest boards. What they do not decide is left undecided, so that equal positions are decided alike,
-/// whoever asks and when.
+/// the largest boards. What they do not decide stays undecided, so that equal positions always get the same
+/// decision.
 pub(super) const POSITION_NODES: u64 = 30_000;
 /// The same for all moves of a position, when what each would do is asked.
 pub(super) const MOVES_NODES: u64 = 20_000;
@@ -141,7 +141,7 @@ impl Sudoku {
         pos.square(mv.cell.into()).witness != mv.value && self.effect(pos, mv).0 == Effect::Passes
     }
 
-    /// What a legal move does that has not the witness's value, and the nodes that the solver took to find it
+    /// What a legal move does whose value is not the witness's, and the nodes that the solver took to find it
     /// out.
     pub(super) fn effect(&self, pos: &Position, mv: Fill) -> (Effect, u64) {
         if pos.is_undecided {
@@ -164,8 +164,8 @@ impl Sudoku {
         (effect, most - left)
     }
 
-    /// Whether the mover has a move. Where a board has a solution, that has one for each playable cell; where
-    /// it is undecided whether there is one, a cell may have no number left.
+    /// Whether the mover has a move. A solution of the board gives a move for each playable cell; if it is
+    /// undecided whether there is one, a cell may have no number left.
     fn has_move(&self, pos: &Position) -> bool {
         let open = |cell: usize| pos.candidates(self.grid(), cell) & !pos.squares[cell].taboo != 0;
         (0..self.grid().cells()).any(|cell| pos.is_playable(cell, pos.mover) && open(cell))
@@ -233,7 +233,7 @@ impl Game for Sudoku {
             && pos.fits(self.grid(), mv)
     }
 
-    /// Where the solver does not find out what the move does, it is taken to fill its cell.
+    /// If the solver does not find out what the move does, it is assumed to fill its cell.
     fn play(&self, pos: &mut Position, mv: Fill) -> Undo {
         let (mover, nodes, is_undecided) = (pos.mover, pos.nodes, pos.is_undecided);
         let (mut old, mut is_taboo) = (None, false);
@@ -332,7 +332,7 @@ mod tests {
         let rules =
             Rules::new(vec![("preset", preset.name().into()), ("seed", format!("{seed:x}").as_str().into())]);
         let layout = Layout::parse(&text).unwrap();
-        let game = Sudoku::new(Choice::new(&rules, Some(&layout.told())).unwrap());
+        let game = Sudoku::new(Choice::new(&rules, Some(&layout.stated_rules())).unwrap());
         let pos = layout.position(&game).unwrap();
         (game, pos)
     }
@@ -397,7 +397,7 @@ mod tests {
     }
 
     /// Random games in which the solver has few nodes: a move does what it does without a bound, or is
-    /// undecided, and from then on every move is taken as placed. To take it back leaves no trace.
+    /// undecided, and from then on every move is assumed to fill. Taking it back leaves no trace.
     #[test]
     fn what_is_undecided_is_taken_as_placed() {
         let (mut undecided, mut decided) = (0, 0);
@@ -441,7 +441,7 @@ mod tests {
     fn equal_futures_have_equal_hashes() {
         let open = |text: &str| {
             let layout = Layout::parse(text).unwrap();
-            let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
+            let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.stated_rules())).unwrap());
             game.hash(&layout.position(&game).unwrap())
         };
         let text = "2 2 1 2 3 . 3 4 1 2 2 1 . 3 . 3 . 1";

@@ -217,7 +217,7 @@ mod tests {
         // A legal move first, then what is better than everything before it, at whatever depth.
         assert_eq!((published[0].value, end), (None, End::Limit));
         let scores: Vec<Score> =
-            published[1..].iter().map(|line| line.value.expect("told").0.score).collect();
+            published[1..].iter().map(|line| line.value.expect("a value").0.score).collect();
         assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
         assert_eq!(found.lines[0], published[published.len() - 1]);
         let side = naive.side(&pos);

@@ -1,11 +1,11 @@
-//! What the solutions of a position say of its moves: which of them fill their cell, and which are taboo.
+//! What the solutions of a position say about its moves: which of them fill their cell, and which are taboo.
 
 use std::ops::ControlFlow;
 
 use super::position::Position;
 use super::rules::{Effect, Fill, MOVES_NODES, Sudoku};
 
-/// Guesses after which single moves are looked at instead of all solutions.
+/// Guesses after which single moves are checked instead of all solutions being listed.
 const GUESSES: u64 = 400;
 
 /// Solutions of a position.
@@ -18,7 +18,7 @@ pub struct Solutions {
 }
 
 impl Solutions {
-    /// The solutions of a position: as many as `limit` if there are more, fewer where so many guesses do not
+    /// The solutions of a position: as many as `limit` if there are more, fewer if so many guesses do not
     /// suffice.
     #[must_use]
     pub fn of(game: &Sudoku, pos: &Position, limit: usize, mut guesses: u64) -> Self {
@@ -46,7 +46,7 @@ impl Solutions {
 pub struct TabooMoves {
     /// Those that leave no solution, and so pass the turn.
     pub known: Vec<Fill>,
-    /// Those of which the solver did not find it out.
+    /// Those that the solver could not decide.
     pub undecided: Vec<Fill>,
 }
 
@@ -130,13 +130,16 @@ mod tests {
         random_boards(|m, n, values| {
             let words: Vec<String> = values.iter().map(u8::to_string).collect();
             let layout = Layout::parse(&format!("{m} {n} {}", words.join(" "))).unwrap();
-            let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.told())).unwrap());
+            let game = Sudoku::new(Choice::new(&Rules::default(), Some(&layout.stated_rules())).unwrap());
             let Ok(pos) = layout.position(&game) else { return };
             let oracle = Oracle::new(m, n, values);
             let mut expected = oracle.legal();
             expected.retain(|&mv| oracle.is_taboo(mv));
-            let told = |mv: &Fill| (game.grid().place(mv.cell.into()), mv.value.into());
-            assert_eq!(decided(taboo_moves(&game, &pos)).iter().map(told).collect::<Vec<_>>(), expected);
+            let as_numbers = |mv: &Fill| (game.grid().place(mv.cell.into()), mv.value.into());
+            assert_eq!(
+                decided(taboo_moves(&game, &pos)).iter().map(as_numbers).collect::<Vec<_>>(),
+                expected
+            );
             compared += expected.len();
         });
         assert!(compared > 200, "{compared}");

@@ -1,8 +1,8 @@
 //! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
 //!
-//! Knows no game. What can be inferred from a board, and what to guess then, is told in
-//! [`counts`](super::counts) for boards of any shape and in [`bands`](super::bands) for those of 3x3, where
-//! it takes a fraction of the time. The order of guesses and when to begin again are decided here.
+//! Knows no game. [`counts`](super::counts) decides what can be inferred from a board, and what to guess
+//! then, for boards of any shape, and [`bands`](super::bands) for those of 3x3, in a fraction of the time.
+//! This file decides the order of guesses and when to restart.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ enum Sized {
     TwentyFive(Tables<625, 25, 75>),
 }
 
-/// Whether a board could be searched whole.
+/// Whether a board was searched completely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Searched {
     /// Every solution was shown.
@@ -52,15 +52,15 @@ impl Solver {
     /// A solution of a board (0 for empty cells), if there is one; `hint` is a board that it may be near to,
     /// or empty.
     ///
-    /// A search that guessed wrongly early on may try for hours what another order finds at once (Gomes,
+    /// A search that guessed wrong early on may take hours for what another order finds at once (Gomes,
     /// Selman, Crato, Kautz, "Heavy-tailed phenomena in satisfiability and constraint satisfaction problems",
-    /// 2000). So it begins again in another order after some guesses, then after twice as many, until it
-    /// finds a solution or has tried everything. `nodes` limits all of them, and what is left of it comes
-    /// back: each guess is a node, and to set up a board counts as many as take that long. Equal limits give
+    /// 2000). So it restarts in another order after some guesses, then after twice as many, until it finds a
+    /// solution or has tried everything. `nodes` limits all of them together, and keeps what is left: each
+    /// guess is a node, and setting up a board counts as many nodes as take that long. Equal limits give
     /// equal answers, unless the effort ends the work before.
     pub fn solve(&self, board: &[u8], hint: &[u8], nodes: &mut u64, effort: &Effort) -> Solved {
         let mut found = None;
-        let mut patience = FIRST_PATIENCE;
+        let mut restart_after = FIRST_RESTART;
         let clues = board.iter().filter(|&&value| value != 0).count() as u64;
         let set_up = 1 + clues / CLUES_A_NODE;
         for attempt in 0.. {
@@ -69,7 +69,7 @@ impl Solver {
                 return Solved::Unknown;
             }
             let guesses = &mut *nodes;
-            let mut rest = patience.min(*guesses);
+            let mut rest = restart_after.min(*guesses);
             let given = rest;
             let order = Order { hint, random: (attempt > 0).then(|| SplitMix64::new(attempt)) };
             let searched = self.run(board, order, &mut rest, effort, &mut |solution| {
@@ -86,9 +86,9 @@ impl Solver {
             if *guesses == 0 || effort.was_cut() {
                 return Solved::Unknown;
             }
-            patience = patience.saturating_mul(2);
+            restart_after = restart_after.saturating_mul(2);
         }
-        unreachable!("patience grows past every limit")
+        unreachable!("the restart limit grows past every limit")
     }
 
     /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor
@@ -125,8 +125,8 @@ impl Solver {
     }
 }
 
-/// The guesses after which a search begins again for the first time.
-const FIRST_PATIENCE: u64 = 100;
+/// The guesses after which a search restarts for the first time.
+const FIRST_RESTART: u64 = 100;
 
 /// Clues that are placed in the time of a guess, when a board is set up: 3 to 10, by the size of the board.
 const CLUES_A_NODE: u64 = 4;
@@ -138,7 +138,7 @@ pub enum Solved {
     By(Vec<u8>),
     /// That there is none.
     Never,
-    /// Nothing within its nodes.
+    /// Neither within its nodes.
     Unknown,
 }
 
@@ -151,7 +151,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Takes a guess from those that are left; breaks off where there is none.
+    /// Takes a guess from those that are left; breaks off if there is none.
     #[inline]
     pub(super) fn guess(&mut self) -> ControlFlow<()> {
         match self.guesses.checked_sub(1) {
@@ -176,7 +176,7 @@ pub(super) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Where to begin among so many.
+    /// The index to begin with among so many.
     pub(super) fn start(&mut self, among: usize) -> usize {
         self.random.as_mut().map_or(0, |random| random.below(among))
     }
@@ -270,8 +270,8 @@ mod tests {
         assert!(unsolvable > 20 && several > 50, "{unsolvable} {several}");
     }
 
-    /// However few nodes there are, and whenever the work is cut short, what is decided is what it is without
-    /// a bound, in as many nodes.
+    /// However few nodes there are, and whenever the work is cut short, decisions equal those without a
+    /// bound, and take as many nodes.
     #[test]
     fn bounded_work_decides_rightly_or_not_at_all() {
         let (mut decided, mut unknown) = ([0; 2], 0);

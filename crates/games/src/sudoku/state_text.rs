@@ -41,8 +41,8 @@ pub fn parse(text: &str) -> Result<Layout, OpenError> {
     Ok(layout)
 }
 
-/// The state text of a position. Whose a clue is that belongs to nobody it cannot tell outside `classic`:
-/// like the framework, it writes such clues as player 2's.
+/// The state text of a position. Outside `classic` it cannot express that a clue belongs to nobody: like the
+/// framework, it writes such clues as player 2's.
 #[must_use]
 pub fn write(game: &Sudoku, pos: &Position) -> String {
     let (grid, bound) = (game.grid(), game.is_bound());
@@ -208,7 +208,7 @@ mod tests {
 
     fn open(rules: &Rules, text: &str) -> (Sudoku, Position) {
         let layout = Layout::parse(text).unwrap();
-        let game = Sudoku::new(Choice::new(rules, Some(&layout.told())).unwrap());
+        let game = Sudoku::new(Choice::new(rules, Some(&layout.stated_rules())).unwrap());
         let pos = layout.position(&game).unwrap();
         (game, pos)
     }

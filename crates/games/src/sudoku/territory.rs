@@ -1,5 +1,5 @@
-//! Where players are bound to cells of their own: which cells each can still come to, and which sooner than
-//! the other.
+//! If players are bound to cells of their own: which cells each can still come to, and which sooner than the
+//! other.
 //!
 //! Knows neither values nor passes. A player without a cell is skipped for good, so that cells which only one
 //! player can come to are turns that nobody answers, and a region with such a cell is never completed by the

@@ -1,4 +1,4 @@
-//! A solution that is at hand: while one is known, most moves need no solver.
+//! A known solution: while there is one, most moves need no solver.
 
 use super::grid::Grid;
 use super::rules::Fill;
@@ -15,7 +15,7 @@ pub fn pattern(grid: &Grid) -> Vec<u8> {
 }
 
 /// Makes another solution of the board that has a move's value in its cell, by exchanging two values; false,
-/// and the same solution, where that does not suffice.
+/// and the same solution, if that does not suffice.
 ///
 /// The cells of both values that must change with the move's cell are those that rows, columns and blocks
 /// link to it (a Kempe chain); all of them must be empty on the board.

@@ -18,10 +18,10 @@ const EXPLORE: f64 = 1.5;
 /// The advantage, in parts of what decides a game, at which a branch is tried a good third as often as the
 /// best.
 const TEMPERATURE: f64 = 0.4;
-/// What is proven of the best of no moves.
+/// What is proven of the best move if there are none.
 const NOTHING: (Score, Score) =
     (Score::from_raw(-Score::INFINITE.raw()), Score::from_raw(-Score::INFINITE.raw()));
-/// How finely branches are told apart: so many parts of an advantage that decides a game.
+/// How finely branches are distinguished: so many parts of an advantage that decides a game.
 const STEPS: i32 = 256;
 
 /// One thread that grows a tree.
@@ -89,7 +89,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             last = Some(branch.mv);
             let is_same_side = game.side(&pos) == side;
             let Some(child) = child.or_else(|| self.open(id, number, is_same_side)) else {
-                // Another thread was quicker, or there is no memory: what it looks like at sight must do.
+                // Another thread was quicker, or there is no memory: the value at sight must do.
                 self.thread.tick();
                 break Some(worth_at_sight::<G, E>(branches, branch));
             };
@@ -118,11 +118,11 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(child)
     }
 
-    /// What a node is worth from which there is nowhere to go; none if that is the root, and all is found
-    /// out.
+    /// The value of a node from which there is nowhere to go; none if that is the root, and everything is
+    /// found out.
     fn settled_worth(&self, id: NodeId, branches: &Branches<G::Move>) -> Option<f64> {
         let node = self.store.node(id);
-        // Another thread may have opened the last branch and not told yet what it leads to.
+        // Another thread may have opened the last branch and not backed up its value yet.
         let is_whole = || self.store.children(id).count() == branches.all.len();
         if id == NodeId::ROOT {
             return (!is_decided::<G>(node.bounds()) && !is_whole()).then(|| worth::<G, E>(branches.best));
@@ -208,7 +208,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
     pub(super) fn look_at_root(&mut self, pos: &G::Position, moves: &[G::Move]) {
         self.buffers.moves.clear();
         self.buffers.moves.extend_from_slice(moves);
-        // Without a value for each of them the order of the game must do.
+        // Without a value for each of them, the game's order must do.
         if self.rate(&mut pos.clone()).is_none() {
             let unknown = |&mv| (mv, Value::guess(Score::DRAW));
             self.buffers.rated.clear();
@@ -234,9 +234,9 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(())
     }
 
-    /// Drops branches that need not be tried, and keeps what that proves: all but a move that wins at once,
-    /// and moves that lose at once beside others. Gives the best value at sight, and what is proven of the
-    /// best that was dropped.
+    /// Drops branches that need not be tried, and keeps what that proves. It keeps only the best branch if
+    /// that wins at once or all lose at once, and else drops those that lose at once. Gives the best value at
+    /// sight, and what is proven of the best that was dropped.
     fn keep_what_matters(&mut self, node: &Node<G::Move>) -> (Score, (Score, Score)) {
         let rated = &mut self.buffers.rated;
         let (_, best) = rated[0];
@@ -287,7 +287,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         Some(worth::<G, E>(value.score))
     }
 
-    /// Tells the nodes on the path what the last of them is worth, from the view of its side.
+    /// Backs up the value of the last node of the path, from the view of its side.
     fn back_up(&mut self, value: f64) {
         let mut value = value;
         let mut changed = true;
@@ -308,7 +308,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         }
     }
 
-    /// Draws from the children what is proven of a node; whether that is more than before.
+    /// Infers from the children what is proven of a node; says whether that is more than before.
     fn tighten(&self, id: NodeId) -> bool {
         let node = self.store.node(id);
         let Some(branches) = node.branches() else { return false };
@@ -336,13 +336,13 @@ fn worth_at_sight<G: Game, E: Evaluator<G>>(branches: &Branches<G::Move>, branch
     worth::<G, E>(Score::eval(branches.best.raw() - i32::from(branch.behind) * step::<G, E>()))
 }
 
-/// What a node is worth of which the outcome is proven.
+/// The value of a node whose outcome is proven.
 fn decided_worth<G: Game, E: Evaluator<G>>(node: &Node<G::Move>) -> f64 {
     let (lower, upper) = node.bounds();
     worth::<G, E>(if is_lost::<G>(upper) { upper } else { lower })
 }
 
-/// The advantage by which branches are told apart.
+/// The advantage by which branches are distinguished.
 fn step<G: Game, E: Evaluator<G>>() -> i32 {
     (E::DECISIVE / STEPS).max(1)
 }
@@ -394,7 +394,8 @@ pub(super) fn score_of<G: Game, E: Evaluator<G>>(value: f64) -> Score {
     Score::eval(low)
 }
 
-/// How likely a branch is that looks so much worse than the best, which counts 1: close to an exponential.
+/// The likelihood of a branch that looks so much worse than the best, which counts 1: close to an
+/// exponential.
 fn likelihood(behind: u16) -> f32 {
     let x = (f64::from(behind) / (f64::from(STEPS) * TEMPERATURE)) as f32;
     1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x / 24.0))))

@@ -1,4 +1,4 @@
-//! What a tree tells about the moves of its root: lines, best first.
+//! What a tree knows about the moves of its root: lines, best first.
 
 use std::marker::PhantomData;
 
@@ -9,20 +9,20 @@ use crate::search::tree::growth::{is_decided, score_of, seen, worth};
 use crate::search::tree::store::{Node, NodeId, Store};
 use crate::search::{Bound, Line, SearchResult};
 
-/// The longest line that is told.
+/// The longest line that is reported.
 const LONGEST: usize = 64;
 
 /// The lines of a tree, as they change.
 pub(super) struct Lines<'a, G: Game, E> {
     store: &'a Store<G::Move>,
     multipv: usize,
-    told: Told,
+    reported: Reported,
     evaluator: PhantomData<E>,
 }
 
-/// What was told of a tree before.
+/// What was reported about a tree before.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Told {
+pub(super) struct Reported {
     /// The branch that was best when last asked.
     best: Option<usize>,
     /// The branch that was best at the last look.
@@ -40,25 +40,25 @@ struct Rank {
 }
 
 impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
-    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize, told: Told) -> Self {
-        Self { store, multipv, told, evaluator: PhantomData }
+    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize, reported: Reported) -> Self {
+        Self { store, multipv, reported, evaluator: PhantomData }
     }
 
-    /// What was told so far.
-    pub(super) fn told(&self) -> Told {
-        self.told
+    /// What was reported so far.
+    pub(super) fn reported(&self) -> Reported {
+        self.reported
     }
 
     /// Whether another branch is best than when last asked.
     pub(super) fn is_new_best(&mut self) -> bool {
         let best = self.best_child(NodeId::ROOT).map(|(_, node)| node.branch());
-        std::mem::replace(&mut self.told.best, best) != best
+        std::mem::replace(&mut self.reported.best, best) != best
     }
 
     /// Whether the best branch is that of the last look, what it is worth, and whether all others are lost.
     pub(super) fn progress(&mut self) -> (bool, Score, bool) {
         let Some((_, best)) = self.best_child(NodeId::ROOT) else { return (false, Score::DRAW, false) };
-        let is_same = self.told.looked.replace(best.branch()) == Some(best.branch());
+        let is_same = self.reported.looked.replace(best.branch()) == Some(best.branch());
         let lost =
             self.store.children(NodeId::ROOT).filter(|(_, node)| is_lost::<G>(seen(node, false).1)).count();
         let all = self.store.node(NodeId::ROOT).branches().map_or(0, |branches| branches.all.len());
@@ -144,7 +144,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
         let mut best: Option<(Rank, NodeId, &Node<G::Move>)> = None;
         for (child, node) in self.store.children(id) {
             let rank = self.rank(node, is_chance, bar);
-            // Of equals the likelier.
+            // Among equals, the likelier.
             if best.is_none_or(|(known, _, other)| {
                 rank > known || (rank == known && node.branch() < other.branch())
             }) {

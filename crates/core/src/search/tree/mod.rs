@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread::Scope;
 
 use self::growth::{Buffers, Growth};
-use self::lines::{Lines, Told};
+use self::lines::{Lines, Reported};
 use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
@@ -21,9 +21,9 @@ use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread};
 use crate::search::time_manager::TimeManager;
 use crate::search::{Control, End, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
-/// The visits of a search before further threads join it: to start them costs as much time.
+/// The visits of a search before further threads join it: starting them costs as much time.
 const ALONE: u32 = 32;
-/// Visits between two looks at the lines: each look is after so many parts more than the last.
+/// The lines are looked at again once the visits have grown by one part in so many.
 const LOOK_PARTS: u32 = 16;
 /// How full a pruned tree may be, in parts per million, so that it is worth pruning again.
 const ROOMY_PPM: u32 = 750_000;
@@ -107,7 +107,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
         let mut batch = VisitBatch {
             visits: 0,
             next_look: 1,
-            told: Told::default(),
+            reported: Reported::default(),
             time: TimeManager::new(clock::now_ns()),
             may_prune: true,
         };
@@ -116,12 +116,12 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
             if let Some(end) = end {
                 break end;
             }
-            // The search goes on to its end in the full tree where pruning takes longer than it may.
+            // If pruning takes longer than it may, the search goes on to its end in the full tree.
             let pruned = store.pruned(|| control.is_over());
             batch.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
             store = pruned.unwrap_or(store);
         };
-        let found = Lines::<G, E>::new(&store, params.multipv, batch.told).found();
+        let found = Lines::<G, E>::new(&store, params.multipv, batch.reported).found();
         publish(&found);
         self.buffers = buffers;
         let is_first_side = game.side(&root.pos) == Side::First;
@@ -139,7 +139,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
 struct VisitBatch {
     visits: u32,
     next_look: u32,
-    told: Told,
+    reported: Reported,
     time: TimeManager,
     /// Whether a full tree is to be pruned, because that frees memory.
     may_prune: bool,
@@ -174,11 +174,11 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
     ) -> Option<End> {
         let control = budget.control;
         let mut growth = self.growth(game, root, store, SearchThread::first(budget), buffers);
-        let mut lines = Lines::<G, E>::new(store, params.multipv, batch.told);
+        let mut lines = Lines::<G, E>::new(store, params.multipv, batch.reported);
         let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
         let end = std::thread::scope(|scope| {
-            // The scope joins the helpers also when this thread panics, so they must be told on every way
+            // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
             loop {
@@ -220,7 +220,7 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         });
         growth.show();
         budget.take(&growth.thread);
-        batch.told = lines.told();
+        batch.reported = lines.reported();
         buffers[0] = growth.buffers;
         end
     }
@@ -251,7 +251,7 @@ fn join<'scope, 'env, G: Game, E: Evaluator<G>>(
     }
 }
 
-/// The depth that is told: one more for each four times as many visits.
+/// The depth that is reported: one more for each fourfold number of visits.
 fn depth_of(visits: u32) -> u32 {
     visits.max(1).ilog2() / 2 + 1
 }

@@ -35,7 +35,7 @@ pub(super) struct Branch<M> {
     pub(super) behind: u16,
 }
 
-/// What is known of a position's moves at sight.
+/// What is known of a position's moves without search.
 #[derive(Debug)]
 pub(super) struct Branches<M> {
     /// The likeliest first.
@@ -97,7 +97,8 @@ impl<M> Node<M> {
         self.total.load(Ordering::Relaxed) as f64 / (ONE * f64::from(self.visits().max(1)))
     }
 
-    /// Counts a visit that is not over yet as lost for who chose it, so that other threads go elsewhere.
+    /// Counts a visit that is not over yet as lost for the side that chose it (virtual loss), so that other
+    /// threads go elsewhere.
     #[inline]
     pub(super) fn enter(&self, value: f64) {
         self.visits.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +149,7 @@ impl<M> Node<M> {
         self.opened.load(Ordering::Relaxed) as usize
     }
 
-    /// Claims the next branch to be tried; none where another thread was quicker.
+    /// Claims the next branch to be tried; none if another thread was quicker.
     pub(super) fn claim(&self, next: usize) -> bool {
         let next = next as u32;
         self.opened.compare_exchange(next, next + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -201,7 +202,7 @@ impl<M: Copy> Store<M> {
         }
     }
 
-    /// A node, not linked to any; none where there is no room.
+    /// A node, not linked to any; none if there is no room.
     pub(super) fn add(&self, branch: usize, is_same_side: bool) -> Option<NodeId> {
         let id = self.used.fetch_add(1, Ordering::Relaxed);
         let chunk = self.chunks.get(id / CHUNK)?;
@@ -273,7 +274,7 @@ impl<M: Copy> Store<M> {
     }
 
     /// How often a node must have been visited, so that what was looked at behind all such nodes takes half
-    /// of the memory at most: no node was visited more often than its parent. None where it was given up.
+    /// of the memory at most: no node was visited more often than its parent. None if it was given up.
     fn busy(&self, is_over: &impl Fn() -> bool) -> Option<u32> {
         if 2 * self.bytes() < self.limit {
             return Some(0);
@@ -302,7 +303,7 @@ impl<M: Copy> Store<M> {
     }
 
     /// A copy that takes half of the memory at most, without what is behind the nodes that were visited
-    /// least. None where `is_over`, which is asked now and then, gave it up.
+    /// least. None if `is_over`, which is polled, gave it up.
     pub(super) fn pruned(&self, is_over: impl Fn() -> bool) -> Option<Self> {
         let copy = Self::new(self.limit);
         if let Some(root) = copy.add(0, false) {
@@ -339,7 +340,7 @@ impl<M: Copy> Store<M> {
     }
 
     /// Copies what hangs on a node of another store, and its counts, to a node of this one; behind nodes that
-    /// were visited less than `least` times nothing. None where it was given up halfway.
+    /// were visited less than `least` times nothing. None if it was given up halfway.
     fn graft(
         &self,
         other: &Self,
