@@ -1,4 +1,4 @@
-//! What tells a program from another build of it.
+//! What distinguishes a program from another build of it.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;

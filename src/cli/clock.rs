@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_named() {
         for (name, text, word) in [
             ("time", "5", "unit"),
             ("time", "0ms", "above 0"),

@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
 
-/// How often the standing is kept and told, at most: a hundred times in all.
+/// How often the standing is kept and printed, at most: a hundred times in all.
 const PARTS: u32 = 100;
 
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ Examples:
 An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search \
 against itself (TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
 arguments give the same file, whatever the threads; the same command with the same --state file goes on where it was ended. \
-Whether something was gained is told by games between two builds, or between two evaluators of one: plyd arena GAME \
+To measure the gain, play games between two builds, or between two evaluators of one: plyd arena GAME \
 --player default,eval=NAME,nodes=N --player default,eval=OTHER,nodes=N.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -100,7 +100,7 @@ fn recall(path: &Path, training: &mut Training<'_>) -> Result<(), Failure> {
     kept.map_or(Ok(()), |kept| training.recall(kept)).map_err(|message| refused(path, &message, true))
 }
 
-/// Plays the games that are left; keeps and tells now and then how far it has come, and at the end.
+/// Plays the games that are left; keeps and prints the standing now and then, and at the end.
 fn play(trials: &TrialArgs, training: &mut Training<'_>) -> Result<(), Failure> {
     let keep = |training: &Training<'_>| -> io::Result<()> {
         trials.state.as_deref().map_or(Ok(()), |path| training.checkpoint().write(path))
@@ -109,14 +109,14 @@ fn play(trials: &TrialArgs, training: &mut Training<'_>) -> Result<(), Failure> 
     let scheduled = training.terms().scheduled;
     let mut progress = Progress::new(scheduled.into(), training.games().into());
     let part = |games: u32| u64::from(games) * u64::from(PARTS) / u64::from(scheduled);
-    let (mut told, mut errors, mut batches) = (part(training.games()), 0.0, 0);
+    let (mut shown, mut errors, mut batches) = (part(training.games()), 0.0, 0);
     let learned = |training: &Training<'_>, error: f64| {
         errors += error;
         batches += 1;
-        if part(training.games()) == told {
+        if part(training.games()) == shown {
             return Ok(());
         }
-        told = part(training.games());
+        shown = part(training.games());
         let standing = format!("error {:.4}", errors / f64::from(batches));
         progress.show(training.games().into(), &standing);
         (errors, batches) = (0.0, 0);

@@ -76,13 +76,13 @@ impl TrialArgs {
     /// The games that are asked for.
     pub(super) fn games(&self, evaluator: &str) -> Result<Games, Failure> {
         let (position, moves) = self.position.placed();
-        // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
+        // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
         self.position.open()?;
         Ok(Games {
             game: self.position.entry()?.name.to_owned(),
             position,
             moves,
-            rules: self.position.told_rules()?,
+            rules: self.position.rule_settings()?,
             evaluator: evaluator.to_owned(),
             random_plies: self.random_plies,
             max_moves: self.max_moves,

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::position::{once, told_options};
+use super::position::{once, option_settings};
 use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
@@ -119,7 +119,7 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
             return Err(Failure::Usage(format!("`{evaluator}` has no weight `{name}`; it has: {known}")));
         }
     }
-    let mut options = told_options(entry, &args.options);
+    let mut options = option_settings(entry, &args.options);
     settings::check_options(entry, &bridge::given(&options))?;
     once(&args.options, "--option")?;
     for (name, instead) in OWN {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a line tells of.
+/// What a line records.
 pub trait Kept: Serialize + DeserializeOwned {
     /// How every line begins: half a line that begins otherwise is none of ours.
     const BEGINNING: &'static [u8];
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_game_is_told_with_its_line() {
+    fn what_is_no_game_is_refused_with_its_line() {
         for (text, message) in [
             ("dear diary", "line 1: no record of a game"),
             ("dear diary\n", "line 1: no record of a game"),

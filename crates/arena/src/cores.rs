@@ -28,8 +28,8 @@ pub enum CoresError {
         /// What there is.
         found: usize,
     },
-    /// The system does not say which there are.
-    #[error("the system does not tell the cores: {0}")]
+    /// The system does not list them.
+    #[error("the system does not list its cores: {0}")]
     System(#[from] io::Error),
 }
 
@@ -103,7 +103,7 @@ mod tests {
         thread::spawn(|| {
             let before = available().unwrap();
             let shares = Cores::share(1, 1).unwrap();
-            // The variables by which OpenMP would be told another number.
+            // Variables that would give OpenMP another number.
             let mut nproc = Command::new("nproc");
             nproc.env_remove("OMP_NUM_THREADS").env_remove("OMP_THREAD_LIMIT");
             let counted = shares.start(0, || nproc.output()).unwrap();

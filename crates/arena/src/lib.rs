@@ -50,7 +50,7 @@ use game::Referee;
 pub struct Match {
     /// The game.
     pub game: &'static Entry,
-    /// The rules that were given, as the players are told them.
+    /// The rules that were given, as the players receive them.
     pub rules: Settings,
     /// The players.
     pub players: Vec<Player>,
@@ -68,8 +68,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub reaper: Option<Arc<Reaper>>,
-    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None:
-    /// it is not.
+    /// Measures for how long the machine stood still: an answer that is late by no more is forgiven. None:
+    /// no answer is.
     pub stalls: Option<Stalls>,
 }
 
@@ -128,7 +128,7 @@ pub struct StartError {
 }
 
 impl Match {
-    /// Starts each player once, to tell mistakes in its options before a game is lost by them.
+    /// Starts each player once, to report mistakes in its options before they lose a game.
     ///
     /// # Errors
     /// The first player that does not take the game.

@@ -45,7 +45,7 @@ pub struct Entrant {
     pub index: usize,
     /// Its name.
     pub name: String,
-    /// What tells its program from another build of it, where it is a program.
+    /// What distinguishes its program from another build of it, if it is a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
 }
@@ -57,8 +57,8 @@ pub struct Answered {
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
     pub time_us: u64,
-    /// The time from receiving the `go` to deciding, in microseconds, as the player tells it: what it does
-    /// not explain of `time_us` was spent on the way.
+    /// The time from receiving the `go` to deciding, in microseconds, as the player reports it: the rest
+    /// of `time_us` was spent on the way.
     pub own_us: u64,
     /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each
     /// move.
@@ -71,7 +71,7 @@ pub struct Answered {
     /// The score that the player announced for its move, from its own view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
-    /// The name under which the player's log tells why its search broke, if it says that it did.
+    /// The name under which the player's log explains why its search broke, if it reports that it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incident: Option<String>,
 }

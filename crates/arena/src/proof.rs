@@ -156,23 +156,23 @@ mod tests {
         use Bound::{Exact, Lower, Upper};
         use Player::{P1, P2};
         use ProofOutcome::{Draw, Loss, Win};
-        let told = |player, bound, outcome| Answered { player, ..announced(bound, outcome, None, None) };
+        let proves = |player, bound, outcome| Answered { player, ..announced(bound, outcome, None, None) };
         let silent = |player| answered(player, None);
         for (answers, expected) in [
             (vec![], None),
-            (vec![told(P1, Exact, Win)], None),
-            (vec![told(P1, Exact, Win), silent(P2)], None),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Loss)], Some(Some(P1))),
-            (vec![told(P1, Lower, Win), told(P2, Upper, Loss)], Some(Some(P1))),
-            (vec![told(P1, Upper, Win), told(P2, Exact, Loss)], None),
-            (vec![told(P1, Exact, Win), told(P2, Lower, Loss)], None),
-            (vec![told(P1, Exact, Loss), told(P2, Exact, Win)], Some(Some(P2))),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Win)], None),
-            (vec![told(P1, Exact, Draw), told(P2, Exact, Draw)], Some(None)),
-            (vec![told(P1, Exact, Draw), told(P2, Lower, Draw)], None),
-            (vec![told(P1, Exact, Draw), told(P2, Exact, Loss)], None),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Loss), silent(P1)], None),
-            (vec![silent(P2), told(P2, Exact, Loss), told(P1, Exact, Win)], Some(Some(P1))),
+            (vec![proves(P1, Exact, Win)], None),
+            (vec![proves(P1, Exact, Win), silent(P2)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Loss)], Some(Some(P1))),
+            (vec![proves(P1, Lower, Win), proves(P2, Upper, Loss)], Some(Some(P1))),
+            (vec![proves(P1, Upper, Win), proves(P2, Exact, Loss)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Lower, Loss)], None),
+            (vec![proves(P1, Exact, Loss), proves(P2, Exact, Win)], Some(Some(P2))),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Win)], None),
+            (vec![proves(P1, Exact, Draw), proves(P2, Exact, Draw)], Some(None)),
+            (vec![proves(P1, Exact, Draw), proves(P2, Lower, Draw)], None),
+            (vec![proves(P1, Exact, Draw), proves(P2, Exact, Loss)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Loss), silent(P1)], None),
+            (vec![silent(P2), proves(P2, Exact, Loss), proves(P1, Exact, Win)], Some(Some(P1))),
         ] {
             assert_eq!(agreed(&answers).map(|agreed| agreed.winner), expected, "{answers:?}");
         }

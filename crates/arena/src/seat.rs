@@ -19,8 +19,8 @@ use plyd_protocol::client::{Client, ClientError, LineError, Received, Retry, is_
 /// The one session that a player's process holds.
 const SESSION: &str = "match";
 
-/// How long a process that closed its output may take to end, so that its exit code can be told; also after
-/// the farewell at the end of the match, before it is killed.
+/// How long a process that closed its output may take to end, so that its exit code can be reported; also
+/// after the farewell at the end of the match, before it is killed.
 const EXIT: Duration = Duration::from_secs(1);
 
 /// Longer than any game.
@@ -70,10 +70,10 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// All kinds, in the order in which they are told.
+    /// All kinds, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Silence, Self::Protocol];
 
-    /// The kind as records tell it.
+    /// The kind as records name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -185,7 +185,7 @@ impl<'m> Seat<'m> {
     }
 
     /// Sends a command and waits for its final message, for the time that its clock leaves and then as long
-    /// as the match is patient; tells when the last byte left.
+    /// as the match is patient. Also returns when the last byte left.
     fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
         let strictness = self.contest.strictness;
         let patience = allowed.saturating_add(strictness.margin).saturating_add(strictness.patience);
@@ -258,7 +258,7 @@ fn hello(token: Option<String>) -> Command {
     })
 }
 
-/// Sends a command and waits for its final message; tells when the last byte left.
+/// Sends a command and waits for its final message. Also returns when the last byte left.
 fn exchange(client: &mut Client, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
     let (id, sent) = client.request(command).map_err(|error| broken(client, error))?;
     let answer = wait_final(client, &id, sent.checked_add(patience).unwrap_or(sent + FOREVER))?;

@@ -52,7 +52,7 @@ struct Seen {
 type Span = (Instant, Instant);
 
 impl Stalls {
-    /// Begins to watch the cores on which this thread may run; all as one where the system does not tell
+    /// Begins to watch the cores on which this thread may run; all as one if the system does not list
     /// them.
     #[must_use]
     pub fn watch() -> Self {

@@ -57,7 +57,7 @@ pub struct Games {
     pub max_moves: u32,
     /// The seed.
     pub seed: Seed,
-    /// What tells the program from another build of it, where that can be told.
+    /// What distinguishes the program from another build of it, if that is known.
     pub build: Option<String>,
 }
 

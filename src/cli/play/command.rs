@@ -50,10 +50,10 @@ pub(super) enum Command {
     Quit,
 }
 
-/// How the board is told.
+/// How the board is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Once more, as it is told now.
+    /// Once more, as it is shown now.
     Again,
     /// As a picture, from now on.
     Picture,
@@ -72,7 +72,7 @@ pub(super) struct Spec {
     read: fn(&str) -> Result<Command, String>,
 }
 
-/// All commands, in the order in which help tells them.
+/// All commands, in the order in which help lists them.
 pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "help",
@@ -317,7 +317,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "quit",
         takes: "",
-        about: "leave; what takes the game up again is told",
+        about: "leave; prints the command that takes the game up again",
         example: "quit",
         read: |rest| bare(rest, Command::Quit),
     },

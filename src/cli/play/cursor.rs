@@ -49,7 +49,7 @@ impl Naming {
     }
 }
 
-/// A cell's name where no move tells how cells are written.
+/// A cell's name; `naming` is none if no move shows how cells are written.
 pub(super) fn name(board: &Board, naming: Option<Naming>, cell: Cell) -> String {
     let same = board.grid.row_labels == board.grid.col_labels;
     naming.unwrap_or(if same { Naming::RowCommaCol } else { Naming::ColRow }).name(board, cell)

@@ -1,4 +1,4 @@
-//! Games in files: saved, loaded, and told as a command that takes them up again.
+//! Games in files: saved, loaded, and printed as a command that takes them up again.
 
 use std::path::Path;
 
@@ -63,16 +63,16 @@ impl Table {
 
 /// The game as it would be saved: without what was taken back.
 pub(super) fn game(table: &Table) -> Game {
-    told(table, table.history.kept())
+    record(table, table.history.kept())
 }
 
 /// The game with what was taken back.
 pub(super) fn whole_game(table: &Table) -> Game {
-    told(table, table.history.plies())
+    record(table, table.history.plies())
 }
 
-fn told(table: &Table, plies: &[Ply]) -> Game {
-    let (moves, opening, answers) = history::told(plies);
+fn record(table: &Table, plies: &[Ply]) -> Game {
+    let (moves, opening, answers) = history::record(plies);
     let name = |index: usize| Entrant { index, name: table.seats[index].name(&table.common), build: None };
     let at_end = plies.len() == table.history.at();
     Game {
@@ -133,7 +133,7 @@ pub(super) fn load(table: &mut Table, file: &str, number: Option<usize>) {
     }
 }
 
-/// Takes up a game from a file, and tells what it is; `how` is how a number is given.
+/// Takes up a game from a file, and reports what it is; `how` is how a number is given.
 ///
 /// # Errors
 /// A sentence for people; the game before goes on.

@@ -25,8 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest wait for a server's greeting, until which nothing is shown.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may tell
-/// any number.
+/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may
+/// send any number.
 const LARGEST: u32 = 256;
 const WIDEST: usize = 32;
 
@@ -79,7 +79,7 @@ pub(super) enum Said {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The server says why, and where in the request.
-    #[error("{}", told(.0))]
+    #[error("{}", error_text(.0))]
     Error(Box<ErrorMessage>),
     /// The server cannot be asked.
     #[error("the engine cannot be reached: {0}")]
@@ -100,7 +100,7 @@ impl Refusal {
 }
 
 /// The message, behind the name of the setting that it is about.
-fn told(error: &ErrorMessage) -> String {
+fn error_text(error: &ErrorMessage) -> String {
     let pointer = error.pointer.as_deref().unwrap_or_default();
     let setting = ["/options/", "/rules/"].iter().find_map(|parent| pointer.strip_prefix(parent));
     setting.map_or_else(|| error.message.clone(), |name| format!("`{name}`: {}", error.message))
@@ -175,7 +175,7 @@ impl Link {
         self.sessions.clear();
     }
 
-    /// Begins a search, of which [`Link::said`] tells; one that ran is given up.
+    /// Begins a search, whose news [`Link::said`] returns; one that ran is given up.
     ///
     /// # Errors
     /// There is no server.

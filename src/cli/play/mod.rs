@@ -72,7 +72,7 @@ pub(super) struct Args {
     /// Options of the engine's players, such as eval=mobility,threads=2; `plyd describe GAME` lists them
     #[arg(long = "option", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
     options: Vec<(String, String)>,
-    /// How long the engine thinks about a move where there is no clock
+    /// How long the engine thinks about a move if there is no clock
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse::duration)]
     time: Duration,
     /// A clock for both sides: tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s
@@ -84,7 +84,7 @@ pub(super) struct Args {
     /// Go on with a game that `save` or `plyd arena --record` wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "moves", "rules"])]
     load: Option<PathBuf>,
-    /// The game of that number, where the file has several
+    /// The number of the game, if the file has several
     #[arg(long = "game", id = "number", value_name = "N", requires = "load")]
     number: Option<usize>,
     /// Ask a server that runs already, at tcp=HOST:PORT, instead of starting an engine
@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let colours = if io::stdout().is_terminal() { Colours::of_terminal() } else { Colours::Never };
     if is_terminal && !args.plain && colours != Colours::Never {
         let mut inputs = Inputs::keys()?;
-        table.say("`help` or F1 tells what can be said here");
+        table.say("`help` or F1 lists the commands");
         run_with(&mut screen::Screen::new(&mut *out, colours)?, &mut table, &mut inputs)?;
         // The screen is gone, and with it how the game stands.
         writeln!(out, "{}", table.status().plain())?;
@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         let mut inputs = Inputs::lines()?;
         let interactive = io::stdin().is_terminal();
         if interactive {
-            table.say("`help` tells what can be said here");
+            table.say("`help` lists the commands");
         }
         run_with(&mut plain::Plain::new(&mut *out, colours, interactive), &mut table, &mut inputs)?;
         if interactive {
@@ -159,7 +159,7 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);
     let mut table =
         Table::new(entry, Link::new(place), [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?], seed);
-    table.common = position::told_options(entry, &options);
+    table.common = position::option_settings(entry, &options);
     table.think = args.time;
     table.control = args.clock.unwrap_or_default();
     if let Some(path) = &args.load {
@@ -171,14 +171,14 @@ fn lay(args: &Args) -> Result<Table, Failure> {
         }
     } else {
         let (start, moves) = args.position.placed();
-        table.open_game(entry, args.position.told_rules()?, start, moves).map_err(refused)?;
+        table.open_game(entry, args.position.rule_settings()?, start, moves).map_err(refused)?;
     }
     for (player, flag, who) in [(Player::P1, "--p1", &args.p1), (Player::P2, "--p2", &args.p2)] {
         if let Err(refusal) = table.try_seat(player) {
             return Err(refused_seat(&table.seats[seats::index(player)], flag, who, refusal));
         }
     }
-    table.tell_seats();
+    table.show_seats();
     table.advance();
     Ok(table)
 }
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_are_told_as_people_read_them() {
+    fn clocks_are_shown_as_people_read_them() {
         for (ms, text) in
             [(0, "0.0"), (9_940, "9.9"), (10_000, "0:10"), (300_000, "5:00"), (3_723_000, "1:02:03")]
         {

@@ -18,7 +18,7 @@ use super::keys::Key;
 use super::suggest;
 use super::table::{Note, Table, side_name};
 use super::terminal::Terminal;
-use super::thinking::{Purpose, line_told};
+use super::thinking::{Purpose, line_text};
 
 /// How many lines of what was said are kept.
 const KEPT: usize = 300;
@@ -183,7 +183,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Completes the line as far as what can be meant agrees, and tells the ways to go on.
+    /// Completes the line as far as all its completions agree, and lists the ways to go on.
     fn complete(&mut self, table: &mut Table) {
         let line = self.entry.text();
         if line.trim().is_empty() {
@@ -367,7 +367,7 @@ fn panel(table: &Table, width: usize) -> Vec<Text> {
         let head = format!("{what} {}: {nodes} nodes", side_name(by));
         lines.push(Text::new(&head, picture::tone(Some(by))));
         for line in &search.lines {
-            lines.push(Text::from(line_told(line, false)).cut(width));
+            lines.push(Text::from(line_text(line, false)).cut(width));
         }
         lines.push(Text::default());
     }

@@ -9,7 +9,7 @@ pub(super) fn normal(text: &str) -> String {
 
 /// The move that a line writes, in the rules' own spelling.
 pub(super) fn exact<'a>(line: &str, moves: &'a [String]) -> Option<&'a str> {
-    // Case may tell moves apart: the very text comes first.
+    // Moves may differ in case alone: the very text comes first.
     let trimmed = line.trim();
     let same = moves.iter().find(|mv| *mv == trimmed);
     same.or_else(|| moves.iter().find(|mv| normal(mv) == normal(line))).map(String::as_str)

@@ -9,12 +9,12 @@ use crate::options::COMMON;
 
 /// UGI's name of the option `hash_mb`.
 const HASH: &str = "hash";
-/// The option that tells how many lines a search reports.
+/// The option that sets how many lines a search reports.
 pub(super) const MULTIPV: &str = "multipv";
 /// What a proven win is worth whose distance is not known, in hundredths of the game's unit.
 const WON: i64 = 100_000;
 
-/// The options as `ugi` tells them: those of the game's players, and the number of lines.
+/// The options as `ugi` lists them: those of the game's players, and the number of lines.
 pub(super) fn options(entry: &Entry, threads: usize) -> Vec<String> {
     let mut lines: Vec<String> = COMMON
         .iter()

@@ -32,7 +32,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// No opening, or an evaluator that cannot be trained under these rules.
     pub fn new(terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
-        // Mistakes are told before the first game.
+        // Mistakes are reported before the first game.
         let opening = terms.games.opening(start, 0)?;
         let learner = opening.learner(&terms.games.evaluator)?;
         let weights = Weights::new(learner.len(), learner.most());
@@ -94,9 +94,8 @@ impl<'a> Training<'a> {
         Ok(())
     }
 
-    /// Plays the games that are left, and tells `learned` after each batch how far off the positions' values
-    /// were, as a mean square. Once `halt` is raised no further game begins, and a batch that is not whole is
-    /// forgotten.
+    /// Plays the games that are left, and calls `learned` after each batch with the mean square error of the
+    /// positions' values. Once `halt` is raised no further game begins, and an unfinished batch is dropped.
     ///
     /// # Errors
     /// The first error of `learned`, or that a game could not be played.

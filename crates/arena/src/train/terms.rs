@@ -1,4 +1,4 @@
-//! What a training is: everything on which its result depends, as the file that keeps it tells it.
+//! What a training is: everything on which its result depends, as its file records it.
 
 use std::fs;
 use std::io;

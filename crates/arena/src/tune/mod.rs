@@ -45,7 +45,7 @@ impl<'a> Tuning<'a> {
     pub fn new(entry: &'static Entry, terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
         let spsa = Spsa::new(terms.parameters(), terms.gains(), terms.games.seed.0);
         let tuning = Self { entry, terms, start, spsa, done: 0 };
-        // Mistakes are told before the first game.
+        // Mistakes are reported before the first game.
         let opening = tuning.opening(0)?;
         drop(opening.engine(&tuning.player(&tuning.spsa.values(), 0)?)?);
         Ok(tuning)

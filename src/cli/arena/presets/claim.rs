@@ -31,7 +31,7 @@ pub(super) enum Claim {
 pub(super) enum Verdict {
     /// They do.
     Holds,
-    /// They are too few to tell.
+    /// They are too few to decide.
     Open,
     /// They contradict it.
     Differs,
