@@ -43,7 +43,7 @@ struct Report {
     games: Vec<GameReport>,
     #[serde(flatten)]
     total: Work,
-    /// Over each position's nodes and move: 8 hex digits; none where a clock ended the searches.
+    /// Over each position's nodes and move: 8 hex digits; none if a clock ended the searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
 }

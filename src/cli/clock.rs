@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<TimeControl, String> {
     clock(name, value)
 }
 
-/// A clock as [`read`] reads it; none where no time is counted.
+/// A clock as [`read`] reads it; none if no time is counted.
 pub(super) fn text(control: TimeControl) -> Option<String> {
     Some(match control {
         TimeControl::Unlimited => return None,

@@ -28,7 +28,7 @@ Examples:
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it where it wants
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it if it wants
     /// one
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,

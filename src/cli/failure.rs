@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// What somebody else refused, and where in the request.
+    /// What another program refused, and the place in the request.
     pub(crate) fn refused(code: ErrorCode, pointer: &str, message: &str) -> Self {
         let message = format!("{message}{}", place(pointer));
         match code {

@@ -156,7 +156,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The horizontal rule above a row; none where nothing is to be parted.
+    /// The horizontal rule above a row; none if there is nothing to separate.
     fn rule_above(&self, row: u32) -> Option<String> {
         let grid = &self.board.grid;
         let parted: Vec<bool> = (0..grid.cols).map(|col| self.parted_above(row, col)).collect();

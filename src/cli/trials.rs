@@ -36,7 +36,7 @@ pub(super) struct TrialArgs {
     /// Games played at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) threads: u16,
-    /// Keep in this file what was learned so far, and go on from what it has
+    /// Keep what was learned so far in this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
     /// Write what was learned to this file once all games are played
@@ -96,8 +96,8 @@ impl TrialArgs {
         self.position.open_drawn(seed).map_err(|failure| failure.to_string())
     }
 
-    /// Sees before the first game whether what is learned could be written: a file that keeps it and is not
-    /// that of the state.
+    /// Checks before the first game that the result can be written: to a file that keeps it and is not the
+    /// file of the state.
     pub(super) fn try_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
         output::try_path("--out", path, self.state.as_deref())
@@ -118,7 +118,7 @@ impl TrialArgs {
     }
 }
 
-/// A file of what was learned that cannot be gone on with.
+/// A state file from which the work cannot resume.
 pub(super) fn refused(path: &Path, message: &str, is_other: bool) -> Failure {
     let advice = if is_other { "; give the arguments of the run that it holds, or another file" } else { "" };
     Failure::Usage(format!("--state {}: {message}{advice}", path.display()))

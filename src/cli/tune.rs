@@ -174,7 +174,7 @@ fn report<'t>(tuning: &'t Tuning<'_>) -> Report<'t> {
     Report { terms, games: tuning.games(), scheduled: terms.scheduled(), tuned: tuned.collect() }
 }
 
-/// For people; the file itself too where it is not written, so that nothing is lost.
+/// For people; prints the file too if it is not written, so that nothing is lost.
 fn show(
     trials: &TrialArgs,
     tuning: &Tuning<'_>,

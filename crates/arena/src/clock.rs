@@ -46,9 +46,9 @@ pub enum TimeControl {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GameClock {
     control: TimeControl,
-    /// What is left for the game, where that is counted.
+    /// What is left for the game, if that is counted.
     left: Duration,
-    /// The moves to the next period, where there are periods.
+    /// The moves to the next period, if there are periods.
     moves_to_go: Option<u32>,
 }
 
@@ -75,7 +75,7 @@ impl GameClock {
         }
     }
 
-    /// What is left for the game; none where that is not counted.
+    /// What is left for the game; none if that is not counted.
     pub fn left(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited | TimeControl::PerMove(_) => None,
@@ -109,7 +109,7 @@ impl GameClock {
         }
     }
 
-    /// Counts a move that took `time`. What an answer within the margin takes too long is forgiven: nothing
+    /// Counts a move that took `time`. An answer that is late within the margin is forgiven: nothing
     /// is left then.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Cores of games that are played at once: each game's players get cores of their own, the referees share the
 //! rest.
 //!
-//! A process inherits where the thread may run that starts it. So a referee moves to its game's cores, starts
+//! A process inherits the cores of the thread that starts it. So a referee moves to its game's cores, starts
 //! a player, and moves back: the player counts its cores itself and finds those, and no thread of it can slip
 //! past.
 
@@ -11,7 +11,7 @@ use std::io;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cores {
     games: Vec<Vec<usize>>,
-    /// What no game has; all, where games have all.
+    /// The cores that no game has; all cores if games have all.
     referees: Vec<usize>,
 }
 

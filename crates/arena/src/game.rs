@@ -19,13 +19,13 @@ use plyd_core::zobrist::{SplitMix64, mix};
 /// How a game ends that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
 
-/// How a game ends of which both players proved the same end.
+/// How a game ends whose end both players proved alike.
 const ADJUDICATION: &str = "adjudication";
 
 /// A referee with a process of each player, or a connection to it.
 pub(super) struct Referee<'m> {
     contest: &'m Match,
-    /// Which of the games that are played at once this is.
+    /// Its number among the games that are played at once.
     place: usize,
     /// By the player's index in the match.
     seats: Vec<Seat<'m>>,
@@ -35,7 +35,7 @@ pub(super) struct Referee<'m> {
 struct Board {
     /// Who plays: the indexes in the match of p1 and p2.
     players: [usize; 2],
-    /// The only handle of it, so that moves are played in place.
+    /// The only handle to it, so that moves are played in place.
     root: Arc<dyn AnyRoot>,
     start: String,
     chance: SplitMix64,

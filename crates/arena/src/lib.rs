@@ -79,14 +79,14 @@ pub struct Strictness {
     /// How much later than its clock an answer may arrive.
     #[serde(rename = "margin_us", with = "micros")]
     pub margin: Duration,
-    /// How long beyond its clock and the margin an answer is waited for; also the wait for any other answer.
+    /// How long to wait for an answer beyond its clock and the margin, and for any other answer.
     #[serde(rename = "patience_us", with = "micros")]
     pub patience: Duration,
     /// The moves after the opening at which a game that goes on is a draw.
     pub max_moves: usize,
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,
-    /// Whether an answer is forgiven that is late by no more than the machine stood still.
+    /// Whether to forgive an answer that is late by no more than the machine stood still.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgives_stalls: bool,
 }
@@ -140,7 +140,7 @@ impl Match {
         })
     }
 
-    /// Whether a game that was played before is one of this match.
+    /// Whether a game that was played before belongs to this match.
     ///
     /// # Errors
     /// What does not fit, for people.

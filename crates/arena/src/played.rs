@@ -13,7 +13,7 @@ pub struct PlayedGame {
     /// referee's draw), or a fault.
     #[serde(flatten)]
     pub record: Record,
-    /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
+    /// The game's number in the match, from 1; 2n - 1 and 2n have the same opening.
     pub number: usize,
     /// The seed of the match.
     pub seed: Seed,
@@ -64,7 +64,7 @@ pub struct Answered {
     /// move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_us: Option<u64>,
-    /// By how much the answer was late, in microseconds, where that was forgiven because the machine stood
+    /// By how much the answer was late, in microseconds, if that was forgiven because the machine stood
     /// still for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgiven_us: Option<u64>,

@@ -1,4 +1,4 @@
-//! Announced proofs: against what came of them, and where both players announce the same.
+//! Announced proofs: compared with the outcome of the game, and with each other.
 //!
 //! Only what the announcing player could have kept counts: a proven loss that the opponent lets slip is no
 //! contradiction, nor is a game that the player forfeits.
@@ -26,7 +26,7 @@ pub(super) struct Agreed {
 }
 
 /// What both players proved with their latest answers, if that is the same. One player's word is not enough:
-/// it may be wrong, and which player is better is what the match is to find out.
+/// it may be wrong, and the match is to find out which player is better.
 pub(super) fn agreed(answers: &[Answered]) -> Option<Agreed> {
     let latest = |player| answers.iter().rev().find(|answered| answered.player == player);
     let proven = proven(latest(Player::P1)?)?;
@@ -112,7 +112,7 @@ mod tests {
         answered(Player::P1, score)
     }
 
-    /// Player 1 announces, then three moves of no account follow.
+    /// Player 1 announces, then three arbitrary moves follow.
     fn game(announced: &Answered) -> Vec<Answered> {
         let silent = |player| answered(player, None);
         vec![announced.clone(), silent(Player::P2), silent(Player::P1), silent(Player::P2)]

@@ -1,8 +1,8 @@
 //! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by
 //! the referee's clock, and ended as soon as it fails.
 //!
-//! What is waited for is bounded, whatever the player does: writing to one that does not read, reading from
-//! one that writes without end, and the farewell to one that does not leave.
+//! Every wait is bounded, whatever the player does: writing to one that does not read, reading from one that
+//! writes without end, and the farewell to one that does not leave.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 32);
 pub(super) struct Seat<'m> {
     contest: &'m Match,
     player: &'m Player,
-    /// Which of the games that are played at once this is.
+    /// Its number among the games that are played at once.
     place: usize,
     client: Option<Client>,
 }
@@ -111,7 +111,7 @@ impl<'m> Seat<'m> {
         Self { contest, player, place, client: None }
     }
 
-    /// Begins a game, with nothing left of the game before; starts the process, or connects, where that is
+    /// Begins a game, with nothing left of the game before; starts the process, or connects, if that is
     /// not done.
     ///
     /// # Errors
@@ -280,8 +280,8 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
                     return Err(Fault::new(FaultKind::Protocol, message));
                 }
             },
-            // A chatty player is silent too: the deadline ends the wait even where there is always a line to
-            // read.
+            // A chatty player can be silent, too: the deadline ends the wait even if there is always
+            // a line to read.
             _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
             _ => (),
         }

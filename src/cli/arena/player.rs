@@ -26,11 +26,11 @@ pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
     read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
 }
 
-/// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none
+/// A player for each value if an option is written as `NAME=A..B`, from A to B; the text itself if none
 /// is.
 pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').collect();
-    // Of the settings that a range may stand for none has two dots in its value, but programs and hosts do.
+    // No setting that takes a range has two dots in its value, but programs and hosts do.
     let range = |part: &str| {
         let (name, values) = part.split_once('=')?;
         let (first, last) =
@@ -158,7 +158,7 @@ fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, St
     Ok(options)
 }
 
-/// What our game does not have has the type that it looks like.
+/// A setting that our game does not have gets the type that it looks like.
 fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
     let known = |name: &str| COMMON.iter().chain(entry.options).any(|spec| spec.name == name);
     let (known, unknown): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| known(name));

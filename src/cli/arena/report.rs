@@ -28,7 +28,7 @@ pub(super) struct Report<'m> {
     players: Vec<&'m str>,
     /// The players' share of the points and their difference, in the order of the summary's meetings.
     scores: Vec<Strength>,
-    /// The players by strength, where more than two play.
+    /// The players by strength, if more than two play.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratings: Option<Vec<Rating>>,
     #[serde(skip_serializing_if = "Option::is_none")]

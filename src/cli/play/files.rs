@@ -173,7 +173,7 @@ pub(super) fn try_load(
     Ok(())
 }
 
-/// What is wrong with a record, by the place in the question that its parts were put into.
+/// What is wrong with a record, by the place of the request that its parts were put into.
 fn misfit(refusal: &Refusal) -> String {
     let pointer = refusal.pointer();
     let place = match pointer.strip_prefix("/position/moves/").and_then(|index| index.parse::<usize>().ok()) {
@@ -185,7 +185,7 @@ fn misfit(refusal: &Refusal) -> String {
     format!("{place} cannot be: {refusal}")
 }
 
-/// The command that takes the game up where it stands, to be pasted into a shell.
+/// The command that takes up the game at its present position, to be pasted into a shell.
 pub(super) fn resume(table: &Table) -> String {
     let mut line = format!("plyd play {} --seed {:x}", table.entry.name, table.seed);
     for (index, usual) in [Seat::Me, Seat::engine()].iter().enumerate() {

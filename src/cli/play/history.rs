@@ -1,4 +1,4 @@
-//! The game as it was played: its plies with their answers, and the place in it that is looked at.
+//! The game as it was played: its plies with their answers, and the place in it that is shown.
 //!
 //! Does no I/O and knows no rules: which plies are legal, a server says before they are put here.
 
@@ -32,7 +32,7 @@ pub(super) struct History {
     plies: Vec<Ply>,
     /// How many of the plies lead to the position that is shown.
     at: usize,
-    /// Whether the place is only looked at: nothing behind it is taken back yet.
+    /// Whether the place is only shown: nothing behind it is taken back yet.
     pub(super) looking: bool,
     /// A game that was lost by more than the rules.
     pub(super) forfeit: Option<Forfeit>,

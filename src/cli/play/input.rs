@@ -21,7 +21,7 @@ const AHEAD: usize = 64;
 /// The longest line that is taken, in bytes: far longer than any move or position.
 const LONGEST: usize = 1 << 16;
 
-/// How long the rest of a key's bytes is waited for; an Escape that stands alone is a key.
+/// How long to wait for the rest of a key's bytes; an Escape that stands alone is a key.
 const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
 
 /// What came in.
@@ -38,7 +38,7 @@ pub(super) enum Input {
 /// A signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signal {
-    /// Ctrl-C, where the terminal makes a signal of it.
+    /// Ctrl-C, if the terminal makes a signal of it.
     Interrupt,
     /// The process is to end, or its terminal is gone.
     End,

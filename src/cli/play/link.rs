@@ -2,7 +2,7 @@
 //! else.
 //!
 //! The game is not kept here: each question carries its position, so that a connection that is lost is
-//! replaced and the game goes on. Sessions hold what players learn, and are opened again where that is
+//! replaced and the game goes on. Sessions hold what players learn, and are opened again if that is
 //! needed.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use plyd_protocol::{
 
 /// The longest wait for an answer that needs no search.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest wait before an overloaded server is asked again; past it the person decides.
+/// The longest wait before an overloaded server is asked again; after that the person decides.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest wait for a server's greeting, until which nothing is shown.
@@ -39,7 +39,7 @@ pub(super) enum Place {
     Tcp { address: String, token: Option<String>, token_file: Option<PathBuf> },
 }
 
-/// A connection, made where none is and made again where it broke.
+/// A connection, made when it is first needed and again after it broke.
 pub(super) struct Link {
     place: Place,
     client: Option<Client>,
@@ -90,7 +90,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The place in the request that is to blame; empty where none is.
+    /// The place in the request that is to blame; empty if none is.
     pub(super) fn pointer(&self) -> &str {
         match self {
             Self::Error(error) => error.pointer.as_deref().unwrap_or_default(),
@@ -155,7 +155,7 @@ impl Link {
         }
     }
 
-    /// Sees to it that the session of that name is open for this game with these options. One that is open
+    /// Makes sure that the session of that name is open for this game with these options. One that is open
     /// for another is begun anew.
     ///
     /// # Errors
@@ -201,14 +201,14 @@ impl Link {
     }
 
     fn end(&mut self, discard: bool) {
-        // What is refused from now on is not asked for again.
+        // A request that is refused from now on is not sent again.
         self.asked = None;
         if let Some(again) = &mut self.again {
             again.stopped = true;
         }
         if let (Some(id), Some(client)) = (&self.search, &mut self.client) {
             let stop = Stop { target: StopTarget::Go(id.clone()), discard };
-            // A connection that is gone is found out when it is read.
+            // A lost connection shows when it is read.
             let _gone = client.request(Command::Stop(stop));
         }
     }
@@ -291,7 +291,7 @@ impl Link {
         Ok(())
     }
 
-    /// Asks what needs no search. A connection that turns out to be gone is made again, once.
+    /// Sends a request that needs no search. A lost connection is made again, once.
     fn ask(&mut self, command: &Command) -> Result<ResultBody, Refusal> {
         let was_there = self.client.is_some();
         match self.try_ask(command) {

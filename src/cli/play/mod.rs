@@ -1,7 +1,7 @@
 //! `plyd play`: a game in the terminal, against the engine, between two people, or to watch and to analyse.
 //!
 //! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows
-//! neither. In reading order: `command` is what can be said, `history` the game with its plies, `seats` who
+//! neither. In reading order: `command` has the commands, `history` the game with its plies, `seats` who
 //! plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and `files` what is
 //! done there; `input` and `keys` are what comes in, `plain` and `screen` the two ways to show it.
 
@@ -54,7 +54,7 @@ Examples:
   plyd play l-game --load game.jsonl          go on with a game that was saved
   plyd play isolation --connect tcp=127.0.0.1:7117
 
-In the game `help` lists what can be said: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
+In the game `help` lists the commands: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
 and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done. \
 NO_COLOR is respected.")]
 pub(super) struct Args {
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         let mut inputs = Inputs::keys()?;
         table.say("`help` or F1 lists the commands");
         run_with(&mut screen::Screen::new(&mut *out, colours)?, &mut table, &mut inputs)?;
-        // The screen is gone, and with it how the game stands.
+        // The screen is gone, and with it the state of the game.
         writeln!(out, "{}", table.status().plain())?;
     } else {
         let mut inputs = Inputs::lines()?;
@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     farewell(&table, out)
 }
 
-/// Lays the table: the game, who plays, and the way to the engine.
+/// Sets up the table: the game, who plays, and the link to the engine.
 fn lay(args: &Args) -> Result<Table, Failure> {
     let entry = args.position.entry()?;
     let seat = |flag: &str, who: &str| {
@@ -196,7 +196,7 @@ fn refused_seat(seat: &Seat, flag: &str, who: &str, refusal: Refusal) -> Failure
     }
 }
 
-/// A refusal of what the arguments ask for.
+/// The server's refusal of the arguments.
 fn refused(refusal: Refusal) -> Failure {
     match &refusal {
         Refusal::Error(error) => Failure::refused(error.code, refusal.pointer(), &error.message),

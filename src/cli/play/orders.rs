@@ -15,7 +15,7 @@ use super::suggest;
 use super::table::{Table, side_name};
 use super::thinking::Purpose;
 
-/// How many moves are named where many could be.
+/// How many moves are named at most.
 const NAMED: usize = 12;
 
 impl Table {
@@ -40,7 +40,7 @@ impl Table {
         }
     }
 
-    /// What Ctrl-C asks for: the end of a search, and the second time the end of all.
+    /// Handles Ctrl-C: the first ends a search, the second the program.
     pub(super) fn interrupt(&mut self) {
         if self.warned {
             self.leaving = true;
@@ -262,7 +262,7 @@ impl Table {
         picture::words(board, |cell| cursor::name(board, naming, cell))
     }
 
-    /// Takes back moves: so many, or with 0 up to the last one of the person.
+    /// Takes back this many moves, or with 0 up to the person's last one.
     fn undo(&mut self, count: usize) {
         self.travel(count, -1);
     }
@@ -382,7 +382,7 @@ impl Table {
         self.say(text);
     }
 
-    /// Lets whoever is to move go on, after something else than the position changed.
+    /// Lets the side to move go on after a change other than of the position.
     fn resume(&mut self) {
         if !self.history.looking {
             self.paused = false;

@@ -18,7 +18,7 @@ pub(super) struct Plain<W> {
     interactive: bool,
     /// The line asks for something already.
     prompted: bool,
-    /// The input is over; what runs comes to its end.
+    /// The input is over; what still runs is finished first.
     ended: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What was probably meant: moves and commands near to what was written.
+//! Suggestions: moves and commands near to what was written.
 
 /// What is compared: without regard to case, and with one way to part words.
 pub(super) fn normal(text: &str) -> String {
@@ -50,7 +50,7 @@ pub(super) fn nearest<'a>(line: &str, texts: impl IntoIterator<Item = &'a str>, 
     near.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The characters that carry meaning; long lines are cut, as they are near to nothing.
+/// The characters that carry meaning; long lines are cut, because they are near to nothing.
 fn bare(text: &str) -> Vec<char> {
     normal(text).chars().filter(|c| c.is_alphanumeric()).take(64).collect()
 }

@@ -1,4 +1,4 @@
-//! The table at which a game is played: who is to move, what is asked of the engine, and what became of it.
+//! The table at which a game is played: who is to move, what the engine is asked, and the result.
 //!
 //! Knows neither keys nor screens. It takes commands (see `orders`) and what the engine says (see
 //! `thinking`), and leaves behind notes, which the plain lines and the full screen show each in their way.
@@ -21,10 +21,10 @@ use super::seats::{self, Seat};
 use super::thinking::{Purpose, Search};
 use super::view::View;
 
-/// How much later than its clock the engine's answer may arrive: what lies between the clock and the engine.
+/// How much later than its clock the engine's answer may arrive: the way between clock and engine takes time.
 const MARGIN: Duration = Duration::from_millis(50);
 
-/// How long the engine thinks where nothing else is said: the default of `--time`.
+/// How long the engine thinks by default: the value of `--time`.
 pub(super) const THINK: Duration = Duration::from_secs(1);
 
 /// What is known of the position that is shown.
@@ -45,7 +45,7 @@ pub(super) struct Situation {
 pub(super) enum Note {
     /// A line.
     Say(Text),
-    /// The top line of a search, again and again; only where nothing else shows the search.
+    /// The top line of a search, again and again; only if nothing else shows the search.
     Progress(Text),
     /// More than a line or two, asked for.
     Page { title: String, lines: Vec<Text> },
@@ -60,7 +60,7 @@ pub(super) struct Table {
     pub(super) seats: [Seat; 2],
     /// Options of all players of the engine.
     pub(super) common: Settings,
-    /// How long the engine thinks where there is no clock.
+    /// How long the engine thinks if there is no clock.
     pub(super) think: Duration,
     /// The clock of both sides.
     pub(super) control: TimeControl,
@@ -193,7 +193,7 @@ impl Table {
         text
     }
 
-    /// What is left on both clocks now; none where there is no clock.
+    /// What is left on both clocks now; none if there is no clock.
     pub(super) fn clocks(&self) -> Option<[Duration; 2]> {
         if self.control == TimeControl::Unlimited {
             return None;
@@ -352,7 +352,7 @@ impl Table {
         }
     }
 
-    /// Goes on from the position that is shown: draws what chance decides, and asks the engine where it is to
+    /// Goes on from the position that is shown: draws what chance decides, and asks the engine if it is to
     /// move.
     pub(super) fn advance(&mut self) {
         while self.here.to_move == Some(ToMove::Chance) && self.outcome().is_none() && !self.history.looking {

@@ -180,7 +180,7 @@ pub(super) fn line_text(line: &Line, of_move: bool) -> String {
     format!("{score}, depth {}: {}", line.depth, pv.join(", "))
 }
 
-/// What an engine is asked for advice with: all that makes it fast, nothing that makes it weak.
+/// The options of an engine that gives advice: all that make it fast, none that make it weak.
 fn strong(common: &Settings) -> Settings {
     let kept = common.0.iter().filter(|(name, _)| ["threads", "hash_mb"].contains(&name.as_str()));
     Settings(kept.map(|(name, value)| (name.clone(), value.clone())).collect())

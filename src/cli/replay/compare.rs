@@ -9,7 +9,7 @@ use serde_json::Value;
 const VOLATILE: [&str; 8] = ["seq", "t_us", "timing", "nps", "time_ms", "skipped", "uptime_ms", "version"];
 /// Fields of a `bestmove` that depend on how far the search came.
 const PROGRESS: [&str; 4] = ["move", "ponder", "lines", "stats"];
-/// The reasons of a `bestmove` that time has no part in.
+/// The reasons of a `bestmove` that do not depend on time.
 const REPEATABLE: [&str; 3] = ["proven", "limit", "only_move"];
 
 /// A place where two messages differ.
@@ -52,7 +52,7 @@ pub(super) fn parts(recorded: &Value, received: &Value, timed: bool) -> Vec<Part
     parts
 }
 
-/// Whether the clock or another request ended the search, so that it came as far as it happened to come.
+/// Whether the clock or another request ended the search, so that its depth depends on chance.
 fn is_raced(message: &Value, timed: bool) -> bool {
     let reason = message["reason"].as_str();
     let repeats = reason.is_some_and(|it| REPEATABLE.contains(&it)) && !(timed && reason == Some("limit"));

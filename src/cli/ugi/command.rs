@@ -156,7 +156,7 @@ impl Search {
                     search.moves.extend(words.by_ref().map(move_from));
                 }
                 "movetime" | "p1time" | "p2time" | "p1inc" | "p2inc" | "movestogo" | "depth" | "nodes" => {
-                    // The next word is left alone where it is no number: it may be a word of its own.
+                    // The next word is left alone if it is no number: it may be a word of its own.
                     let read = words.peek().and_then(|text| number(text));
                     if read.is_some() {
                         words.next();

@@ -145,7 +145,7 @@ fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result
 
 /// Reads the daemon's messages to their end: reports searches, and passes all other answers on.
 ///
-/// With it the way for answers ends, so that nobody waits for one.
+/// Its end closes the channel of answers, so that nobody waits for one.
 fn listen(connection: &Connection, running: &Running, answers: Sender<Message>) -> Result<(), Failure> {
     while let Some(lines) = connection.receive() {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

@@ -1,6 +1,6 @@
 //! The commands of a UGI program, carried out one after the other by requests to the daemon.
 //!
-//! Each request but `go` is waited for, so that the answers come in the order of the questions.
+//! It waits for the answer to each request but `go`, so that answers come in the order of the questions.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -203,8 +203,7 @@ impl Session {
         })
     }
 
-    /// Takes a position. What cannot be played leaves none, rather than the one before: that would be another
-    /// game.
+    /// Takes a position. One that cannot be played leaves none: the one before would be another game.
     fn place(&mut self, place: Place) -> Result<(), Unanswered> {
         let position = place.after(&self.startpos);
         match self.inspect(&position, vec![Want::ToMove, Want::Outcome]) {

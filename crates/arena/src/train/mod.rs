@@ -1,9 +1,9 @@
-//! Tables of an evaluation, learned from games of a shallow search against itself, in this process.
+//! Learns evaluation tables by self-play of a shallow search (TD learning), in this process.
 //!
 //! The numbers and the games are [`plyd_core::learning`]'s; [`terms`] say what a training is, and its file.
 //! Openings and chance follow from the seed and the number of the game, and games that are played at once are
-//! learned from in their order; so a training that was interrupted goes
-//! on as if it had not been, whatever the number of threads. It reads no clock.
+//! learned from in their order; so an interrupted training resumes as if it had not been, whatever the number
+//! of threads. It reads no clock.
 
 pub mod terms;
 

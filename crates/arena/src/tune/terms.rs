@@ -12,7 +12,7 @@ use plyd_core::options::weights::{self, Tunable};
 /// Everything on which the result depends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// The game, where and how games begin and end.
+    /// The game, and how games begin and end.
     #[serde(flatten)]
     pub games: Games,
     /// The weights that are tuned.
@@ -120,7 +120,7 @@ impl Terms {
     }
 }
 
-/// The weights of an evaluator with these names as they begin: where `options` say, or at their defaults.
+/// The weights of an evaluator with these names at their start: the values of `options`, or the defaults.
 #[must_use]
 pub fn weights(tunable: &Tunable, is_tuned: impl Fn(&str) -> bool, options: &Settings) -> Vec<Weight> {
     let weight = |spec: &plyd_core::game::Spec| {

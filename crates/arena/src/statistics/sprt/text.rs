@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use super::{Model, Sprt};
 
-/// The probability of each error where none is given.
+/// The default probability of each error.
 const DEFAULT_ERROR: f64 = 0.05;
 
 impl FromStr for Sprt {
     type Err = String;
 
-    /// Reads `elo0=N,elo1=N` and, where they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and
+    /// Reads `elo0=N,elo1=N` and, if they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and
     /// `model=`.
     ///
     /// # Errors
