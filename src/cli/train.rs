@@ -24,9 +24,9 @@ Examples:
   plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out crates/games/src/ijk/tuples-det.bin
   plyd train ijk --rules preset=v2-4x4,mode=nondet --depth 1 --seed 7 --json
 
-An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search \
-against itself (TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
-arguments give the same file, whatever the threads; the same command with the same --state file goes on where it was ended. \
+An evaluator with tables begins with empty ones and learns their entries by self-play of a shallow search \
+(TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
+arguments give the same file, whatever the threads; the same command with the same --state file resumes where it ended. \
 To measure the gain, play games between two builds, or between two evaluators of one: plyd arena GAME \
 --player default,eval=NAME,nodes=N --player default,eval=OTHER,nodes=N.")]
 pub(super) struct Args {
@@ -38,19 +38,19 @@ pub(super) struct Args {
     /// Games between two changes of the tables
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     batch: u32,
-    /// To what depth each move is searched
+    /// Depth to search each move to, in plies
     #[arg(long, value_name = "PLIES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=32))]
     depth: u32,
-    /// How much of a position's return is that of the next one; the rest is what the search says there
+    /// How much of a position's return is that of the next one (lambda); the rest is its own search value
     #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = |text: &str| parse::share(text, 1.0))]
     lambda: f64,
-    /// By what part of its error a position moves its own value in the first games; it falls to 0 towards the
-    /// last
+    /// The learning rate: the part of its error by which a position moves its own value in the first games;
+    /// it falls to 0 towards the last
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }
 
-/// What a training came to, as `--json` prints it.
+/// The result of a training, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report<'t> {
     #[serde(flatten)]

@@ -27,10 +27,10 @@ pub(super) struct TrialArgs {
     /// Random moves with which games begin
     #[arg(long, value_name = "N", default_value_t = 4)]
     random_plies: u16,
-    /// The moves after which a game that goes on is a draw
+    /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
-    /// The seed of everything that is drawn: 1 to 16 hexadecimal digits
+    /// The random seed: 1 to 16 hexadecimal digits
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
     /// Games played at once
@@ -39,7 +39,7 @@ pub(super) struct TrialArgs {
     /// Keep what was learned so far in this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
-    /// Write what was learned to this file once all games are played
+    /// Write the result to this file once all games are played
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Print one JSON object
@@ -73,7 +73,7 @@ impl TrialArgs {
         Err(Failure::Usage(format!("{problem}; these have: {}", with.collect::<Vec<_>>().join(", "))))
     }
 
-    /// The games that are asked for.
+    /// The games of the arguments.
     pub(super) fn games(&self, evaluator: &str) -> Result<Games, Failure> {
         let (position, moves) = self.position.placed();
         // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
@@ -103,7 +103,7 @@ impl TrialArgs {
         output::try_path("--out", path, self.state.as_deref())
     }
 
-    /// Writes what was learned to the file that was asked for, if all games are played.
+    /// Writes what was learned to the file of `--out`, if all games are played.
     ///
     /// # Errors
     /// It is not written: programs that go on with the file shall know.

@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_stood_still_is_forgiven() {
-        // The time of the answer, the margin, for how long the machine stood still, and what comes of it, in
+        // The time of the answer, the margin, for how long the machine stood still, and the result, in
         // ms.
         for (time, margin, still, expected) in [
             (50, 0, Some(0), Ok(None)),

@@ -82,7 +82,7 @@ pub struct Strictness {
     /// How long to wait for an answer beyond its clock and the margin, and for any other answer.
     #[serde(rename = "patience_us", with = "micros")]
     pub patience: Duration,
-    /// The moves after the opening at which a game that goes on is a draw.
+    /// The moves after the opening after which an unfinished game is a draw.
     pub max_moves: usize,
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,

@@ -93,7 +93,7 @@ pub struct Contradiction {
     pub player: Player,
     /// The index of the answer that announced it.
     pub answer: usize,
-    /// What was announced and what came of it.
+    /// What was announced and what happened instead.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
-//! What the machine holds back from everybody: on each core a thread sleeps half a millisecond at a time, at
-//! what times it should have been awake and was not. A player that is late by less than that was not slow: it
+//! Times at which the machine stood still: on each core a thread sleeps half a millisecond at a time and
+//! notes when it should have been awake and was not. A player that is late by less than that was not slow: it
 //! did not run.
 //!
 //! It is the control beside which the project measures its own latencies, kept by the referee for a whole
@@ -16,8 +16,8 @@ use super::cores;
 /// How long a watch sleeps: a stall may be longer than measured by as much.
 const NAP: Duration = Duration::from_micros(500);
 
-/// What is no stall yet: a busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a
-/// player's own thread must not excuse it.
+/// The shortest stall. A busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a player's
+/// own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// How many stalls a watch remembers; each answer is checked as soon as it arrives.
@@ -28,7 +28,7 @@ const REMEMBERED: usize = 1000;
 pub struct Stalls {
     watches: Vec<Arc<Watch>>,
     threads: Vec<JoinHandle<()>>,
-    /// That the watches shall end.
+    /// Whether the watches are to end.
     ended: Arc<AtomicBool>,
 }
 

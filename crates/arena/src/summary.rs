@@ -36,7 +36,7 @@ pub struct Summary {
 /// The games of two players, from the first one's view.
 #[derive(Clone, Debug, Serialize)]
 pub struct Meeting {
-    /// Who meets, and their pairs by points; a game whose other one goes on is a single one.
+    /// Who meets, and their pairs by points; a game whose partner is unfinished is a single one.
     #[serde(flatten)]
     pub pairing: Pairing,
     /// Games that the first of them won.

@@ -110,7 +110,7 @@ pub(super) struct Args {
     /// How long to wait for an answer beyond its time and the margin
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
     patience: Duration,
-    /// The moves after which a game that goes on is a draw
+    /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
     /// Keep games that are played at once on cores of their own, as many for each as a player has threads

@@ -1,4 +1,4 @@
-//! What a match comes to: the running score in a line, and the tables or the JSON at its end.
+//! The result of a match: the running score in a line, and the tables or the JSON at its end.
 
 use std::io::Write;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub(super) enum Ended {
     Played,
     /// The test accepted a hypothesis.
     Decided,
-    /// It was interrupted, and can be gone on with.
+    /// It was interrupted, and can be resumed.
     Interrupted,
 }
 

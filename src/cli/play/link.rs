@@ -45,11 +45,11 @@ pub(super) struct Link {
     client: Option<Client>,
     /// The open sessions and what opened them.
     sessions: BTreeMap<&'static str, NewGame>,
-    /// The search whose answer is awaited.
+    /// The search whose answer is pending.
     search: Option<String>,
     /// What it was asked, and when.
     asked: Option<(Go, Retry)>,
-    /// The search is asked for again then, if nobody stops it before.
+    /// When the search is requested again, if nobody stops it before.
     again: Option<Again>,
 }
 
@@ -62,7 +62,7 @@ struct Again {
     stopped: bool,
 }
 
-/// What the engine says about the search that is awaited.
+/// News from the engine about the pending search.
 #[derive(Debug)]
 pub(super) enum Said {
     /// It found something better.
@@ -126,7 +126,7 @@ impl Link {
         &self.place
     }
 
-    /// Where the engine's lines come from, to be waited for beside other things.
+    /// The source of the engine's lines, to be polled beside other inputs.
     pub(super) fn input(&self) -> Option<BorrowedFd<'_>> {
         self.client.as_ref().map(Client::input)
     }

@@ -14,7 +14,7 @@ use super::thinking::Purpose;
 pub(super) struct Plain<W> {
     out: W,
     colours: Colours,
-    /// Somebody types: lines are asked for, and taken while the engine thinks.
+    /// A person types: the program prompts for lines, and takes them while the engine thinks.
     interactive: bool,
     /// The line asks for something already.
     prompted: bool,

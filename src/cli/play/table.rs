@@ -47,7 +47,7 @@ pub(super) enum Note {
     Say(Text),
     /// The top line of a search, again and again; only if nothing else shows the search.
     Progress(Text),
-    /// More than a line or two, asked for.
+    /// More than a line or two, on request.
     Page { title: String, lines: Vec<Text> },
 }
 

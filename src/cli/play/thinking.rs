@@ -1,4 +1,4 @@
-//! What the engine is asked for at the table, and what it answers: moves, hints and lines.
+//! Requests to the engine at the table, and its answers: moves, hints and lines.
 
 use std::time::{Duration, Instant};
 

@@ -85,7 +85,7 @@ struct Row {
     words: Vec<String>,
 }
 
-/// What came of a match.
+/// The result of a match.
 #[derive(Debug, Serialize)]
 struct Found {
     #[serde(rename = "match")]
@@ -105,14 +105,14 @@ struct Found {
     left: u64,
 }
 
-/// A table with what came of its matches.
+/// A table with the results of its matches.
 #[derive(Debug, Serialize)]
 struct Played {
     table: String,
     matches: Vec<Found>,
 }
 
-/// What came of a preset.
+/// The result of a preset.
 #[derive(Debug, Serialize)]
 struct Report<'p> {
     preset: &'p str,
