@@ -16,8 +16,8 @@ use super::cores;
 /// How long a watch sleeps: a stall may be longer than measured by as much.
 const NAP: Duration = Duration::from_micros(500);
 
-/// The shortest stall. A busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a player's
-/// own thread must not excuse it.
+/// The shortest stall. A busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a
+/// player's own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// How many stalls a watch remembers; each answer is checked as soon as it arrives.
