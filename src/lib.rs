@@ -40,16 +40,15 @@
 //!   critical sections of microseconds. `stop` is answered by the thread that reads it, with the best move
 //!   published so far, in one step: no message can come between the decision and what it announces, and no
 //!   stop waits for a search to notice.
-//! - *The same lock decides whose turn it is.* Searches pause at their own look for a stop, one relaxed byte
-//!   a node, so that more of them than cores share the cores without a thread of their own to switch them,
-//!   and deadlines are kept without their help.
-//! - *The bridge is a crate of its own*: daemon, arena and commands all speak for games on the wire, and none
-//!   of them knows another.
+//! - *The same lock decides whose turn it is.* Searches pause where they check for a stop, one relaxed byte a
+//!   node: more searches than cores share the cores without a scheduler thread, and deadlines do not depend
+//!   on them.
+//! - *The bridge is a crate of its own*: daemon, arena and commands all translate between games and the wire,
+//!   and none of them knows another.
 //! - *Erasure has two objects* ([`engine::AnyRoot`], [`engine::Engine`]), because questions about the rules
 //!   must be answered while the session's player is busy searching.
 //! - *Each engine has a table of its own*, counted against the process's budget, that starts small and grows
-//!   as it fills: what a pool of the process would give, without threads that share what they did not ask to
-//!   share.
+//!   as it fills: this gives what a pool of the process would, without sharing between threads.
 //! - *Threads of one search are spawned anew at each iteration*, scoped to it: tens of microseconds at depths
 //!   that take milliseconds, and no thread can outlive what it borrows.
 //! - *The L Game's retrograde solution is in its folder*: it works on masks of token pairs, a hundred times

@@ -43,7 +43,7 @@ struct Report {
     games: Vec<GameReport>,
     #[serde(flatten)]
     total: Work,
-    /// Over each position's nodes and move: 8 hex digits; none where a clock ended the searches.
+    /// Over each position's nodes and move: 8 hex digits; none if a clock ended the searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
 }
@@ -119,9 +119,9 @@ fn search(entry: &'static Entry, bench: &Bench, time: Option<Duration>) -> Resul
     let fixed = [("deterministic", if time.is_none() { "true" } else { "false" }), ("hash_mb", "16")];
     let given: Vec<(String, String)> =
         named.chain(fixed).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let told = rules.split(',').filter(|rule| !rule.is_empty()).map(parse::assignment);
-    let told = told.collect::<Result<Vec<_>, _>>().map_err(Failure::Failed)?;
-    let root = settings::open(entry, &position::rules(entry, &told)?, Some(position)).map_err(|fault| {
+    let parsed = rules.split(',').filter(|rule| !rule.is_empty()).map(parse::assignment);
+    let parsed = parsed.collect::<Result<Vec<_>, _>>().map_err(Failure::Failed)?;
+    let root = settings::open(entry, &position::rules(entry, &parsed)?, Some(position)).map_err(|fault| {
         let game = entry.name;
         Failure::Failed(format!(
             "{game} does not take its own bench position `{position}`: {}",

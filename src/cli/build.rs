@@ -1,10 +1,10 @@
-//! What tells a program from another build of it.
+//! What distinguishes a program from another build of it.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// The size of a program's file and when it was written, so that games of another build are not taken for
-/// this one's; none where there is no such file.
+/// this one's; none if there is no such file.
 pub(super) fn of(program: &Path) -> Option<String> {
     let file = std::fs::metadata(program).ok()?;
     let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<TimeControl, String> {
     clock(name, value)
 }
 
-/// A clock as [`read`] reads it; none where no time is counted.
+/// A clock as [`read`] reads it; none if no time is counted.
 pub(super) fn text(control: TimeControl) -> Option<String> {
     Some(match control {
         TimeControl::Unlimited => return None,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_named() {
         for (name, text, word) in [
             ("time", "5", "unit"),
             ("time", "0ms", "above 0"),

@@ -30,7 +30,7 @@ impl Columns {
 }
 
 impl fmt::Display for Columns {
-    /// One line a row, two blanks between columns. A column is aligned to the right where every cell below
+    /// One line a row, two blanks between columns. A column is aligned to the right if every cell below
     /// the first row is a number, which may have a unit behind it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -28,7 +28,7 @@ Examples:
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it where it wants
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it if it wants
     /// one
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,
@@ -103,18 +103,18 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         show(&report, out)?;
     }
-    if report.failed == 0 { Ok(()) } else { Err(Failure::Told) }
+    if report.failed == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// A check as `--list` tells it.
+/// A check as `--list` prints it.
 #[derive(Debug, Serialize)]
 struct Listed {
     check: String,
     about: &'static str,
 }
 
-/// Tells the checks, and the promises of the specification that they cover; without `--only` those that none
-/// does, too.
+/// Prints the checks and the promises of the specification that they cover; without `--only` also the
+/// promises that no check covers.
 fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let checks: Vec<Listed> = wanted(args)?
         .into_iter()
@@ -153,7 +153,7 @@ fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>
     let is_named = |only: &str, group: &str, check: &str| only == group || only == format!("{group}/{check}");
     for only in &args.only {
         if !conform::names().any(|(group, check, _)| is_named(only, group, check)) {
-            let message = format!("there is no check `{only}`; `plyd conform --list` tells them");
+            let message = format!("there is no check `{only}`; `plyd conform --list` lists them");
             return Err(Failure::Usage(message));
         }
     }

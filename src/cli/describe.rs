@@ -1,4 +1,4 @@
-//! `plyd describe`: the games, their rules, options, players and texts, as tables or as the protocol tells
+//! `plyd describe`: the games, their rules, options, players and texts, as tables or as the protocol sends
 //! them.
 
 use std::io::Write;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
-/// Asks a daemon, so that this is what clients are told.
+/// Asks a daemon, so that this is what clients receive.
 fn ask(game: Option<String>) -> Result<serde_json::Value, Failure> {
     let what = if game.is_some() { DescribeWhat::Game } else { DescribeWhat::Games };
     let command = Command::Describe(Describe { what, game });
@@ -68,7 +68,7 @@ fn show_games(out: &mut impl Write) -> Result<(), Failure> {
         table.row([entry.name, entry.about]);
     }
     writeln!(out, "{table}")?;
-    Ok(writeln!(out, "`plyd describe GAME` tells its rules, options, players and texts.")?)
+    Ok(writeln!(out, "`plyd describe GAME` lists its rules, options, players and texts.")?)
 }
 
 fn show_game(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ fn show_game(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
     texts.row(["unit", &format!("{}; evaluations are thousandths of it", entry.unit)]);
     writeln!(out, "{texts}")?;
     write_specs("rule", entry.rules.iter().copied(), out)?;
-    // Which names these two take depends on the game, and is told by the tables below.
+    // Which names these two take depends on the game; the tables below list them.
     let own = COMMON.iter().filter(|spec| spec.kind != Kind::Choice(&[])).chain(entry.options);
     write_specs("option", own.copied(), out)?;
     write_names("player", entry.players, out)?;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_told_as_they_are_written() {
+    fn values_are_listed_as_they_are_written() {
         for (kind, text) in [
             (Kind::Bool { default: Some(true) }, "true, false"),
             (Kind::Int { min: 1, max: 9, default: None }, "1 to 9"),

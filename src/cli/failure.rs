@@ -19,9 +19,9 @@ pub(crate) enum Failure {
     /// It was tried and did not work. Exit code 1.
     #[error("{0}")]
     Failed(String),
-    /// The output told it already. Exit code 1.
+    /// The output reported it already. Exit code 1.
     #[error("")]
-    Told,
+    Reported,
     /// Output or a file broke. Exit code 1.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -30,12 +30,12 @@ pub(crate) enum Failure {
 impl Failure {
     /// Says on stderr what failed, unless that is said already.
     pub(crate) fn report(&self) {
-        if !matches!(self, Self::Told) && !self.is_early_end() {
+        if !matches!(self, Self::Reported) && !self.is_early_end() {
             let _nobody_reads = writeln!(io::stderr(), "error: {}", self.shown());
         }
     }
 
-    /// What somebody else refused, and where in the request.
+    /// What another program refused, and the place in the request.
     pub(crate) fn refused(code: ErrorCode, pointer: &str, message: &str) -> Self {
         let message = format!("{message}{}", place(pointer));
         match code {
@@ -49,7 +49,7 @@ impl Failure {
         match self {
             _ if self.is_early_end() => ExitCode::SUCCESS,
             Self::Usage(_) => ExitCode::from(2),
-            Self::Failed(_) | Self::Told | Self::Io(_) => ExitCode::FAILURE,
+            Self::Failed(_) | Self::Reported | Self::Io(_) => ExitCode::FAILURE,
         }
     }
 

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::position::{self, PositionArgs};
 use super::{parse, picture, words, write_json};
 
-/// The time to think where no limit is given.
+/// The time to think if no limit is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Positions to visit
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=plyd_protocol::MAX_INT as u64))]
     nodes: Option<u64>,
-    /// How many of the best moves to tell
+    /// How many of the best moves to print
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     multipv: u32,
     /// Print one JSON object
@@ -113,7 +113,7 @@ fn search(args: &Args, root: &dyn AnyRoot) -> Result<Answer, Failure> {
     Ok(Answer { game: root.entry().name, position: root.text(), reason, mv, hash, lines, stats })
 }
 
-/// Where there is nothing to search: a game that is over says how it ended.
+/// The answer if there is nothing to search: how the game ended.
 fn over(root: &dyn AnyRoot, message: String) -> Failure {
     Failure::Failed(match root.outcome() {
         Some(outcome) => format!("the game is over: {}", words::outcome(&bridge::outcome(outcome))),

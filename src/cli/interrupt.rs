@@ -16,12 +16,12 @@ const INTERRUPTED: i32 = 130;
 pub(super) struct Halt(Arc<AtomicBool>);
 
 impl Halt {
-    /// Is raised at the first SIGINT or SIGTERM from now on, which `told` answers on stderr; the second ends
-    /// the process.
+    /// Is raised at the first SIGINT or SIGTERM from now on, with `notice` on stderr; the second ends the
+    /// process.
     ///
     /// # Errors
     /// The system gives no thread or no signals.
-    pub(super) fn on_interrupt(told: &'static str) -> io::Result<Self> {
+    pub(super) fn on_interrupt(notice: &'static str) -> io::Result<Self> {
         let halt = Self(Arc::default());
         let raised = Arc::clone(&halt.0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -32,7 +32,7 @@ impl Halt {
         thread::Builder::new().name("signals".into()).spawn(move || {
             runtime.block_on(signals.next());
             raised.store(true, Ordering::Relaxed);
-            let _nobody_reads = writeln!(io::stderr(), "\n{told}");
+            let _nobody_reads = writeln!(io::stderr(), "\n{notice}");
             runtime.block_on(signals.next());
             // The players see their input end.
             process::exit(INTERRUPTED);

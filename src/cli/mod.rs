@@ -86,13 +86,13 @@ enum Command {
     Solve(solve::Args),
     /// Search each game's bench positions and print the signature
     Bench(bench::Args),
-    /// Tell what games there are, with their rules, options, players and texts
+    /// List the games, rules, options and players
     Describe(describe::Args),
-    /// Play matches between players and tell who is stronger
+    /// Play matches between players and measure who is stronger
     Arena(arena::Args),
-    /// Look for better weights of an evaluation by games
+    /// Tune evaluation weights by self-play (SPSA)
     Tune(tune::Args),
-    /// Learn the tables of an evaluation by games
+    /// Learn evaluation tables by self-play (TD learning)
     Train(train::Args),
     /// Show games from records: a list, one game, or board by board
     Show(show::Args),
@@ -110,7 +110,7 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Parses the command line, runs the command, and tells what went wrong in a sentence on stderr.
+/// Parses the command line, runs the command, and reports what went wrong in a sentence on stderr.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
         Ok(_) => run(command),
         Err(error) => Err(Failure::Failed(format!("cannot start a thread: {error}"))),
     };
-    // If nobody reads stderr, a failure is told by the exit code alone: to write there would wait for ever.
+    // If nobody reads stderr, only the exit code reports a failure: a write there would wait for ever.
     let is_read = log::flush();
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -141,7 +141,7 @@ fn run(command: Command) -> Result<(), Failure> {
     };
     tracing_subscriber::fmt()
         .with_writer(|| log::Lines)
-        // Told by `eprintln!`, which panics where stderr cannot be written.
+        // They are reported by `eprintln!`, which panics if stderr cannot be written.
         .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         // What is listened on is always shown; the filter below decides of the rest.

@@ -12,20 +12,20 @@ use super::failure::Failure;
 /// # Errors
 /// It cannot be used so.
 pub(super) fn try_path(flag: &str, path: &Path, record: Option<&Path>) -> Result<(), Failure> {
-    let told = |what: &dyn std::fmt::Display| Failure::Usage(format!("{flag} {}: {what}", path.display()));
-    // Opened only where it is a file: to open a pipe waits for its reader.
+    let refusal = |what: &dyn std::fmt::Display| Failure::Usage(format!("{flag} {}: {what}", path.display()));
+    // Opened only if it is a file: opening a pipe waits for its reader.
     let is_new = match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => return Err(told(&"it is no regular file")),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(told(&error)),
+        Ok(metadata) if !metadata.is_file() => return Err(refusal(&"it is no regular file")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refusal(&error)),
         found => found.is_err(),
     };
-    fs::File::options().create(true).append(true).open(path).map_err(|error| told(&error))?;
+    fs::File::options().create(true).append(true).open(path).map_err(|error| refusal(&error))?;
     let place = |path: &Path| fs::canonicalize(path).ok();
     if record.is_none_or(|record| place(record).is_none_or(|record| Some(record) != place(path))) {
         return Ok(());
     }
     if is_new {
-        fs::remove_file(path).map_err(|error| told(&error))?;
+        fs::remove_file(path).map_err(|error| refusal(&error))?;
     }
-    Err(told(&"it would replace the record of the games: give another file"))
+    Err(refusal(&"it would replace the record of the games: give another file"))
 }

@@ -30,8 +30,8 @@ pub(super) struct Args {
     /// Also split the last count by first move
     #[arg(long)]
     divide: bool,
-    /// Count positions only once: for depths out of reach otherwise; times then tell nothing of the rules'
-    /// speed
+    /// Count each position only once, for depths out of reach otherwise; times then say nothing about the
+    /// speed of the rules
     #[arg(long)]
     cached: bool,
     /// Print one JSON object

@@ -34,7 +34,7 @@ pub(super) fn lines(board: &Board, emphasis: &Emphasis) -> Vec<Text> {
     let picture = Picture { board, emphasis, width: widest.unwrap_or(1).max(1), cells, walls };
     let mut lines = picture.draw();
     let mut legend = Text::default();
-    let mut told: Vec<String> = Vec::new();
+    let mut entries: Vec<String> = Vec::new();
     for piece in board.pieces.iter().filter(|piece| piece.label.is_none()) {
         let owner = match piece.owner {
             Some(Player::P1) => "p1's ",
@@ -42,13 +42,13 @@ pub(super) fn lines(board: &Board, emphasis: &Emphasis) -> Vec<Text> {
             None => "",
         };
         let entry = format!("{} {owner}{}", letter(piece), piece.piece);
-        if !told.contains(&entry) {
-            legend.push(if told.is_empty() { "" } else { ", " }, Tone::Plain);
+        if !entries.contains(&entry) {
+            legend.push(if entries.is_empty() { "" } else { ", " }, Tone::Plain);
             legend.push(&entry, tone(piece.owner));
-            told.push(entry);
+            entries.push(entry);
         }
     }
-    if !told.is_empty() {
+    if !entries.is_empty() {
         lines.push(legend);
     }
     if let Some([p1, p2]) = board.scores {
@@ -156,7 +156,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The horizontal rule above a row; none where nothing is to be parted.
+    /// The horizontal rule above a row; none if there is nothing to separate.
     fn rule_above(&self, row: u32) -> Option<String> {
         let grid = &self.board.grid;
         let parted: Vec<bool> = (0..grid.cols).map(|col| self.parted_above(row, col)).collect();

@@ -55,10 +55,10 @@ impl PositionArgs {
         drawn_rules(self.entry()?, &self.rules, seed)
     }
 
-    /// The rules that were given, as the protocol tells them.
-    pub(super) fn told_rules(&self) -> Result<Settings, Failure> {
+    /// The rules that were given, as the protocol sends them.
+    pub(super) fn rule_settings(&self) -> Result<Settings, Failure> {
         once(&self.rules, "--rules")?;
-        Ok(told_rules(self.entry()?, &self.rules))
+        Ok(rule_settings(self.entry()?, &self.rules))
     }
 
     /// The position's text and the moves, as they were given.
@@ -90,13 +90,13 @@ pub(super) fn game(name: &str) -> Result<&'static Entry, Failure> {
     })
 }
 
-/// A game's rules from texts, as the protocol tells them. Names that the game does not have stay texts.
-pub(super) fn told_rules(entry: &Entry, given: &[(String, String)]) -> Settings {
+/// A game's rules from texts, as the protocol sends them. Names that the game does not have stay texts.
+pub(super) fn rule_settings(entry: &Entry, given: &[(String, String)]) -> Settings {
     typed(entry.rules.iter(), given)
 }
 
-/// A player's options from texts, as the protocol tells them. Names that the game does not have stay texts.
-pub(super) fn told_options(entry: &Entry, given: &[(String, String)]) -> Settings {
+/// A player's options from texts, as the protocol sends them. Names that the game does not have stay texts.
+pub(super) fn option_settings(entry: &Entry, given: &[(String, String)]) -> Settings {
     typed(COMMON.iter().chain(entry.options), given)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Optio
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let caps = Caps { threads, hash_mb: usize::MAX };
     once(given, "--option")?;
-    Ok(settings::options(entry, &bridge::given(&told_options(entry, given)), SEED, caps)?)
+    Ok(settings::options(entry, &bridge::given(&option_settings(entry, given)), SEED, caps)?)
 }
 
 /// Refuses a name that is given twice, as the protocol does.

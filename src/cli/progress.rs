@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often progress is told where no terminal shows a line that changes.
+/// How often progress is printed if no terminal shows a line that changes.
 const PARTS: u64 = 10;
 
 /// Characters of the bar.
@@ -16,14 +16,14 @@ pub(super) struct Progress {
     before: u64,
     began: Instant,
     terminal: bool,
-    told: u64,
+    printed: u64,
 }
 
 impl Progress {
     /// Of so many games, of which some were played before.
     pub(super) fn new(games: u64, before: u64) -> Self {
-        let told = before * PARTS / games.max(1);
-        Self { games, before, began: Instant::now(), terminal: io::stderr().is_terminal(), told }
+        let printed = before * PARTS / games.max(1);
+        Self { games, before, began: Instant::now(), terminal: io::stderr().is_terminal(), printed }
     }
 
     /// Shows how many are played, and how things stand.
@@ -34,8 +34,8 @@ impl Progress {
         let mut stderr = io::stderr();
         let _nobody_reads = if self.terminal {
             write!(stderr, "\r\x1b[2K{line}")
-        } else if played * PARTS / games > self.told {
-            self.told = played * PARTS / games;
+        } else if played * PARTS / games > self.printed {
+            self.printed = played * PARTS / games;
             writeln!(stderr, "{line}")
         } else {
             Ok(())

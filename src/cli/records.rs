@@ -99,7 +99,7 @@ pub(super) fn write(path: &Path, game: &Game) -> io::Result<()> {
 }
 
 impl Game {
-    /// Who played a side, if the record tells it.
+    /// Who played a side, if the record names them.
     pub(super) fn name(&self, player: Player) -> Option<&str> {
         let [p1, p2] = self.players.as_ref()?;
         Some(match player {
@@ -136,7 +136,7 @@ impl Game {
         text
     }
 
-    /// The plies one by one, with what was told of those that were asked for.
+    /// The plies one by one, with time and score of each that a player was asked for.
     pub(super) fn moves(&self) -> Columns {
         let mut table = Columns::new(["ply", "move", "by", "time", "left", "score"]);
         for (index, mv) in self.record.moves.iter().enumerate() {
@@ -166,7 +166,7 @@ impl Game {
         if moves.last()?.starts_with('~') { None } else { self.answers.get(asked - 1) }
     }
 
-    /// Where in the game the position after so many plies stands, and what was told of the move that led to
+    /// Where in the game the position after so many plies stands, and time and score of the move that led to
     /// it.
     pub(super) fn place(&self, ply: usize) -> String {
         let plies = self.record.moves.len();

@@ -38,7 +38,7 @@ Examples:
 The log goes to stderr: what it listens on and what goes wrong; -v adds connections, -vv searches, -vvv everything. How to \
 run a daemon for others, and what memory it takes: docs/operating.md.")]
 pub(super) struct Args {
-    /// Serve standard input and output; this is the default where nothing else is served
+    /// Serve standard input and output; this is the default if nothing else is served
     #[arg(long)]
     stdio: bool,
     /// Serve TCP at this address, such as 127.0.0.1:7117 (port 0: a free one, which the log names)

@@ -124,7 +124,7 @@ fn not_solvable(entry: &Entry) -> Failure {
     Failure::Usage(format!("{} cannot be solved whole; these can: {}", entry.name, names.join(", ")))
 }
 
-/// A line on a terminal's stderr that tells how far a long solution has come.
+/// A line on a terminal's stderr that shows how far a long solution has come.
 struct Progress {
     began: Instant,
     shown: Option<Instant>,

@@ -109,7 +109,7 @@ impl Text {
         Self { spans }
     }
 
-    /// The line on as many lines as it needs, parted at blanks where there are any.
+    /// The line on as many lines as it needs, broken at blanks if there are any.
     pub(super) fn wrapped(&self, width: usize) -> Vec<Self> {
         let width = width.max(1);
         let mut lines = vec![Self::default()];

@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
 
-/// How often the standing is kept and told, at most: a hundred times in all.
+/// How often the standing is kept and printed, at most: a hundred times in all.
 const PARTS: u32 = 100;
 
 #[derive(Debug, clap::Args)]
@@ -24,10 +24,10 @@ Examples:
   plyd train ijk --rules preset=v2-4x4 --games 100000 --state ijk.json --out crates/games/src/ijk/tuples-det.bin
   plyd train ijk --rules preset=v2-4x4,mode=nondet --depth 1 --seed 7 --json
 
-An evaluator with tables begins with empty ones and learns what their entries are worth from games of a shallow search \
-against itself (TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
-arguments give the same file, whatever the threads; the same command with the same --state file goes on where it was ended. \
-Whether something was gained is told by games between two builds, or between two evaluators of one: plyd arena GAME \
+An evaluator with tables begins with empty ones and learns their entries by self-play of a shallow search \
+(TD(lambda)). The build reads its tables from a file in the game's folder; --out writes such a file. The same \
+arguments give the same file, whatever the threads; the same command with the same --state file resumes where it ended. \
+To measure the gain, play games between two builds, or between two evaluators of one: plyd arena GAME \
 --player default,eval=NAME,nodes=N --player default,eval=OTHER,nodes=N.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -38,19 +38,19 @@ pub(super) struct Args {
     /// Games between two changes of the tables
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     batch: u32,
-    /// To what depth each move is searched
+    /// Depth to search each move to, in plies
     #[arg(long, value_name = "PLIES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=32))]
     depth: u32,
-    /// How much of a position's return is that of the next one; the rest is what the search says there
+    /// How much of a position's return is that of the next one (lambda); the rest is its own search value
     #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = |text: &str| parse::share(text, 1.0))]
     lambda: f64,
-    /// By what part of its error a position moves its own value in the first games; it falls to 0 towards the
-    /// last
+    /// The learning rate: the part of its error by which a position moves its own value in the first games;
+    /// it falls to 0 towards the last
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }
 
-/// What a training came to, as `--json` prints it.
+/// The result of a training, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report<'t> {
     #[serde(flatten)]
@@ -100,7 +100,7 @@ fn recall(path: &Path, training: &mut Training<'_>) -> Result<(), Failure> {
     kept.map_or(Ok(()), |kept| training.recall(kept)).map_err(|message| refused(path, &message, true))
 }
 
-/// Plays the games that are left; keeps and tells now and then how far it has come, and at the end.
+/// Plays the games that are left; keeps and prints the standing now and then, and at the end.
 fn play(trials: &TrialArgs, training: &mut Training<'_>) -> Result<(), Failure> {
     let keep = |training: &Training<'_>| -> io::Result<()> {
         trials.state.as_deref().map_or(Ok(()), |path| training.checkpoint().write(path))
@@ -109,14 +109,14 @@ fn play(trials: &TrialArgs, training: &mut Training<'_>) -> Result<(), Failure> 
     let scheduled = training.terms().scheduled;
     let mut progress = Progress::new(scheduled.into(), training.games().into());
     let part = |games: u32| u64::from(games) * u64::from(PARTS) / u64::from(scheduled);
-    let (mut told, mut errors, mut batches) = (part(training.games()), 0.0, 0);
+    let (mut shown, mut errors, mut batches) = (part(training.games()), 0.0, 0);
     let learned = |training: &Training<'_>, error: f64| {
         errors += error;
         batches += 1;
-        if part(training.games()) == told {
+        if part(training.games()) == shown {
             return Ok(());
         }
-        told = part(training.games());
+        shown = part(training.games());
         let standing = format!("error {:.4}", errors / f64::from(batches));
         progress.show(training.games().into(), &standing);
         (errors, batches) = (0.0, 0);

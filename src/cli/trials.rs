@@ -27,19 +27,19 @@ pub(super) struct TrialArgs {
     /// Random moves with which games begin
     #[arg(long, value_name = "N", default_value_t = 4)]
     random_plies: u16,
-    /// The moves after which a game that goes on is a draw
+    /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
-    /// The seed of everything that is drawn: 1 to 16 hexadecimal digits
+    /// The random seed: 1 to 16 hexadecimal digits
     #[arg(long, value_name = "HEX", default_value = "0", value_parser = parse::seed)]
     seed: Seed,
     /// Games played at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) threads: u16,
-    /// Keep in this file what was learned so far, and go on from what it has
+    /// Keep what was learned so far in this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
-    /// Write what was learned to this file once all games are played
+    /// Write the result to this file once all games are played
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Print one JSON object
@@ -73,16 +73,16 @@ impl TrialArgs {
         Err(Failure::Usage(format!("{problem}; these have: {}", with.collect::<Vec<_>>().join(", "))))
     }
 
-    /// The games that are asked for.
+    /// The games of the arguments.
     pub(super) fn games(&self, evaluator: &str) -> Result<Games, Failure> {
         let (position, moves) = self.position.placed();
-        // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
+        // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
         self.position.open()?;
         Ok(Games {
             game: self.position.entry()?.name.to_owned(),
             position,
             moves,
-            rules: self.position.told_rules()?,
+            rules: self.position.rule_settings()?,
             evaluator: evaluator.to_owned(),
             random_plies: self.random_plies,
             max_moves: self.max_moves,
@@ -96,14 +96,14 @@ impl TrialArgs {
         self.position.open_drawn(seed).map_err(|failure| failure.to_string())
     }
 
-    /// Sees before the first game whether what is learned could be written: a file that keeps it and is not
-    /// that of the state.
+    /// Checks before the first game that the result can be written: to a file that keeps it and is not the
+    /// file of the state.
     pub(super) fn try_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
         output::try_path("--out", path, self.state.as_deref())
     }
 
-    /// Writes what was learned to the file that was asked for, if all games are played.
+    /// Writes what was learned to the file of `--out`, if all games are played.
     ///
     /// # Errors
     /// It is not written: programs that go on with the file shall know.
@@ -118,7 +118,7 @@ impl TrialArgs {
     }
 }
 
-/// A file of what was learned that cannot be gone on with.
+/// A state file from which the work cannot resume.
 pub(super) fn refused(path: &Path, message: &str, is_other: bool) -> Failure {
     let advice = if is_other { "; give the arguments of the run that it holds, or another file" } else { "" };
     Failure::Usage(format!("--state {}: {message}{advice}", path.display()))

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::position::{once, told_options};
+use super::position::{once, option_settings};
 use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
@@ -31,7 +31,7 @@ Examples:
 The weights of an evaluator are options of the game's players (`plyd describe GAME`). Pairs of games are played between two \
 settings that differ from the present one by a step either way, each opening from both sides, and the weights move towards \
 the winner (SPSA). The same arguments give the same weights, whatever the threads; the same command with the same --state \
-file goes on where it was ended. Confirm what it finds by games: plyd arena GAME --player default,WEIGHT=N,nodes=N \
+file resumes where it ended. Confirm the result by a match: plyd arena GAME --player default,WEIGHT=N,nodes=N \
 --player default,nodes=N --sprt elo0=0,elo1=10.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(super) struct Args {
     /// How far the settings of the last pair lie from the weights, in percent of their ranges
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 50.0))]
     step: f64,
-    /// By what part of its step a weight moves for one won game of the last pair
+    /// The part of its step by which a weight moves for one won game of the last pair
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }
@@ -66,7 +66,7 @@ const OWN: [(&str, &str); 3] = [
     ("deterministic", "searches end by --nodes, and are so in any case"),
 ];
 
-/// What a tuning came to, as `--json` prints it.
+/// The result of a tuning, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report<'t> {
     #[serde(flatten)]
@@ -119,7 +119,7 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
             return Err(Failure::Usage(format!("`{evaluator}` has no weight `{name}`; it has: {known}")));
         }
     }
-    let mut options = told_options(entry, &args.options);
+    let mut options = option_settings(entry, &args.options);
     settings::check_options(entry, &bridge::given(&options))?;
     once(&args.options, "--option")?;
     for (name, instead) in OWN {
@@ -174,7 +174,7 @@ fn report<'t>(tuning: &'t Tuning<'_>) -> Report<'t> {
     Report { terms, games: tuning.games(), scheduled: terms.scheduled(), tuned: tuned.collect() }
 }
 
-/// For people; the file itself too where it is not written, so that nothing is lost.
+/// For people; prints the file too if it is not written, so that nothing is lost.
 fn show(
     trials: &TrialArgs,
     tuning: &Tuning<'_>,

@@ -1,8 +1,8 @@
 //! A file that grows with the work, a line of JSON for each part that ended, so that what was done outlives
 //! the process: the games of a match, the iterations of a tuning.
 //!
-//! A line is written at once. A process that is killed in the middle leaves half a line at the end at most;
-//! the next one that opens the file takes it away and goes on behind the last whole line.
+//! A line is written at once. A process that is killed in the middle leaves at most half a line at the end;
+//! the next process that opens the file cuts it off and goes on after the last whole line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,9 +14,9 @@ use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a line tells of.
+/// What a line records.
 pub trait Kept: Serialize + DeserializeOwned {
-    /// How every line begins: half a line that begins otherwise is none of ours.
+    /// How every line begins: half a line that begins otherwise belongs to another file.
     const BEGINNING: &'static [u8];
     /// What a line is, for people, such as `record of a game`.
     const WHAT: &'static str;
@@ -40,7 +40,7 @@ pub enum ArchiveError {
     /// Another process writes it.
     #[error("another process is writing it")]
     Locked,
-    /// A line is none of these, or not one that is wanted.
+    /// A line is no such record, or not one of this work.
     #[error("line {line}: {message}")]
     Line {
         /// The line, counted from 1.
@@ -51,7 +51,7 @@ pub enum ArchiveError {
 }
 
 impl Archive {
-    /// Opens a file for appending, made where there is none, and gives each of its lines to `known`. The file
+    /// Opens a file for appending, made if there is none, and gives each of its lines to `known`. The file
     /// stays as it is unless all its lines are taken.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Archive {
 struct Whole {
     /// How many bytes.
     bytes: u64,
-    /// Whether the last of them ends its line, as an editor may have left it without.
+    /// Whether the last one ends its line: an editor may have removed the line end.
     ended: bool,
 }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_game_is_told_with_its_line() {
+    fn what_is_no_game_is_refused_with_its_line() {
         for (text, message) in [
             ("dear diary", "line 1: no record of a game"),
             ("dear diary\n", "line 1: no record of a game"),

@@ -1,4 +1,4 @@
-//! The referee's clocks: how much time a player has for a move, what it is told of that, and when its flag
+//! The referee's clocks: how much time a player has for a move, what a `go` says of that, and when its flag
 //! falls.
 //!
 //! Reads no time: the referee gives the time that each answer took.
@@ -46,9 +46,9 @@ pub enum TimeControl {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GameClock {
     control: TimeControl,
-    /// What is left for the game, where that is counted.
+    /// What is left for the game, if that is counted.
     left: Duration,
-    /// The moves to the next period, where there are periods.
+    /// The moves to the next period, if there are periods.
     moves_to_go: Option<u32>,
 }
 
@@ -75,7 +75,7 @@ impl GameClock {
         }
     }
 
-    /// What is left for the game; none where that is not counted.
+    /// What is left for the game; none if that is not counted.
     pub fn left(&self) -> Option<Duration> {
         match self.control {
             TimeControl::Unlimited | TimeControl::PerMove(_) => None,
@@ -85,9 +85,9 @@ impl GameClock {
         }
     }
 
-    /// The clock as a `go` tells it, rounded down to milliseconds, beside the clock of the opponent. An
-    /// opponent whose clock has no time for the game is not told.
-    pub fn told(&self, opponent: &Self) -> Option<Clock> {
+    /// The clock as a `go` sends it, rounded down to milliseconds, with the opponent's time if the opponent
+    /// has a time for the game.
+    pub fn to_wire(&self, opponent: &Self) -> Option<Clock> {
         let (opp_ms, opp_inc_ms) = match opponent.control {
             TimeControl::Increment { increment, .. } => (Some(signed_ms(opponent.left)), ms(increment)),
             TimeControl::Delay { .. } => (Some(signed_ms(opponent.left)), 0),
@@ -109,7 +109,7 @@ impl GameClock {
         }
     }
 
-    /// Counts a move that took `time`. What an answer within the margin takes too long is forgiven: nothing
+    /// Counts a move that took `time`. An answer that is late within the margin is forgiven: nothing
     /// is left then.
     ///
     /// # Errors
@@ -136,8 +136,8 @@ impl GameClock {
         Ok(())
     }
 
-    /// Counts a move as [`press`](Self::press) does. If the flag fell, the margin is wider by the time for
-    /// which the machine stood still, where that is told; then tells by how much the answer was late.
+    /// Counts a move as [`press`](Self::press) does. If the flag fell and `stood_still` gives a time, the
+    /// margin is wider by that time; then returns by how much the answer was late.
     ///
     /// # Errors
     /// How much more than the clock allows it took: the flag fell.
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_stood_still_is_forgiven() {
-        // The time of the answer, the margin, for how long the machine stood still, and what comes of it, in
+        // The time of the answer, the margin, for how long the machine stood still, and the result, in
         // ms.
         for (time, margin, still, expected) in [
             (50, 0, Some(0), Ok(None)),
@@ -239,11 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn players_are_told_both_clocks_in_whole_milliseconds() {
+    fn a_go_has_both_clocks_in_whole_milliseconds() {
         let game = Increment { base: to_ms(100), increment: to_ms(5), moves: Some(40) };
         let delay = Delay { base: to_ms(70), delay: to_ms(10) };
         let bank = Bank { turn: to_ms(10), bank: to_ms(60) };
-        for (control, opponent, told) in [
+        for (control, opponent, expected) in [
             (Unlimited, game, "null"),
             (PerMove(to_ms(3)), game, r#"{"kind":"per_move","ms":3}"#),
             (
@@ -262,8 +262,8 @@ mod tests {
         ] {
             let mut clock = GameClock::new(control);
             clock.press(us(1_200), Duration::ZERO).unwrap();
-            let found = serde_json::to_string(&clock.told(&GameClock::new(opponent))).unwrap();
-            assert_eq!(found, told, "{control:?} against {opponent:?}");
+            let found = serde_json::to_string(&clock.to_wire(&GameClock::new(opponent))).unwrap();
+            assert_eq!(found, expected, "{control:?} against {opponent:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Cores of games that are played at once: each game's players get cores of their own, the referees share the
 //! rest.
 //!
-//! A process inherits where the thread may run that starts it. So a referee moves to its game's cores, starts
+//! A process inherits the cores of the thread that starts it. So a referee moves to its game's cores, starts
 //! a player, and moves back: the player counts its cores itself and finds those, and no thread of it can slip
 //! past.
 
@@ -11,7 +11,7 @@ use std::io;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cores {
     games: Vec<Vec<usize>>,
-    /// What no game has; all, where games have all.
+    /// The cores that no game has; all cores if games have all.
     referees: Vec<usize>,
 }
 
@@ -28,8 +28,8 @@ pub enum CoresError {
         /// What there is.
         found: usize,
     },
-    /// The system does not say which there are.
-    #[error("the system does not tell the cores: {0}")]
+    /// The system does not list them.
+    #[error("the system does not list its cores: {0}")]
     System(#[from] io::Error),
 }
 
@@ -103,7 +103,7 @@ mod tests {
         thread::spawn(|| {
             let before = available().unwrap();
             let shares = Cores::share(1, 1).unwrap();
-            // The variables by which OpenMP would be told another number.
+            // Variables that would give OpenMP another number.
             let mut nproc = Command::new("nproc");
             nproc.env_remove("OMP_NUM_THREADS").env_remove("OMP_THREAD_LIMIT");
             let counted = shares.start(0, || nproc.output()).unwrap();

@@ -19,13 +19,13 @@ use plyd_core::zobrist::{SplitMix64, mix};
 /// How a game ends that the referee ends as a draw.
 const MAX_MOVES: &str = "max_moves";
 
-/// How a game ends of which both players proved the same end.
+/// How a game ends whose end both players proved alike.
 const ADJUDICATION: &str = "adjudication";
 
 /// A referee with a process of each player, or a connection to it.
 pub(super) struct Referee<'m> {
     contest: &'m Match,
-    /// Which of the games that are played at once this is.
+    /// Its number among the games that are played at once.
     place: usize,
     /// By the player's index in the match.
     seats: Vec<Seat<'m>>,
@@ -35,7 +35,7 @@ pub(super) struct Referee<'m> {
 struct Board {
     /// Who plays: the indexes in the match of p1 and p2.
     players: [usize; 2],
-    /// The only handle of it, so that moves are played in place.
+    /// The only handle to it, so that moves are played in place.
     root: Arc<dyn AnyRoot>,
     start: String,
     chance: SplitMix64,
@@ -64,7 +64,7 @@ impl<'m> Referee<'m> {
         }
     }
 
-    /// Tells a player that a game begins; `seed` draws the player's own choices.
+    /// Starts a game with a player; `seed` draws the player's own choices.
     ///
     /// # Errors
     /// How the player failed.
@@ -173,8 +173,8 @@ impl<'m> Referee<'m> {
 }
 
 impl Board {
-    /// Asks for a move and plays it. `stood_still` tells for how long the machine did between two instants,
-    /// where that is watched.
+    /// Asks for a move and plays it. `stood_still` returns for how long the machine did between two
+    /// instants, if that is watched.
     ///
     /// # Errors
     /// What is wrong with the answer, or that there is none.
@@ -184,11 +184,11 @@ impl Board {
         seat: &mut Seat<'_>,
         stood_still: impl FnOnce(Instant, Instant) -> Option<Duration>,
     ) -> Result<(), Fault> {
-        // The start is always told: rules may draw it, and not all draw alike.
+        // The start is always sent: rules may draw it, and not all draw alike.
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
         let allowed = own.allowed();
-        let reply = seat.choose(position, own.told(opponent), allowed.unwrap_or_default())?;
+        let reply = seat.choose(position, own.to_wire(opponent), allowed.unwrap_or_default())?;
         let clock = &mut self.clocks[side(player)];
         let still = || stood_still(reply.at - reply.time, reply.at);
         let pressed = clock.press_forgiving(reply.time, self.margin, still);

@@ -50,7 +50,7 @@ use game::Referee;
 pub struct Match {
     /// The game.
     pub game: &'static Entry,
-    /// The rules that were given, as the players are told them.
+    /// The rules that were given, as the players receive them.
     pub rules: Settings,
     /// The players.
     pub players: Vec<Player>,
@@ -68,8 +68,8 @@ pub struct Match {
     pub cores: Option<Cores>,
     /// What ends the players' processes if this one is killed; none: they see the end of their input.
     pub reaper: Option<Arc<Reaper>>,
-    /// What tells for how long the machine stood still; an answer that is late by no more is forgiven. None:
-    /// it is not.
+    /// Measures for how long the machine stood still: an answer that is late by no more is forgiven. None:
+    /// no answer is.
     pub stalls: Option<Stalls>,
 }
 
@@ -79,14 +79,14 @@ pub struct Strictness {
     /// How much later than its clock an answer may arrive.
     #[serde(rename = "margin_us", with = "micros")]
     pub margin: Duration,
-    /// How long beyond its clock and the margin an answer is waited for; also the wait for any other answer.
+    /// How long to wait for an answer beyond its clock and the margin, and for any other answer.
     #[serde(rename = "patience_us", with = "micros")]
     pub patience: Duration,
-    /// The moves after the opening at which a game that goes on is a draw.
+    /// The moves after the opening after which an unfinished game is a draw.
     pub max_moves: usize,
     /// Which games end before their rules end them.
     pub adjudication: Adjudication,
-    /// Whether an answer is forgiven that is late by no more than the machine stood still.
+    /// Whether to forgive an answer that is late by no more than the machine stood still.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgives_stalls: bool,
 }
@@ -128,7 +128,7 @@ pub struct StartError {
 }
 
 impl Match {
-    /// Starts each player once, to tell mistakes in its options before a game is lost by them.
+    /// Starts each player once, to report mistakes in its options before they lose a game.
     ///
     /// # Errors
     /// The first player that does not take the game.
@@ -140,7 +140,7 @@ impl Match {
         })
     }
 
-    /// Whether a game that was played before is one of this match.
+    /// Whether a game that was played before belongs to this match.
     ///
     /// # Errors
     /// What does not fit, for people.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use plyd_core::engine::{AnyRoot, ToMove};
 use plyd_core::zobrist::SplitMix64;
 
-/// How often another opening is drawn before one that was seen already is taken.
+/// How often an opening is drawn again before a repeated one is accepted.
 const DRAWS: usize = 64;
 
 /// Why there is no opening.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoOpening {
-    /// Each of the games that were drawn was over before.
+    /// Every drawn opening ended the game too early.
     #[error(
         "no opening of {plies} random plies was found: the games were over before; give fewer --random-plies"
     )]
@@ -26,7 +26,7 @@ pub enum NoOpening {
 }
 
 /// Draws `count` positions, each so many random moves from a start, each move as likely as the others.
-/// `start` gives the start of an opening by its index, drawn from the random numbers where starts are drawn.
+/// `start` gives the start of an opening by its index, drawn from the random numbers if starts are drawn.
 /// No game is over there and a player is to move; positions differ, until 64 draws have found no new one.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub fn openings<E: ToString>(
 ) -> Result<Vec<Arc<dyn AnyRoot>>, NoOpening> {
     let mut random = SplitMix64::new(seed);
     let mut seen = HashSet::new();
-    // Once nothing new was found there is little hope for the next one.
+    // Once no new opening was found, later ones have little hope.
     let mut exhausted = false;
     (0..count)
         .map(|index| {
@@ -93,7 +93,7 @@ pub fn drawn(probabilities: &[u32], random: &mut SplitMix64) -> Option<usize> {
     drawn_at(probabilities, random.below(1_000_000) as u32)
 }
 
-/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one where they end before
+/// The outcome at this place, in ppm, of all outcomes laid side by side; the last one if they end before
 /// it.
 fn drawn_at(probabilities: &[u32], mut place: u32) -> Option<usize> {
     let found = probabilities.iter().position(|&ppm| {

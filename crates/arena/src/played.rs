@@ -13,7 +13,7 @@ pub struct PlayedGame {
     /// referee's draw), or a fault.
     #[serde(flatten)]
     pub record: Record,
-    /// Counts the games of the match from 1; 2n - 1 and 2n have the same opening.
+    /// The game's number in the match, from 1; 2n - 1 and 2n have the same opening.
     pub number: usize,
     /// The seed of the match.
     pub seed: Seed,
@@ -45,7 +45,7 @@ pub struct Entrant {
     pub index: usize,
     /// Its name.
     pub name: String,
-    /// What tells its program from another build of it, where it is a program.
+    /// What distinguishes its program from another build of it, if it is a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
 }
@@ -57,21 +57,21 @@ pub struct Answered {
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
     pub time_us: u64,
-    /// The time from receiving the `go` to deciding, in microseconds, as the player tells it: what it does
-    /// not explain of `time_us` was spent on the way.
+    /// The time from receiving the `go` to deciding, in microseconds, as the player reports it: the rest
+    /// of `time_us` was spent on the way.
     pub own_us: u64,
     /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each
     /// move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_us: Option<u64>,
-    /// By how much the answer was late, in microseconds, where that was forgiven because the machine stood
+    /// By how much the answer was late, in microseconds, if that was forgiven because the machine stood
     /// still for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgiven_us: Option<u64>,
     /// The score that the player announced for its move, from its own view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
-    /// The name under which the player's log tells why its search broke, if it says that it did.
+    /// The name under which the player's log explains why its search broke, if it reports that it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incident: Option<String>,
 }
@@ -93,7 +93,7 @@ pub struct Contradiction {
     pub player: Player,
     /// The index of the answer that announced it.
     pub answer: usize,
-    /// What was announced and what came of it.
+    /// What was announced and what happened instead.
     pub message: String,
 }
 

@@ -14,9 +14,9 @@ pub struct Player {
     pub address: Address,
     /// The token that a server wants, if it wants one.
     pub token: Option<String>,
-    /// What tells its program from another build of it; none where that cannot be told.
+    /// What distinguishes its program from another build of it; none if that is not known.
     pub build: Option<String>,
-    /// Its options, as `newgame` tells them.
+    /// Its options, as `newgame` sends them.
     pub options: Settings,
     /// Its clock.
     pub time: TimeControl,

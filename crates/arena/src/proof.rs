@@ -1,4 +1,4 @@
-//! Announced proofs: against what came of them, and where both players announce the same.
+//! Announced proofs: compared with the outcome of the game, and with each other.
 //!
 //! Only what the announcing player could have kept counts: a proven loss that the opponent lets slip is no
 //! contradiction, nor is a game that the player forfeits.
@@ -26,7 +26,7 @@ pub(super) struct Agreed {
 }
 
 /// What both players proved with their latest answers, if that is the same. One player's word is not enough:
-/// it may be wrong, and which player is better is what the match is to find out.
+/// it may be wrong, and the match is to find out which player is better.
 pub(super) fn agreed(answers: &[Answered]) -> Option<Agreed> {
     let latest = |player| answers.iter().rev().find(|answered| answered.player == player);
     let proven = proven(latest(Player::P1)?)?;
@@ -112,7 +112,7 @@ mod tests {
         answered(Player::P1, score)
     }
 
-    /// Player 1 announces, then three moves of no account follow.
+    /// Player 1 announces, then three arbitrary moves follow.
     fn game(announced: &Answered) -> Vec<Answered> {
         let silent = |player| answered(player, None);
         vec![announced.clone(), silent(Player::P2), silent(Player::P1), silent(Player::P2)]
@@ -156,23 +156,23 @@ mod tests {
         use Bound::{Exact, Lower, Upper};
         use Player::{P1, P2};
         use ProofOutcome::{Draw, Loss, Win};
-        let told = |player, bound, outcome| Answered { player, ..announced(bound, outcome, None, None) };
+        let proves = |player, bound, outcome| Answered { player, ..announced(bound, outcome, None, None) };
         let silent = |player| answered(player, None);
         for (answers, expected) in [
             (vec![], None),
-            (vec![told(P1, Exact, Win)], None),
-            (vec![told(P1, Exact, Win), silent(P2)], None),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Loss)], Some(Some(P1))),
-            (vec![told(P1, Lower, Win), told(P2, Upper, Loss)], Some(Some(P1))),
-            (vec![told(P1, Upper, Win), told(P2, Exact, Loss)], None),
-            (vec![told(P1, Exact, Win), told(P2, Lower, Loss)], None),
-            (vec![told(P1, Exact, Loss), told(P2, Exact, Win)], Some(Some(P2))),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Win)], None),
-            (vec![told(P1, Exact, Draw), told(P2, Exact, Draw)], Some(None)),
-            (vec![told(P1, Exact, Draw), told(P2, Lower, Draw)], None),
-            (vec![told(P1, Exact, Draw), told(P2, Exact, Loss)], None),
-            (vec![told(P1, Exact, Win), told(P2, Exact, Loss), silent(P1)], None),
-            (vec![silent(P2), told(P2, Exact, Loss), told(P1, Exact, Win)], Some(Some(P1))),
+            (vec![proves(P1, Exact, Win)], None),
+            (vec![proves(P1, Exact, Win), silent(P2)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Loss)], Some(Some(P1))),
+            (vec![proves(P1, Lower, Win), proves(P2, Upper, Loss)], Some(Some(P1))),
+            (vec![proves(P1, Upper, Win), proves(P2, Exact, Loss)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Lower, Loss)], None),
+            (vec![proves(P1, Exact, Loss), proves(P2, Exact, Win)], Some(Some(P2))),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Win)], None),
+            (vec![proves(P1, Exact, Draw), proves(P2, Exact, Draw)], Some(None)),
+            (vec![proves(P1, Exact, Draw), proves(P2, Lower, Draw)], None),
+            (vec![proves(P1, Exact, Draw), proves(P2, Exact, Loss)], None),
+            (vec![proves(P1, Exact, Win), proves(P2, Exact, Loss), silent(P1)], None),
+            (vec![silent(P2), proves(P2, Exact, Loss), proves(P1, Exact, Win)], Some(Some(P1))),
         ] {
             assert_eq!(agreed(&answers).map(|agreed| agreed.winner), expected, "{answers:?}");
         }

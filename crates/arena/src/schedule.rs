@@ -23,7 +23,7 @@ pub struct Schedule {
 /// A game of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fixture {
-    /// Counts the games of the match from 0; 2n and 2n + 1 are a pair.
+    /// The game's number in the match, from 0; 2n and 2n + 1 are a pair.
     pub number: usize,
     /// The round, which is also the index of its opening.
     pub round: usize,
@@ -64,7 +64,7 @@ impl Schedule {
         2 * self.rounds * self.pairings.len()
     }
 
-    /// The game of that number; none where the schedule ends before.
+    /// The game of that number; none if the schedule ends before.
     #[must_use]
     pub fn fixture(&self, number: usize) -> Option<Fixture> {
         if number >= self.games() {

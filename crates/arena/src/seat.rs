@@ -1,8 +1,8 @@
 //! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by
 //! the referee's clock, and ended as soon as it fails.
 //!
-//! What is waited for is bounded, whatever the player does: writing to one that does not read, reading from
-//! one that writes without end, and the farewell to one that does not leave.
+//! Every wait is bounded, whatever the player does: writing to one that does not read, reading from one that
+//! writes without end, and the farewell to one that does not leave.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ use plyd_protocol::client::{Client, ClientError, LineError, Received, Retry, is_
 /// The one session that a player's process holds.
 const SESSION: &str = "match";
 
-/// How long a process that closed its output may take to end, so that its exit code can be told; also after
-/// the farewell at the end of the match, before it is killed.
+/// How long a process that closed its output may take to end, so that its exit code can be reported; also
+/// after the farewell at the end of the match, before it is killed.
 const EXIT: Duration = Duration::from_secs(1);
 
 /// Longer than any game.
@@ -30,7 +30,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 32);
 pub(super) struct Seat<'m> {
     contest: &'m Match,
     player: &'m Player,
-    /// Which of the games that are played at once this is.
+    /// Its number among the games that are played at once.
     place: usize,
     client: Option<Client>,
 }
@@ -70,10 +70,10 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// All kinds, in the order in which they are told.
+    /// All kinds, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Silence, Self::Protocol];
 
-    /// The kind as records tell it.
+    /// The kind as records name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl<'m> Seat<'m> {
         Self { contest, player, place, client: None }
     }
 
-    /// Begins a game, with nothing left of the game before; starts the process, or connects, where that is
+    /// Begins a game, with nothing left of the game before; starts the process, or connects, if that is
     /// not done.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl<'m> Seat<'m> {
     }
 
     /// Sends a command and waits for its final message, for the time that its clock leaves and then as long
-    /// as the match is patient; tells when the last byte left.
+    /// as the match is patient. Also returns when the last byte left.
     fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
         let strictness = self.contest.strictness;
         let patience = allowed.saturating_add(strictness.margin).saturating_add(strictness.patience);
@@ -258,7 +258,7 @@ fn hello(token: Option<String>) -> Command {
     })
 }
 
-/// Sends a command and waits for its final message; tells when the last byte left.
+/// Sends a command and waits for its final message. Also returns when the last byte left.
 fn exchange(client: &mut Client, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
     let (id, sent) = client.request(command).map_err(|error| broken(client, error))?;
     let answer = wait_final(client, &id, sent.checked_add(patience).unwrap_or(sent + FOREVER))?;
@@ -280,8 +280,8 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
                     return Err(Fault::new(FaultKind::Protocol, message));
                 }
             },
-            // A chatty player is silent too: the deadline ends the wait even where there is always a line to
-            // read.
+            // A chatty player can be silent, too: the deadline ends the wait even if there is always
+            // a line to read.
             _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
             _ => (),
         }

@@ -1,5 +1,5 @@
-//! What the machine holds back from everybody: on each core a thread sleeps half a millisecond at a time, at
-//! what times it should have been awake and was not. A player that is late by less than that was not slow: it
+//! Times at which the machine stood still: on each core a thread sleeps half a millisecond at a time and
+//! notes when it should have been awake and was not. A player that is late by less than that was not slow: it
 //! did not run.
 //!
 //! It is the control beside which the project measures its own latencies, kept by the referee for a whole
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 use super::cores;
 
-/// How long a watch sleeps: what a stall may be longer than it is seen to be.
+/// How long a watch sleeps: a stall may be longer than measured by as much.
 const NAP: Duration = Duration::from_micros(500);
 
-/// What is no stall yet: a busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a
+/// The shortest stall. A busy thread keeps its core for the rest of a time slice, 3 ms on Linux, and a
 /// player's own thread must not excuse it.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// The stalls that a watch remembers; answers are asked about as soon as they arrive.
+/// How many stalls a watch remembers; each answer is checked as soon as it arrives.
 const REMEMBERED: usize = 1000;
 
 /// Watches on all cores on which the referee may run; they end when this is dropped.
@@ -28,7 +28,7 @@ const REMEMBERED: usize = 1000;
 pub struct Stalls {
     watches: Vec<Arc<Watch>>,
     threads: Vec<JoinHandle<()>>,
-    /// That the watches shall end.
+    /// Whether the watches are to end.
     ended: Arc<AtomicBool>,
 }
 
@@ -52,7 +52,7 @@ struct Seen {
 type Span = (Instant, Instant);
 
 impl Stalls {
-    /// Begins to watch the cores on which this thread may run; all as one where the system does not tell
+    /// Begins to watch the cores on which this thread may run; all as one if the system does not list
     /// them.
     #[must_use]
     pub fn watch() -> Self {
@@ -117,7 +117,7 @@ impl Watch {
         }
     }
 
-    /// The stalls, with the one that lasts at this instant: whoever asks may be the first who runs again.
+    /// The stalls, with the one that lasts at this instant: the caller may be the first thread to run again.
     fn seen_until(&self, now: Instant) -> Vec<Span> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let lasting = (now.saturating_duration_since(seen.due) >= SLICE).then_some((seen.due, now));

@@ -1,4 +1,4 @@
-//! What a match comes to: points by pairs, and how each player conducted itself.
+//! The result of a match: points by pairs, and each player's conduct.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,7 +21,7 @@ pub struct Summary {
     pub longest: Option<usize>,
     /// The games by how they ended.
     pub endings: BTreeMap<String, u64>,
-    /// What each two players who meet made of it, in the order of the schedule.
+    /// The result of each pairing, in the order of the schedule.
     pub meetings: Vec<Meeting>,
     /// How each player conducted itself.
     pub players: Vec<Conduct>,
@@ -36,7 +36,7 @@ pub struct Summary {
 /// The games of two players, from the first one's view.
 #[derive(Clone, Debug, Serialize)]
 pub struct Meeting {
-    /// Who meets, and their pairs by points; a game whose other one goes on is a single one.
+    /// Who meets, and their pairs by points; a game whose partner is unfinished is a single one.
     #[serde(flatten)]
     pub pairing: Pairing,
     /// Games that the first of them won.

@@ -53,11 +53,11 @@ pub struct Games {
     pub evaluator: String,
     /// Random moves with which games begin.
     pub random_plies: u16,
-    /// Moves after which a game that goes on is a draw.
+    /// Moves after which an unfinished game is a draw.
     pub max_moves: u32,
     /// The seed.
     pub seed: Seed,
-    /// What tells the program from another build of it, where that can be told.
+    /// What distinguishes the program from another build of it, if that is known.
     pub build: Option<String>,
 }
 

@@ -32,7 +32,7 @@ use super::{output, parse, reaper, write_json};
 use html::Gallery;
 use report::Report;
 
-/// Games of a pairing where nothing else is said.
+/// Games of a pairing by default.
 const GAMES: u32 = 100;
 
 /// The most games of a match that ends when a hypothesis is accepted.
@@ -41,7 +41,7 @@ const GAMES_SPRT: u32 = 10_000;
 /// What an interrupt does.
 const PLAYED_OUT: &str = "the games at the board are played to their end; interrupt again to leave them";
 
-/// Random moves of an opening where nothing else says how games begin.
+/// Random moves of an opening if nothing else says how games begin.
 const RANDOM_PLIES: u16 = 2;
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ ws=HOST:PORT (WebSocket) and unix=PATH are servers that run already; token_file=
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
 #[command(mut_arg("game", |game| game.required(false).required_unless_present("preset")))]
 pub(super) struct Args {
-    /// Play the matches of a published report again, and tell its figures beside ours
+    /// Play the matches of a published report again, and print its figures beside ours
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
     #[arg(conflicts_with_all = presets::FIXED)]
     preset: Option<String>,
@@ -77,7 +77,7 @@ pub(super) struct Args {
     /// The first player meets each other one; without this, each meets each
     #[arg(long)]
     gauntlet: bool,
-    /// Each player meets the next one, and ratings are told from the first one's
+    /// Each player meets the next one, and ratings count from the first one's
     #[arg(long, conflicts_with = "gauntlet")]
     ladder: bool,
     /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
@@ -107,16 +107,16 @@ pub(super) struct Args {
     /// apart
     #[arg(long)]
     forgive_stalls: bool,
-    /// How long beyond its time and the margin an answer is waited for
+    /// How long to wait for an answer beyond its time and the margin
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
     patience: Duration,
-    /// The moves after which a game that goes on is a draw
+    /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
     /// Keep games that are played at once on cores of their own, as many for each as a player has threads
     #[arg(long)]
     pin: bool,
-    /// End games early: where the latest answers of both players announce the same proven end
+    /// End a game early once the latest answers of both players announce the same proven end
     #[arg(long, value_name = "HOW")]
     adjudicate: Option<Adjudicate>,
     /// Append a record of each game to this file, a line of JSON each; games of this match that it has
@@ -203,7 +203,7 @@ struct Totals {
     sprt: Option<Sprt>,
     /// What the test said when it was decided; games that ended later do not change it.
     decided: Option<Assessment>,
-    /// What a page needs of the games, where one is written.
+    /// What a page needs of the games, if one is written.
     gallery: Option<Gallery>,
 }
 
@@ -229,7 +229,7 @@ impl Totals {
         }
     }
 
-    /// What the test says, where one is made.
+    /// What the test says, if one is made.
     fn assessment(&self) -> Option<Assessment> {
         let now = || Some(self.sprt?.assess(&self.summary.meetings[0].pairing.pairs));
         self.decided.or_else(now)
@@ -283,7 +283,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
     let cores = args.pin.then(|| cores(args.concurrency.into(), &players)).flatten();
     Ok(Match {
         game,
-        rules: position.told_rules()?,
+        rules: position.rule_settings()?,
         players,
         openings: drawn(args, schedule.rounds())?,
         schedule,
@@ -307,7 +307,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
 /// The openings of so many rounds.
 fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let (position, Seed(seed)) = (args.position()?, &args.seed);
-    // Mistakes in the arguments are told as such, not as a start that cannot be drawn.
+    // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
     position.open()?;
     let plies = args.random_plies.unwrap_or(if args.openings.is_some() { 0 } else { RANDOM_PLIES });
     let openings = match &args.openings {
@@ -324,7 +324,7 @@ fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     openings.map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Cores for games that are played at once; without enough of them the system decides, which is told.
+/// Cores for games that are played at once. If there are too few, the system decides, and stderr says so.
 fn cores(games: usize, players: &[arena::Player]) -> Option<Cores> {
     let threads = |player: &arena::Player| match player.options.get("threads") {
         Some(Setting::Int(threads)) => usize::try_from(*threads).unwrap_or(1).max(1),

@@ -15,7 +15,7 @@ use crate::game::Rules;
 
 use crate::cli::failure::Failure;
 
-/// A record of a game; one that a match wrote tells how much of it was the opening.
+/// A record of a game; one that a match wrote says how much of it was the opening.
 #[derive(Deserialize)]
 struct Game {
     #[serde(flatten)]

@@ -26,11 +26,11 @@ pub(super) fn player(entry: &Entry, text: &str) -> Result<Player, Failure> {
     read(entry, text).map_err(|message| Failure::Usage(format!("--player {text}: {message}")))
 }
 
-/// A player for each value where an option is written as `NAME=A..B`, from A to B; the text itself where none
+/// A player for each value if an option is written as `NAME=A..B`, from A to B; the text itself if none
 /// is.
 pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let parts: Vec<&str> = text.split(',').collect();
-    // Of the settings that a range may stand for none has two dots in its value, but programs and hosts do.
+    // No setting that takes a range has two dots in its value, but programs and hosts do.
     let range = |part: &str| {
         let (name, values) = part.split_once('=')?;
         let (first, last) =
@@ -115,14 +115,14 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     })
 }
 
-/// What tells a program from another build of it. None for a server, and for a program that is looked for on
-/// the path.
+/// What distinguishes a program from another build of it. None for a server, and for a program that is
+/// found on the path.
 fn build(address: &Address) -> Option<String> {
     let Address::Program(program) = address else { return None };
     build::of(program.path.as_ref())
 }
 
-/// Takes what can be given only once; `names` tells the settings that give it.
+/// Takes what can be given only once; `names` lists the settings that give it.
 fn set<T>(place: &mut Option<T>, value: T, names: &str) -> Result<(), String> {
     match place.replace(value) {
         None => Ok(()),
@@ -150,7 +150,7 @@ fn count(text: &str, most: u64) -> Result<u64, String> {
 }
 
 fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, String> {
-    let options = position::told_options(entry, given);
+    let options = position::option_settings(entry, given);
     settings::check_options(entry, &bridge::given(&options)).map_err(|fault| match fault.place {
         Place::Option(name) => format!("`{name}`: {}", fault.message),
         _ => fault.message,
@@ -158,11 +158,11 @@ fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, St
     Ok(options)
 }
 
-/// What our game does not have has the type that it looks like.
+/// A setting that our game does not have gets the type that it looks like.
 fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
     let known = |name: &str| COMMON.iter().chain(entry.options).any(|spec| spec.name == name);
     let (known, unknown): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| known(name));
-    let mut options = position::told_options(entry, &known);
+    let mut options = position::option_settings(entry, &known);
     for (name, text) in unknown {
         let int = text.parse().ok().map(Setting::Int);
         let value = int.or_else(|| text.parse().ok().map(Setting::Bool));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_before_a_game_is_played() {
+    fn mistakes_are_reported_before_a_game_is_played() {
         for (text, word) in [
             ("", "a name"),
             ("expert", "`player`"),

@@ -1,4 +1,4 @@
-//! What a match comes to: the running score in a line, and the tables or the JSON at its end.
+//! The result of a match: the running score in a line, and the tables or the JSON at its end.
 
 use std::io::Write;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) struct Report<'m> {
     players: Vec<&'m str>,
     /// The players' share of the points and their difference, in the order of the summary's meetings.
     scores: Vec<Strength>,
-    /// The players by strength, where more than two play.
+    /// The players by strength, if more than two play.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratings: Option<Vec<Rating>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub(super) enum Ended {
     Played,
     /// The test accepted a hypothesis.
     Decided,
-    /// It was interrupted, and can be gone on with.
+    /// It was interrupted, and can be resumed.
     Interrupted,
 }
 

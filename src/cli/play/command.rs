@@ -1,7 +1,7 @@
 //! What a player can say: the commands with their words and help, in one table, and the way back from a
 //! mistake.
 //!
-//! Knows no game: what is no command may be a move, which the rules decide.
+//! Knows no game: a line that is no command may be a move, which the rules decide.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) enum Command {
     History,
     Undo(usize),
     Redo(usize),
-    /// So many plies on, or back where negative.
+    /// This many plies on, or back if negative.
     Step(i64),
     Ply(usize),
     Replay,
@@ -50,10 +50,10 @@ pub(super) enum Command {
     Quit,
 }
 
-/// How the board is told.
+/// How the board is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Once more, as it is told now.
+    /// Once more, as it is shown now.
     Again,
     /// As a picture, from now on.
     Picture,
@@ -72,12 +72,12 @@ pub(super) struct Spec {
     read: fn(&str) -> Result<Command, String>,
 }
 
-/// All commands, in the order in which help tells them.
+/// All commands, in the order in which help lists them.
 pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "help",
         takes: "[COMMAND]",
-        about: "what can be said here, or one command in full",
+        about: "the commands, or one of them in full",
         example: "help undo",
         read: |rest| Ok(Command::Help((!rest.is_empty()).then(|| rest.to_owned()))),
     },
@@ -317,7 +317,7 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec {
         name: "quit",
         takes: "",
-        about: "leave; what takes the game up again is told",
+        about: "leave; prints the command that takes the game up again",
         example: "quit",
         read: |rest| bare(rest, Command::Quit),
     },
@@ -328,11 +328,11 @@ pub(super) const COMMANDS: &[Spec] = &[
 pub(super) enum NoCommand {
     /// Its first word names none.
     Unknown,
-    /// It names one and is wrong: what to say instead.
+    /// It names a command and is wrong: what to write instead.
     Wrong(String),
 }
 
-/// Reads a line. A beginning of a name that only one command has is enough.
+/// Reads a line. A beginning that is unique to one command is enough.
 ///
 /// # Errors
 /// [`NoCommand`]; a line of blanks is unknown.
@@ -383,7 +383,7 @@ fn bare(rest: &str, command: Command) -> Result<Command, String> {
     if rest.is_empty() { Ok(command) } else { Err(format!("takes nothing, but `{rest}` was given")) }
 }
 
-/// A count from 1 on; `absent` where none is given.
+/// A count from 1 on; `absent` if none is given.
 fn count(rest: &str, absent: usize) -> Result<usize, String> {
     match rest {
         "" => Ok(absent),

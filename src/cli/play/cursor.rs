@@ -1,6 +1,6 @@
 //! Cells and moves: which cell a move is written with, so that cells can be chosen instead of typed.
 //!
-//! What is known of a game here is how its moves look beside the labels of its board.
+//! Knows of a game only how its moves look beside the labels of its board.
 
 use plyd_protocol::{Board, Cell, Side};
 
@@ -20,7 +20,7 @@ pub(super) enum Naming {
 }
 
 impl Naming {
-    /// The way in which all these moves begin with a cell; none where there is no such way.
+    /// The way in which all these moves begin with a cell; none if there is no such way.
     pub(super) fn of(board: &Board, moves: &[String]) -> Option<Self> {
         let grid = &board.grid;
         let ways: &[Self] = if grid.row_labels == grid.col_labels {
@@ -49,7 +49,7 @@ impl Naming {
     }
 }
 
-/// A cell's name where no move tells how cells are written.
+/// A cell's name; `naming` is none if no move shows how cells are written.
 pub(super) fn name(board: &Board, naming: Option<Naming>, cell: Cell) -> String {
     let same = board.grid.row_labels == board.grid.col_labels;
     naming.unwrap_or(if same { Naming::RowCommaCol } else { Naming::ColRow }).name(board, cell)

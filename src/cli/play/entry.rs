@@ -67,7 +67,7 @@ impl Entry {
         self.recalled = None;
     }
 
-    /// Goes so many characters on, or back where negative.
+    /// Goes this many characters on, or back if negative.
     pub(super) fn go(&mut self, by: isize) {
         self.at = self.at.saturating_add_signed(by).min(self.text.len());
     }

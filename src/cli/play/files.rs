@@ -1,4 +1,4 @@
-//! Games in files: saved, loaded, and told as a command that takes them up again.
+//! Games in files: saved, loaded, and printed as a command that takes them up again.
 
 use std::path::Path;
 
@@ -63,16 +63,16 @@ impl Table {
 
 /// The game as it would be saved: without what was taken back.
 pub(super) fn game(table: &Table) -> Game {
-    told(table, table.history.kept())
+    record(table, table.history.kept())
 }
 
 /// The game with what was taken back.
 pub(super) fn whole_game(table: &Table) -> Game {
-    told(table, table.history.plies())
+    record(table, table.history.plies())
 }
 
-fn told(table: &Table, plies: &[Ply]) -> Game {
-    let (moves, opening, answers) = history::told(plies);
+fn record(table: &Table, plies: &[Ply]) -> Game {
+    let (moves, opening, answers) = history::record(plies);
     let name = |index: usize| Entrant { index, name: table.seats[index].name(&table.common), build: None };
     let at_end = plies.len() == table.history.at();
     Game {
@@ -133,7 +133,7 @@ pub(super) fn load(table: &mut Table, file: &str, number: Option<usize>) {
     }
 }
 
-/// Takes up a game from a file, and tells what it is; `how` is how a number is given.
+/// Takes up a game from a file, and reports what it is; `how` is how a number is given.
 ///
 /// # Errors
 /// A sentence for people; the game before goes on.
@@ -173,7 +173,7 @@ pub(super) fn try_load(
     Ok(())
 }
 
-/// What is wrong with a record, by the place in the question that its parts were put into.
+/// What is wrong with a record, by the place of the request that its parts were put into.
 fn misfit(refusal: &Refusal) -> String {
     let pointer = refusal.pointer();
     let place = match pointer.strip_prefix("/position/moves/").and_then(|index| index.parse::<usize>().ok()) {
@@ -185,7 +185,7 @@ fn misfit(refusal: &Refusal) -> String {
     format!("{place} cannot be: {refusal}")
 }
 
-/// The command that takes the game up where it stands, to be pasted into a shell.
+/// The command that takes up the game at its present position, to be pasted into a shell.
 pub(super) fn resume(table: &Table) -> String {
     let mut line = format!("plyd play {} --seed {:x}", table.entry.name, table.seed);
     for (index, usual) in [Seat::Me, Seat::engine()].iter().enumerate() {

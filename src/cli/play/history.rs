@@ -1,4 +1,4 @@
-//! The game as it was played: its plies with their answers, and the place in it that is looked at.
+//! The game as it was played: its plies with their answers, and the place in it that is shown.
 //!
 //! Does no I/O and knows no rules: which plies are legal, a server says before they are put here.
 
@@ -32,7 +32,7 @@ pub(super) struct History {
     plies: Vec<Ply>,
     /// How many of the plies lead to the position that is shown.
     at: usize,
-    /// Whether the place is only looked at: nothing behind it is taken back yet.
+    /// Whether the place is only shown: nothing behind it is taken back yet.
     pub(super) looking: bool,
     /// A game that was lost by more than the rules.
     pub(super) forfeit: Option<Forfeit>,
@@ -94,7 +94,7 @@ impl History {
         self.at = ply.min(self.plies.len());
     }
 
-    /// Goes back by a move, with the chance that followed it; tells whether there was one.
+    /// Goes back by a move, with the chance that followed it; returns whether there was one.
     pub(super) fn back(&mut self) -> bool {
         while self.at > 0 {
             self.at -= 1;
@@ -105,7 +105,7 @@ impl History {
         false
     }
 
-    /// Goes on by a move, with the chance that followed it; tells whether there was one.
+    /// Goes on by a move, with the chance that followed it; returns whether there was one.
     pub(super) fn forward(&mut self) -> bool {
         let before = self.at;
         while self.at < self.plies.len() && (self.at == before || self.plies[self.at].is_chance()) {
@@ -138,8 +138,8 @@ pub(super) fn plies(moves: Vec<String>, opening: usize, answers: Vec<Answered>) 
     plies.collect()
 }
 
-/// The fields of a record that tell the plies: moves, how many of them are the opening, and the answers.
-pub(super) fn told(plies: &[Ply]) -> (Vec<String>, usize, Vec<Answered>) {
+/// The fields of a record that hold the plies: moves, how many of them are the opening, and the answers.
+pub(super) fn record(plies: &[Ply]) -> (Vec<String>, usize, Vec<Answered>) {
     let moves = plies.iter().map(|ply| ply.text.clone()).collect();
     // Behind the last move that nobody answered for, each move has its answer.
     let unanswered = plies.iter().rposition(|ply| ply.answer.is_none() && !ply.is_chance());
@@ -227,15 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn records_tell_what_was_played_and_are_read_back() {
+    fn records_hold_what_was_played_and_are_read_back() {
         for (moves, opening) in [("a ~1 b c", 0), ("a b", 2), ("a ~1 b", 2), ("~1 a", 1)] {
             let history = game(moves);
             let mut kept = history.kept().to_vec();
             for ply in &mut kept[..opening] {
                 ply.answer = None;
             }
-            let (texts, told_opening, answers) = told(&kept);
-            assert_eq!(plies(texts, told_opening, answers), kept, "{moves}");
+            let (texts, opening_plies, answers) = record(&kept);
+            assert_eq!(plies(texts, opening_plies, answers), kept, "{moves}");
         }
         let unfit = plies(vec!["a".into(), "b".into()], 0, vec![answer(Player::P1, 1).unwrap()]);
         assert!(unfit.iter().all(|ply| ply.answer.is_none()));

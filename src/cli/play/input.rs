@@ -21,7 +21,7 @@ const AHEAD: usize = 64;
 /// The longest line that is taken, in bytes: far longer than any move or position.
 const LONGEST: usize = 1 << 16;
 
-/// How long the rest of a key's bytes is waited for; an Escape that stands alone is a key.
+/// How long to wait for the rest of a key's bytes; an Escape that stands alone is a key.
 const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
 
 /// What came in.
@@ -38,7 +38,7 @@ pub(super) enum Input {
 /// A signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Signal {
-    /// Ctrl-C, where the terminal makes a signal of it.
+    /// Ctrl-C, if the terminal makes a signal of it.
     Interrupt,
     /// The process is to end, or its terminal is gone.
     End,
@@ -72,7 +72,7 @@ impl Inputs {
         let bell = Bell { sender: input_sender, ring };
         thread::Builder::new().name("input".into()).spawn(move || {
             read(&bell);
-            bell.tell(Input::End);
+            bell.send(Input::End);
         })?;
         Ok(Self { input, signals, wake })
     }
@@ -90,14 +90,14 @@ impl Inputs {
             Err(error) => return Err(error.into()),
         }
         if !streams[0].revents().is_empty() {
-            // One byte for each thing that was told; what is not taken now wakes again, for nothing.
+            // One byte for each thing that was sent; a byte left unread only wakes once more, for nothing.
             let _some = (&self.wake).read(&mut [0; AHEAD])?;
         }
         Ok(())
     }
 }
 
-/// Tells something and wakes who sleeps.
+/// Sends something and wakes the thread that waits for it.
 struct Bell<T> {
     sender: SyncSender<T>,
     ring: PipeWriter,
@@ -105,7 +105,7 @@ struct Bell<T> {
 
 impl<T> Bell<T> {
     /// False if nobody listens any more.
-    fn tell(&self, what: T) -> bool {
+    fn send(&self, what: T) -> bool {
         self.sender.send(what).is_ok() && (&self.ring).write_all(&[0]).is_ok()
     }
 }
@@ -128,7 +128,7 @@ fn listen_to_signals(bell: Bell<Signal>) -> io::Result<()> {
                     _ = window.recv() => Signal::Redraw,
                 }
             });
-            if !bell.tell(signal) {
+            if !bell.send(signal) {
                 return;
             }
         }
@@ -145,14 +145,14 @@ fn read_lines(bell: &Bell<Input>) {
         match read {
             Ok(0) | Err(_) => return,
             Ok(_) if !whole => {
-                if !skip_line(&mut stdin) || !bell.tell(Input::Unreadable) {
+                if !skip_line(&mut stdin) || !bell.send(Input::Unreadable) {
                     return;
                 }
             }
             Ok(_) => {
                 let line =
                     String::from_utf8(bytes).map(|line| line.trim_end_matches(['\r', '\n']).to_owned());
-                if !bell.tell(line.map_or(Input::Unreadable, Input::Line)) {
+                if !bell.send(line.map_or(Input::Unreadable, Input::Line)) {
                     return;
                 }
             }
@@ -196,7 +196,7 @@ fn read_keys(bell: &Bell<Input>) {
             }
         };
         for key in found {
-            if !bell.tell(Input::Key(key)) {
+            if !bell.send(Input::Key(key)) {
                 return;
             }
         }

@@ -2,7 +2,7 @@
 //! else.
 //!
 //! The game is not kept here: each question carries its position, so that a connection that is lost is
-//! replaced and the game goes on. Sessions hold what players learn, and are opened again where that is
+//! replaced and the game goes on. Sessions hold what players learn, and are opened again if that is
 //! needed.
 
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ use plyd_protocol::{
 
 /// The longest wait for an answer that needs no search.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest wait before an overloaded server is asked again; past it the person decides.
+/// The longest wait before an overloaded server is asked again; after that the person decides.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest wait for a server's greeting, until which nothing is shown.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may tell
-/// any number.
+/// The most rows or columns of a board that is drawn, and the most characters in a cell: a server may
+/// send any number.
 const LARGEST: u32 = 256;
 const WIDEST: usize = 32;
 
@@ -39,17 +39,17 @@ pub(super) enum Place {
     Tcp { address: String, token: Option<String>, token_file: Option<PathBuf> },
 }
 
-/// A connection, made where none is and made again where it broke.
+/// A connection, made when it is first needed and again after it broke.
 pub(super) struct Link {
     place: Place,
     client: Option<Client>,
     /// The open sessions and what opened them.
     sessions: BTreeMap<&'static str, NewGame>,
-    /// The search whose answer is awaited.
+    /// The search whose answer is pending.
     search: Option<String>,
     /// What it was asked, and when.
     asked: Option<(Go, Retry)>,
-    /// The search is asked for again then, if nobody stops it before.
+    /// When the search is requested again, if nobody stops it before.
     again: Option<Again>,
 }
 
@@ -62,7 +62,7 @@ struct Again {
     stopped: bool,
 }
 
-/// What the engine says about the search that is awaited.
+/// News from the engine about the pending search.
 #[derive(Debug)]
 pub(super) enum Said {
     /// It found something better.
@@ -79,7 +79,7 @@ pub(super) enum Said {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The server says why, and where in the request.
-    #[error("{}", told(.0))]
+    #[error("{}", error_text(.0))]
     Error(Box<ErrorMessage>),
     /// The server cannot be asked.
     #[error("the engine cannot be reached: {0}")]
@@ -90,7 +90,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The place in the request that is to blame; empty where none is.
+    /// The place in the request that is to blame; empty if none is.
     pub(super) fn pointer(&self) -> &str {
         match self {
             Self::Error(error) => error.pointer.as_deref().unwrap_or_default(),
@@ -100,7 +100,7 @@ impl Refusal {
 }
 
 /// The message, behind the name of the setting that it is about.
-fn told(error: &ErrorMessage) -> String {
+fn error_text(error: &ErrorMessage) -> String {
     let pointer = error.pointer.as_deref().unwrap_or_default();
     let setting = ["/options/", "/rules/"].iter().find_map(|parent| pointer.strip_prefix(parent));
     setting.map_or_else(|| error.message.clone(), |name| format!("`{name}`: {}", error.message))
@@ -126,7 +126,7 @@ impl Link {
         &self.place
     }
 
-    /// Where the engine's lines come from, to be waited for beside other things.
+    /// The source of the engine's lines, to be polled beside other inputs.
     pub(super) fn input(&self) -> Option<BorrowedFd<'_>> {
         self.client.as_ref().map(Client::input)
     }
@@ -155,7 +155,7 @@ impl Link {
         }
     }
 
-    /// Sees to it that the session of that name is open for this game with these options. One that is open
+    /// Makes sure that the session of that name is open for this game with these options. One that is open
     /// for another is begun anew.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Link {
         self.sessions.clear();
     }
 
-    /// Begins a search, of which [`Link::said`] tells; one that ran is given up.
+    /// Begins a search, whose news [`Link::said`] returns; one that ran is given up.
     ///
     /// # Errors
     /// There is no server.
@@ -201,14 +201,14 @@ impl Link {
     }
 
     fn end(&mut self, discard: bool) {
-        // What is refused from now on is not asked for again.
+        // A request that is refused from now on is not sent again.
         self.asked = None;
         if let Some(again) = &mut self.again {
             again.stopped = true;
         }
         if let (Some(id), Some(client)) = (&self.search, &mut self.client) {
             let stop = Stop { target: StopTarget::Go(id.clone()), discard };
-            // A connection that is gone is found out when it is read.
+            // A lost connection shows when it is read.
             let _gone = client.request(Command::Stop(stop));
         }
     }
@@ -291,7 +291,7 @@ impl Link {
         Ok(())
     }
 
-    /// Asks what needs no search. A connection that turns out to be gone is made again, once.
+    /// Sends a request that needs no search. A lost connection is made again, once.
     fn ask(&mut self, command: &Command) -> Result<ResultBody, Refusal> {
         let was_there = self.client.is_some();
         match self.try_ask(command) {

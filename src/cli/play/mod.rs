@@ -1,7 +1,7 @@
 //! `plyd play`: a game in the terminal, against the engine, between two people, or to watch and to analyse.
 //!
 //! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows
-//! neither. In reading order: `command` is what can be said, `history` the game with its plies, `seats` who
+//! neither. In reading order: `command` has the commands, `history` the game with its plies, `seats` who
 //! plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and `files` what is
 //! done there; `input` and `keys` are what comes in, `plain` and `screen` the two ways to show it.
 
@@ -54,7 +54,7 @@ Examples:
   plyd play l-game --load game.jsonl          go on with a game that was saved
   plyd play isolation --connect tcp=127.0.0.1:7117
 
-In the game `help` lists what can be said: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
+In the game `help` lists the commands: moves, undo, redo, hint, analyse, swap, level, save, load, replay, view \
 and more. Lines come from a pipe as well as from a keyboard: each waits until what the one before began is done. \
 NO_COLOR is respected.")]
 pub(super) struct Args {
@@ -72,7 +72,7 @@ pub(super) struct Args {
     /// Options of the engine's players, such as eval=mobility,threads=2; `plyd describe GAME` lists them
     #[arg(long = "option", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse::assignment)]
     options: Vec<(String, String)>,
-    /// How long the engine thinks about a move where there is no clock
+    /// How long the engine thinks about a move if there is no clock
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse::duration)]
     time: Duration,
     /// A clock for both sides: tc=5m+3s, delay=5m+3s, bank=10s+5m or time=30s
@@ -84,7 +84,7 @@ pub(super) struct Args {
     /// Go on with a game that `save` or `plyd arena --record` wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "moves", "rules"])]
     load: Option<PathBuf>,
-    /// The game of that number, where the file has several
+    /// The number of the game, if the file has several
     #[arg(long = "game", id = "number", value_name = "N", requires = "load")]
     number: Option<usize>,
     /// Ask a server that runs already, at tcp=HOST:PORT, instead of starting an engine
@@ -114,15 +114,15 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let colours = if io::stdout().is_terminal() { Colours::of_terminal() } else { Colours::Never };
     if is_terminal && !args.plain && colours != Colours::Never {
         let mut inputs = Inputs::keys()?;
-        table.say("`help` or F1 tells what can be said here");
+        table.say("`help` or F1 lists the commands");
         run_with(&mut screen::Screen::new(&mut *out, colours)?, &mut table, &mut inputs)?;
-        // The screen is gone, and with it how the game stands.
+        // The screen is gone, and with it the state of the game.
         writeln!(out, "{}", table.status().plain())?;
     } else {
         let mut inputs = Inputs::lines()?;
         let interactive = io::stdin().is_terminal();
         if interactive {
-            table.say("`help` tells what can be said here");
+            table.say("`help` lists the commands");
         }
         run_with(&mut plain::Plain::new(&mut *out, colours, interactive), &mut table, &mut inputs)?;
         if interactive {
@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     farewell(&table, out)
 }
 
-/// Lays the table: the game, who plays, and the way to the engine.
+/// Sets up the table: the game, who plays, and the link to the engine.
 fn lay(args: &Args) -> Result<Table, Failure> {
     let entry = args.position.entry()?;
     let seat = |flag: &str, who: &str| {
@@ -159,7 +159,7 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);
     let mut table =
         Table::new(entry, Link::new(place), [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?], seed);
-    table.common = position::told_options(entry, &options);
+    table.common = position::option_settings(entry, &options);
     table.think = args.time;
     table.control = args.clock.unwrap_or_default();
     if let Some(path) = &args.load {
@@ -171,14 +171,14 @@ fn lay(args: &Args) -> Result<Table, Failure> {
         }
     } else {
         let (start, moves) = args.position.placed();
-        table.open_game(entry, args.position.told_rules()?, start, moves).map_err(refused)?;
+        table.open_game(entry, args.position.rule_settings()?, start, moves).map_err(refused)?;
     }
     for (player, flag, who) in [(Player::P1, "--p1", &args.p1), (Player::P2, "--p2", &args.p2)] {
         if let Err(refusal) = table.try_seat(player) {
             return Err(refused_seat(&table.seats[seats::index(player)], flag, who, refusal));
         }
     }
-    table.tell_seats();
+    table.show_seats();
     table.advance();
     Ok(table)
 }
@@ -196,7 +196,7 @@ fn refused_seat(seat: &Seat, flag: &str, who: &str, refusal: Refusal) -> Failure
     }
 }
 
-/// A refusal of what the arguments ask for.
+/// The server's refusal of the arguments.
 fn refused(refusal: Refusal) -> Failure {
     match &refusal {
         Refusal::Error(error) => Failure::refused(error.code, refusal.pointer(), &error.message),
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_are_told_as_people_read_them() {
+    fn clocks_are_shown_as_people_read_them() {
         for (ms, text) in
             [(0, "0.0"), (9_940, "9.9"), (10_000, "0:10"), (300_000, "5:00"), (3_723_000, "1:02:03")]
         {

@@ -15,7 +15,7 @@ use super::suggest;
 use super::table::{Table, side_name};
 use super::thinking::Purpose;
 
-/// How many moves are named where many could be.
+/// How many moves are named at most.
 const NAMED: usize = 12;
 
 impl Table {
@@ -40,7 +40,7 @@ impl Table {
         }
     }
 
-    /// What Ctrl-C asks for: the end of a search, and the second time the end of all.
+    /// Handles Ctrl-C: the first ends a search, the second the program.
     pub(super) fn interrupt(&mut self) {
         if self.warned {
             self.leaving = true;
@@ -53,9 +53,8 @@ impl Table {
                 self.link.stop();
                 self.say("stopped; Ctrl-C again leaves");
             }
-            None => {
-                self.say("Ctrl-C again leaves, and tells how to take the game up again; `save FILE` keeps it")
-            }
+            None => self
+                .say("Ctrl-C again leaves, and prints how to take the game up again; `save FILE` keeps it"),
         }
     }
 
@@ -67,7 +66,7 @@ impl Table {
                 Some(help) => self.page("help", styled::lines(&help)),
                 None => self.alarm(&format!("there is no command `{word}`; `help` lists all")),
             },
-            Command::Moves(beginning) => self.tell_moves(&beginning),
+            Command::Moves(beginning) => self.show_moves(&beginning),
             Command::Board(shape) => {
                 self.in_words = match shape {
                     Shape::Again => self.in_words,
@@ -80,7 +79,7 @@ impl Table {
                 let text = self.here.text.clone();
                 self.say(text);
             }
-            Command::Rules => self.tell_rules(),
+            Command::Rules => self.show_rules(),
             Command::History => {
                 let game = files::game(self);
                 let lines = styled::lines(&format!("{}\n{}", game.heading(), game.moves()));
@@ -131,7 +130,7 @@ impl Table {
             Command::Swap => {
                 self.give_up();
                 self.seats.swap(0, 1);
-                self.tell_seats();
+                self.show_seats();
                 self.resume();
             }
             Command::Watch => {
@@ -140,7 +139,7 @@ impl Table {
                         *seat = Seat::engine();
                     }
                 }
-                self.tell_seats();
+                self.show_seats();
                 self.resume();
             }
             Command::Level(level) => self.set(&[("level".to_owned(), level.to_string())]),
@@ -223,7 +222,7 @@ impl Table {
         self.page("help", lines);
     }
 
-    fn tell_moves(&mut self, beginning: &str) {
+    fn show_moves(&mut self, beginning: &str) {
         let found = suggest::beginning(beginning, &self.here.legal);
         if found.is_empty() {
             let message = match self.mover() {
@@ -238,7 +237,7 @@ impl Table {
         self.page("moves", vec![Text::new(&count, Tone::Strong), line]);
     }
 
-    fn tell_rules(&mut self) {
+    fn show_rules(&mut self) {
         let mut lines = vec![
             Text::new(self.entry.about, Tone::Strong),
             Text::from(format!("A move: {}", self.entry.move_grammar)),
@@ -263,7 +262,7 @@ impl Table {
         picture::words(board, |cell| cursor::name(board, naming, cell))
     }
 
-    /// Takes back moves: so many, or with 0 up to the last one of the person.
+    /// Takes back this many moves, or with 0 up to the person's last one.
     fn undo(&mut self, count: usize) {
         self.travel(count, -1);
     }
@@ -350,21 +349,21 @@ impl Table {
             }
         }
         self.seats[side] = seat;
-        self.tell_seats();
+        self.show_seats();
         self.resume();
     }
 
     /// Sets options of the engine's players, if they take them.
     fn set(&mut self, given: &[(String, String)]) {
         self.give_up();
-        let options = position::told_options(self.entry, given);
+        let options = position::option_settings(self.entry, given);
         let common = Settings(self.common.0.clone().into_iter().chain(options.0).collect());
         let former = std::mem::replace(&mut self.common, common);
         let engines: Vec<Player> = [Player::P1, Player::P2]
             .into_iter()
             .filter(|player| !self.seats[seats::index(*player)].is_me())
             .collect();
-        // Without an engine at the table, a session that nobody uses tells whether there are such options.
+        // Without an engine at the table, a session that nobody uses shows whether the options exist.
         let sessions = if engines.is_empty() { vec![Player::P1] } else { engines };
         for player in sessions {
             let options = self.seats[seats::index(player)].options(&self.common);
@@ -374,16 +373,16 @@ impl Table {
                 return self.resume();
             }
         }
-        self.tell_seats();
+        self.show_seats();
         self.resume();
     }
 
-    pub(super) fn tell_seats(&mut self) {
+    pub(super) fn show_seats(&mut self) {
         let text = format!("{}, {}", self.named(Player::P1), self.named(Player::P2));
         self.say(text);
     }
 
-    /// Lets whoever is to move go on, after something else than the position changed.
+    /// Lets the side to move go on after a change other than of the position.
     fn resume(&mut self) {
         if !self.history.looking {
             self.paused = false;
@@ -394,7 +393,7 @@ impl Table {
     fn new_game(&mut self, given: &[(String, String)]) {
         let mut rules = self.given.clone();
         if !given.is_empty() {
-            rules = position::told_rules(self.entry, given);
+            rules = position::rule_settings(self.entry, given);
         }
         let former = self.seed;
         self.seed = crate::zobrist::mix(former.wrapping_add(1));

@@ -14,11 +14,11 @@ use super::thinking::Purpose;
 pub(super) struct Plain<W> {
     out: W,
     colours: Colours,
-    /// Somebody types: lines are asked for, and taken while the engine thinks.
+    /// A person types: the program prompts for lines, and takes them while the engine thinks.
     interactive: bool,
     /// The line asks for something already.
     prompted: bool,
-    /// The input is over; what runs comes to its end.
+    /// The input is over; what still runs is finished first.
     ended: bool,
 }
 

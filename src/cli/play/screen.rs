@@ -1,7 +1,7 @@
 //! The full screen: the board with a cell to choose, what the engine thinks, what was said, and a line to
 //! write.
 //!
-//! Every line is made anew and only those that changed are written, so that a slow line carries little.
+//! Every line is made anew, but only changed ones are written, so that little goes over a slow connection.
 
 use std::io::{self, Write};
 
@@ -18,12 +18,12 @@ use super::keys::Key;
 use super::suggest;
 use super::table::{Note, Table, side_name};
 use super::terminal::Terminal;
-use super::thinking::{Purpose, line_told};
+use super::thinking::{Purpose, line_text};
 
 /// How many lines of what was said are kept.
 const KEPT: usize = 300;
 
-/// The least width beside the board that is worth filling.
+/// The least width beside the board that is worth using.
 const PANEL: usize = 30;
 
 const PROMPT: &str = "> ";
@@ -135,7 +135,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Chooses the next cell in a direction, or plays the direction where that is a move.
+    /// Chooses the next cell in a direction, or plays the direction if that is a move.
     fn go(&mut self, table: &mut Table, seen: Side) {
         let side = table.view.direction(seen);
         if let Some(mv) = cursor::direction(&table.here.legal, side) {
@@ -183,7 +183,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Completes the line as far as what can be meant agrees, and tells the ways to go on.
+    /// Completes the line as far as all its completions agree, and lists the ways to go on.
     fn complete(&mut self, table: &mut Table) {
         let line = self.entry.text();
         if line.trim().is_empty() {
@@ -367,7 +367,7 @@ fn panel(table: &Table, width: usize) -> Vec<Text> {
         let head = format!("{what} {}: {nodes} nodes", side_name(by));
         lines.push(Text::new(&head, picture::tone(Some(by))));
         for line in &search.lines {
-            lines.push(Text::from(line_told(line, false)).cut(width));
+            lines.push(Text::from(line_text(line, false)).cut(width));
         }
         lines.push(Text::default());
     }

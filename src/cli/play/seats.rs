@@ -17,7 +17,7 @@ pub(super) enum Seat {
 }
 
 impl Seat {
-    /// The engine as it is without being told otherwise.
+    /// The engine with its default options.
     pub(super) fn engine() -> Self {
         Self::Engine(Settings::new())
     }
@@ -45,7 +45,7 @@ impl Seat {
                 }
             }
         }
-        Ok(Self::Engine(position::told_options(entry, &given)))
+        Ok(Self::Engine(position::option_settings(entry, &given)))
     }
 
     /// Whether the person plays.
@@ -93,17 +93,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn players_are_read_and_told_alike() {
+    fn players_are_read_and_named_alike() {
         let entry = position::game("isolation").unwrap();
         let level = Settings::from_iter([("level", 3)]);
-        for (read, told) in [
+        for (read, named) in [
             ("me", "me"),
             ("You", "me"),
             ("default", "default,level=3"),
             ("minimax, depth=2", "minimax,depth=2,level=3"),
             ("eval=mobility,level=5", "default,eval=mobility,level=5"),
         ] {
-            assert_eq!(Seat::read(entry, read).unwrap().name(&level), told, "{read}");
+            assert_eq!(Seat::read(entry, read).unwrap().name(&level), named, "{read}");
         }
         for text in ["", ",", "default,,", "default,fast"] {
             assert!(Seat::read(entry, text).unwrap_err().contains("minimax,depth=3"), "{text}");

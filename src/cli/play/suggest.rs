@@ -1,4 +1,4 @@
-//! What was probably meant: moves and commands near to what was written.
+//! Suggestions: moves and commands near to what was written.
 
 /// What is compared: without regard to case, and with one way to part words.
 pub(super) fn normal(text: &str) -> String {
@@ -9,7 +9,7 @@ pub(super) fn normal(text: &str) -> String {
 
 /// The move that a line writes, in the rules' own spelling.
 pub(super) fn exact<'a>(line: &str, moves: &'a [String]) -> Option<&'a str> {
-    // Case may tell moves apart: the very text comes first.
+    // Moves may differ in case alone: the very text comes first.
     let trimmed = line.trim();
     let same = moves.iter().find(|mv| *mv == trimmed);
     same.or_else(|| moves.iter().find(|mv| normal(mv) == normal(line))).map(String::as_str)
@@ -50,7 +50,7 @@ pub(super) fn nearest<'a>(line: &str, texts: impl IntoIterator<Item = &'a str>, 
     near.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The characters that carry meaning; long lines are cut, as they are near to nothing.
+/// The characters that carry meaning; long lines are cut, because they are near to nothing.
 fn bare(text: &str) -> Vec<char> {
     normal(text).chars().filter(|c| c.is_alphanumeric()).take(64).collect()
 }

@@ -1,4 +1,4 @@
-//! The table at which a game is played: who is to move, what is asked of the engine, and what became of it.
+//! The table at which a game is played: who is to move, what the engine is asked, and the result.
 //!
 //! Knows neither keys nor screens. It takes commands (see `orders`) and what the engine says (see
 //! `thinking`), and leaves behind notes, which the plain lines and the full screen show each in their way.
@@ -21,10 +21,10 @@ use super::seats::{self, Seat};
 use super::thinking::{Purpose, Search};
 use super::view::View;
 
-/// How much later than its clock the engine's answer may arrive: what lies between the clock and the engine.
+/// How much later than its clock the engine's answer may arrive: the way between clock and engine takes time.
 const MARGIN: Duration = Duration::from_millis(50);
 
-/// How long the engine thinks where nothing else is said: the default of `--time`.
+/// How long the engine thinks by default: the value of `--time`.
 pub(super) const THINK: Duration = Duration::from_secs(1);
 
 /// What is known of the position that is shown.
@@ -40,14 +40,14 @@ pub(super) struct Situation {
     pub(super) last: Vec<Cell>,
 }
 
-/// Something to tell.
+/// Something to show.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
     /// A line.
     Say(Text),
-    /// The top line of a search, again and again; only where nothing else shows the search.
+    /// The top line of a search, again and again; only if nothing else shows the search.
     Progress(Text),
-    /// More than a line or two, asked for.
+    /// More than a line or two, on request.
     Page { title: String, lines: Vec<Text> },
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Table {
     pub(super) seats: [Seat; 2],
     /// Options of all players of the engine.
     pub(super) common: Settings,
-    /// How long the engine thinks where there is no clock.
+    /// How long the engine thinks if there is no clock.
     pub(super) think: Duration,
     /// The clock of both sides.
     pub(super) control: TimeControl,
@@ -73,9 +73,9 @@ pub(super) struct Table {
     /// The rules as they were given, for another game.
     pub(super) given: Settings,
     pub(super) view: View,
-    /// The board is told in words.
+    /// The board is shown in words.
     pub(super) in_words: bool,
-    /// How many lines an analysis tells.
+    /// How many lines an analysis shows.
     pub(super) lines: u32,
     /// Where the game was saved or loaded, if it is alone in its file.
     pub(super) file: Option<PathBuf>,
@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    /// Takes what there is to tell.
+    /// Takes what there is to show.
     pub(super) fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
@@ -193,7 +193,7 @@ impl Table {
         text
     }
 
-    /// What is left on both clocks now; none where there is no clock.
+    /// What is left on both clocks now; none if there is no clock.
     pub(super) fn clocks(&self) -> Option<[Duration; 2]> {
         if self.control == TimeControl::Unlimited {
             return None;
@@ -240,7 +240,7 @@ impl Table {
         Ok(())
     }
 
-    /// As [`Self::refresh`]; what goes wrong is told.
+    /// As [`Self::refresh`]; what goes wrong is shown.
     pub(super) fn refreshed(&mut self) {
         if let Err(refusal) = self.refresh() {
             self.paused = true;
@@ -263,7 +263,7 @@ impl Table {
         refreshed
     }
 
-    /// A move of the person at the keyboard; what is wrong with it is told.
+    /// A move of the person at the keyboard; what is wrong with it is shown.
     pub(super) fn play_mine(&mut self, text: String) {
         if let Err(message) = self.try_mine(text) {
             self.alarm(&message);
@@ -318,10 +318,10 @@ impl Table {
             score: best.and_then(|best| best.lines.first()).and_then(|line| line.score),
             incident: best.and_then(|best| best.incident.clone()),
         };
-        let told = told_move(&self.named(player), &text, time, best);
+        let played = move_text(&self.named(player), &text, time, best);
         self.play(text, Some(answer))?;
-        self.say(Text::new(&told, picture::tone(Some(player))));
-        self.tell_end();
+        self.say(Text::new(&played, picture::tone(Some(player))));
+        self.show_end();
         Ok(())
     }
 
@@ -330,7 +330,7 @@ impl Table {
         let message = format!("{} after the flag fell", words::time(late));
         self.history.forfeit = Some(Forfeit { player, fault: Fault { kind: FaultKind::Late, message } });
         self.board_due = true;
-        self.tell_end();
+        self.show_end();
     }
 
     /// Looks at the clock of the person, whose flag may have fallen.
@@ -345,14 +345,14 @@ impl Table {
         }
     }
 
-    fn tell_end(&mut self) {
+    fn show_end(&mut self) {
         if self.outcome().is_some() {
             let status = self.status();
             self.say(status);
         }
     }
 
-    /// Goes on from the position that is shown: draws what chance decides, and asks the engine where it is to
+    /// Goes on from the position that is shown: draws what chance decides, and asks the engine if it is to
     /// move.
     pub(super) fn advance(&mut self) {
         while self.here.to_move == Some(ToMove::Chance) && self.outcome().is_none() && !self.history.looking {
@@ -383,7 +383,7 @@ impl Table {
         let drawn = drawn.ok_or_else(|| Refusal::Nonsense("chance without outcomes".into()))?;
         self.play(drawn.clone(), None)?;
         self.say(format!("chance: {drawn}"));
-        self.tell_end();
+        self.show_end();
         Ok(())
     }
 
@@ -399,7 +399,7 @@ impl Table {
         self.link.open(session, new_game)
     }
 
-    /// Opens the session of a side's player, so that mistakes in its options are told at once.
+    /// Opens the session of a side's player, so that mistakes in its options show at once.
     ///
     /// # Errors
     /// There is no such player.
@@ -420,7 +420,7 @@ impl Table {
     }
 }
 
-fn told_move(who: &str, text: &str, time: Duration, best: Option<&BestMove>) -> String {
+fn move_text(who: &str, text: &str, time: Duration, best: Option<&BestMove>) -> String {
     let Some(best) = best else {
         return format!("{who} plays {text}");
     };

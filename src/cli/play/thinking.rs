@@ -1,4 +1,4 @@
-//! What the engine is asked for at the table, and what it answers: moves, hints and lines.
+//! Requests to the engine at the table, and its answers: moves, hints and lines.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use super::link::{Refusal, Said};
 use super::seats;
 use super::table::{Note, Table, side_name};
 
-/// How often at most a search tells what it found.
-const TOLD_EVERY_MS: u64 = 100;
+/// How often at most a search reports what it found.
+const REPORT_INTERVAL_MS: u64 = 100;
 
 /// What a search is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,15 +58,15 @@ impl Table {
         let mut go = Go::new(GameRef::Session { session: session.to_owned() }, self.history.position());
         go.info = InfoRequest {
             events: vec![InfoEvent::Best, InfoEvent::Progress],
-            min_interval_ms: TOLD_EVERY_MS,
+            min_interval_ms: REPORT_INTERVAL_MS,
         };
         let per_move =
             |time: Duration| Clock::PerMove { ms: i64::try_from(time.as_millis()).unwrap_or(i64::MAX >> 11) };
         match purpose {
             Purpose::Move(player) => {
                 let [p1, p2] = self.game_clocks();
-                let told = if player == Player::P1 { p1.told(&p2) } else { p2.told(&p1) };
-                go.clock = Some(told.unwrap_or_else(|| per_move(self.think)));
+                let clock = if player == Player::P1 { p1.to_wire(&p2) } else { p2.to_wire(&p1) };
+                go.clock = Some(clock.unwrap_or_else(|| per_move(self.think)));
             }
             Purpose::Hint(_) => go.clock = Some(per_move(time.unwrap_or(self.think))),
             Purpose::Analysis { .. } => {
@@ -106,7 +106,7 @@ impl Table {
                 let is_new = search.lines.first() != info.lines.first() && info.lines[0].score.is_some();
                 (search.lines, search.stats) = (info.lines, info.stats);
                 if is_new && let Purpose::Analysis { .. } = search.purpose {
-                    let line = Text::from(line_told(&search.lines[0], false));
+                    let line = Text::from(line_text(&search.lines[0], false));
                     self.notes.push(Note::Progress(line));
                 }
             }
@@ -149,7 +149,7 @@ impl Table {
             Purpose::Hint(_) => {
                 // A move that is the only one has no score.
                 let scored = best.lines.first().filter(|line| line.score.is_some());
-                let line = scored.map(|line| line_told(line, true)).unwrap_or_default();
+                let line = scored.map(|line| line_text(line, true)).unwrap_or_default();
                 self.say(Text::new(&format!("hint: {}{line}", best.mv), Tone::Strong));
                 self.hint = Some(best.mv.clone());
             }
@@ -163,7 +163,7 @@ impl Table {
                 );
                 self.say(Text::new(&title, Tone::Strong));
                 for line in &best.lines {
-                    self.say(format!("{}. {}", line.rank, line_told(line, false)));
+                    self.say(format!("{}. {}", line.rank, line_text(line, false)));
                 }
             }
         }
@@ -171,7 +171,7 @@ impl Table {
 }
 
 /// A line of a search in words: move, score, and what follows.
-pub(super) fn line_told(line: &Line, of_move: bool) -> String {
+pub(super) fn line_text(line: &Line, of_move: bool) -> String {
     let pv: Vec<&str> = line.pv.iter().map(String::as_str).take(12).collect();
     let score = words::line_score(line);
     if of_move {
@@ -180,7 +180,7 @@ pub(super) fn line_told(line: &Line, of_move: bool) -> String {
     format!("{score}, depth {}: {}", line.depth, pv.join(", "))
 }
 
-/// What an engine is asked for advice with: all that makes it fast, nothing that makes it weak.
+/// The options of an engine that gives advice: all that make it fast, none that make it weak.
 fn strong(common: &Settings) -> Settings {
     let kept = common.0.iter().filter(|(name, _)| ["threads", "hash_mb"].contains(&name.as_str()));
     Settings(kept.map(|(name, value)| (name.clone(), value.clone())).collect())

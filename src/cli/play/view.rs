@@ -102,7 +102,7 @@ impl View {
         seen
     }
 
-    /// What stands out, where it is seen.
+    /// What stands out, at the places where it is seen.
     pub(super) fn emphasis(self, emphasis: &Emphasis, board: &Board) -> Emphasis {
         let size = [board.grid.rows, board.grid.cols];
         let seen = |cells: &[Cell]| cells.iter().map(|cell| self.cell(*cell, size)).collect();

@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// Fields that tell of one run only, or of one release.
+/// Fields that belong to one run only, or to one release.
 const VOLATILE: [&str; 8] = ["seq", "t_us", "timing", "nps", "time_ms", "skipped", "uptime_ms", "version"];
 /// Fields of a `bestmove` that depend on how far the search came.
 const PROGRESS: [&str; 4] = ["move", "ponder", "lines", "stats"];
-/// The reasons of a `bestmove` that time has no part in.
+/// The reasons of a `bestmove` that do not depend on time.
 const REPEATABLE: [&str; 3] = ["proven", "limit", "only_move"];
 
 /// A place where two messages differ.
@@ -52,7 +52,7 @@ pub(super) fn parts(recorded: &Value, received: &Value, timed: bool) -> Vec<Part
     parts
 }
 
-/// Whether the clock or another request ended the search, so that it came as far as it happened to come.
+/// Whether the clock or another request ended the search, so that its depth depends on chance.
 fn is_raced(message: &Value, timed: bool) -> bool {
     let reason = message["reason"].as_str();
     let repeats = reason.is_some_and(|it| REPEATABLE.contains(&it)) && !(timed && reason == Some("limit"));
@@ -115,12 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_further_parts_are_told() {
+    fn missing_and_further_parts_are_listed() {
         let recorded = json!({"a": [1, 2], "b/c": null});
         let received = json!({"a": [1], "d": true});
-        let told: Vec<String> = parts(&recorded, &received, false).iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["  - /a/1 2", "  - /b~1c null", "  + /d true"]);
-        let told = parts(&json!({"a": 1}), &json!({"a": 2}), false)[0].to_string();
-        assert_eq!(told, "  - /a 1\n  + /a 2");
+        let lines: Vec<String> = parts(&recorded, &received, false).iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["  - /a/1 2", "  - /b~1c null", "  + /d true"]);
+        let lines = parts(&json!({"a": 1}), &json!({"a": 2}), false)[0].to_string();
+        assert_eq!(lines, "  - /a 1\n  + /a 2");
     }
 }

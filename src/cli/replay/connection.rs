@@ -17,14 +17,14 @@ pub(super) struct Connection {
     owed: VecDeque<Value>,
     /// Finals that arrived and were not asked for yet.
     arrived: Vec<Value>,
-    /// Nothing more can be learned here: a final is missing.
     /// The searches that a time limits, by id.
     timed: HashSet<String>,
+    /// Nothing more can be learned here: a final is missing.
     broken: bool,
     result: Comparison,
 }
 
-/// What came of a connection.
+/// The result of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     /// Lines sent.
@@ -35,7 +35,7 @@ pub(super) struct Comparison {
     pub differences: Vec<Difference>,
 }
 
-/// Something that is not as it was recorded.
+/// A difference from the recording.
 #[derive(Debug)]
 pub(super) struct Difference {
     /// Which request, by its id or its line.
@@ -188,7 +188,7 @@ impl Connection {
     }
 }
 
-/// The request that a final is about: by its id, or by its line where the id could not be read.
+/// The request that a final is about: by its id, or by its line if the id could not be read.
 fn request(message: &Value) -> String {
     match message["id"].as_str() {
         Some(id) => format!("request `{id}`"),

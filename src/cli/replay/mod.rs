@@ -109,5 +109,5 @@ fn report(connections: BTreeMap<u64, Connection>, out: &mut impl Write) -> Resul
         }
     }
     writeln!(out, "{sent} lines sent, {compared} finals compared, {differing} differences")?;
-    if differing == 0 { Ok(()) } else { Err(Failure::Told) }
+    if differing == 0 { Ok(()) } else { Err(Failure::Reported) }
 }

@@ -48,7 +48,7 @@ struct Written<'a> {
     msg: &'a RawValue,
 }
 
-/// Tells the connections of several runs apart.
+/// Distinguishes the connections of several runs.
 #[derive(Default)]
 struct Connections {
     /// By the number that a run gave it: the number among all, and the last line in and out.
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_in_one_file_are_told_apart() {
+    fn runs_in_one_file_are_distinguished() {
         let line = |dir: &str, conn: u64, line: u64, id: &str| {
             format!(
                 r#"{{"dir":"{dir}","t_us":1,"conn":{conn},"line":{line},"msg":{{"type":"result","id":"{id}"}}}}"#

@@ -1,7 +1,7 @@
 //! What a UGI program sends: a line of words becomes a command.
 //!
-//! Knows no game and no protocol but the words of UGI. What cannot be read is told in a sentence; nothing is
-//! fatal.
+//! Knows no game and no protocol but the words of UGI. What cannot be read is reported in a sentence; nothing
+//! is fatal.
 
 use plyd_protocol::{Clock, Limit, MAX_INT, MAX_MOVES_TO_GO, MAX_SEARCH_DEPTH, Mode, Player, Position, echo};
 
@@ -13,7 +13,7 @@ const BLANK: char = '_';
 pub(super) enum Command<'a> {
     /// Who is there, and what can be set?
     Ugi,
-    /// Tell when all before is done.
+    /// Answer once all before is done.
     IsReady,
     /// Forget the last game.
     NewGame,
@@ -27,13 +27,13 @@ pub(super) enum Command<'a> {
     PonderHit,
     /// End the search.
     Stop,
-    /// Tell of the position.
+    /// Ask about the position.
     Query(Query),
     /// End.
     Quit,
 }
 
-/// A position: the start that the program was told, or a text, and what was played since.
+/// A position: the start that the program was given, or a text, and what was played since.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// The position's text; none: `startpos`.
@@ -156,7 +156,7 @@ impl Search {
                     search.moves.extend(words.by_ref().map(move_from));
                 }
                 "movetime" | "p1time" | "p2time" | "p1inc" | "p2inc" | "movestogo" | "depth" | "nodes" => {
-                    // The next word is left alone where it is no number: it may be a word of its own.
+                    // The next word is left alone if it is no number: it may be a word of its own.
                     let read = words.peek().and_then(|text| number(text));
                     if read.is_some() {
                         words.next();
@@ -195,7 +195,7 @@ impl Search {
         }
     }
 
-    /// The clock of a player who is to move; a time that is told of the opponent alone counts for both.
+    /// The clock of a player who is to move; a time given for the opponent alone counts for both.
     pub(super) fn clock(&self, mover: Player) -> Option<Clock> {
         let (me, opponent) = match mover {
             Player::P1 => (0, 1),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_told_with_a_way_out() {
+    fn nonsense_is_reported_with_a_way_out() {
         for (line, word) in [
             ("", "no such command"),
             ("joho", "`joho`"),

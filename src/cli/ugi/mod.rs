@@ -3,7 +3,7 @@
 //!
 //! A translator in front of a daemon of its own, in the same process: clocks, stops and the promise of a
 //! legal move are the daemon's, and time runs from the arrival of UGI's line. One thread reads commands and
-//! asks (`session`), the other reads the daemon's messages and tells of searches; `running` is what both
+//! asks (`session`), the other reads the daemon's messages and reports searches; `running` is what both
 //! know. `command` and `words` are UGI's two directions.
 
 mod command;
@@ -32,7 +32,7 @@ use session::{Requests, Session, Unanswered};
 /// What one read takes at most.
 const READ_BYTES: usize = 64 << 10;
 
-/// How long a program may leave what it is told unread: it may be stopped for hours, and goes on then.
+/// How long a program may leave its input unread: it may be stopped for hours, and goes on then.
 const STALLED: Duration = Duration::from_secs(1 << 25);
 
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     } else {
         Position::default()
     };
-    let rules = drawn_alike(entry, args.position.told_rules()?);
+    let rules = drawn_alike(entry, args.position.rule_settings()?);
     drop(root);
 
     let limits = Limits {
@@ -143,9 +143,9 @@ fn obey_line(session: &mut Session, event: Event<'_>, arrived_ns: u64) -> Result
     }
 }
 
-/// Reads the daemon's messages to their end: tells of searches, and passes all other answers on.
+/// Reads the daemon's messages to their end: reports searches, and passes all other answers on.
 ///
-/// With it the way for answers ends, so that nobody waits for one.
+/// Its end closes the channel of answers, so that nobody waits for one.
 fn listen(connection: &Connection, running: &Running, answers: Sender<Message>) -> Result<(), Failure> {
     while let Some(lines) = connection.receive() {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -168,7 +168,7 @@ fn listen(connection: &Connection, running: &Running, answers: Sender<Message>) 
 }
 
 /// Writes lines that belong together.
-fn tell(lines: impl IntoIterator<Item = String>) {
+fn print(lines: impl IntoIterator<Item = String>) {
     let mut text: String = lines.into_iter().collect::<Vec<_>>().join("\n");
     if text.is_empty() {
         return;
@@ -184,5 +184,5 @@ fn tell(lines: impl IntoIterator<Item = String>) {
 
 /// Writes a remark for people; it is never an answer.
 fn note(message: &str) {
-    tell([format!("info string {}", message.replace(['\n', '\r'], " "))]);
+    print([format!("info string {}", message.replace(['\n', '\r'], " "))]);
 }

@@ -1,4 +1,4 @@
-//! The search that runs: begun by the commands, told of and ended by the messages, on two threads.
+//! The search that runs: begun by the commands, reported and ended by the messages, on two threads.
 //!
 //! Each `go` is answered by one `bestmove`, whatever happens to it.
 
@@ -8,7 +8,7 @@ use plyd_protocol::{BestMove, ErrorMessage, Info};
 
 use super::command::move_word;
 use super::words;
-use super::{note, tell};
+use super::{note, print};
 
 /// The move of a position that has none, or that cannot be searched.
 pub(super) const NO_MOVE: &str = "0000";
@@ -17,7 +17,7 @@ pub(super) const NO_MOVE: &str = "0000";
 #[derive(Debug, Default)]
 pub(super) struct Running {
     state: Mutex<State>,
-    /// Tells that a search ended, or that no message can come any more.
+    /// Signals that a search ended, or that no message can come any more.
     changed: Condvar,
 }
 
@@ -44,7 +44,7 @@ impl Running {
         self.lock().search = Some(Search { id, holds, held: None });
     }
 
-    /// The answer may be told; gives the id of the search if it still runs.
+    /// Allows the answer to be printed; returns the id of the search if it still runs.
     pub(super) fn release(&self) -> Option<String> {
         let mut state = self.lock();
         let search = state.search.as_mut()?;
@@ -66,7 +66,7 @@ impl Running {
     /// News of a search.
     pub(super) fn info(&self, info: &Info) {
         if self.is_running(&info.id) {
-            tell(info.lines.iter().map(|line| words::info(line, &info.stats)));
+            print(info.lines.iter().map(|line| words::info(line, &info.stats)));
         }
     }
 
@@ -80,7 +80,7 @@ impl Running {
         }
     }
 
-    /// A search could not begin; tells whether the error was about one.
+    /// A search could not begin; returns whether the error was about one.
     pub(super) fn refused(&self, error: &ErrorMessage) -> bool {
         let state = self.lock();
         let is_meant = state.search.as_ref().is_some_and(|search| error.id.as_ref() == Some(&search.id));
@@ -101,13 +101,12 @@ impl Running {
         self.lock().search.as_ref().is_some_and(|search| search.id == id)
     }
 
-    /// Tells the answer. The lock is held until it is told, so that nothing comes between this and the next
-    /// search.
+    /// Prints the answer. The lock is held until then: nothing comes between this and the next search.
     fn answer(&self, mut state: MutexGuard<'_, State>, best: Option<&BestMove>) {
         let infos =
             best.into_iter().flat_map(|best| best.lines.iter().map(|line| words::info(line, &best.stats)));
         let mv = best.map_or_else(|| NO_MOVE.to_owned(), |best| move_word(&best.mv));
-        tell(infos.chain([format!("bestmove {mv}")]));
+        print(infos.chain([format!("bestmove {mv}")]));
         state.search = None;
         self.changed.notify_all();
     }

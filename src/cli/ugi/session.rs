@@ -1,6 +1,6 @@
 //! The commands of a UGI program, carried out one after the other by requests to the daemon.
 //!
-//! Each request but `go` is waited for, so that the answers come in the order of the questions.
+//! It waits for the answer to each request but `go`, so that answers come in the order of the questions.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -12,7 +12,7 @@ use plyd_protocol::{
 
 use super::command::{Command, Place, Query, Search};
 use super::running::{NO_MOVE, Running};
-use super::{note, tell, words};
+use super::{note, print, words};
 use crate::cli::position;
 use crate::daemon::Connection;
 use crate::engine::Entry;
@@ -123,7 +123,7 @@ impl Session {
         Ok(true)
     }
 
-    /// A line came that cannot be read. It may have told a position, so that none is left.
+    /// A line came that cannot be read. It may have been a position, so that none is left.
     pub(super) fn unread(&mut self, message: &str) {
         self.board = Err(message.to_owned());
         note(&format!("no position: {message}"));
@@ -139,7 +139,7 @@ impl Session {
             Command::Ugi => self.introduce(),
             Command::IsReady => {
                 self.requests.ask(wire::Command::Ping(wire::Ping::default()))?;
-                tell(["readyok".to_owned()]);
+                print(["readyok".to_owned()]);
             }
             Command::NewGame => {
                 self.new_game(self.options.clone())?;
@@ -162,7 +162,7 @@ impl Session {
             "id author the plyd authors".to_owned(),
         ];
         let options = words::options(self.entry, self.threads);
-        tell(about.into_iter().chain(options).chain(["ugiok".to_owned()]));
+        print(about.into_iter().chain(options).chain(["ugiok".to_owned()]));
     }
 
     /// Begins a game anew, with nothing left of the one before.
@@ -195,7 +195,7 @@ impl Session {
         options.0.remove(spec.name);
         if let Some(text) = words::value(spec.kind, value) {
             let given = [(spec.name.to_owned(), text.to_owned())];
-            options.0.extend(position::told_options(self.entry, &given).0);
+            options.0.extend(position::option_settings(self.entry, &given).0);
         }
         self.new_game(options).map_err(|unanswered| match unanswered {
             Unanswered::Refused(message) => Unanswered::Refused(format!("{}: {message}", spec.name)),
@@ -203,8 +203,7 @@ impl Session {
         })
     }
 
-    /// Takes a position. What cannot be played leaves none, rather than the one before: that would be another
-    /// game.
+    /// Takes a position. One that cannot be played leaves none: the one before would be another game.
     fn place(&mut self, place: Place) -> Result<(), Unanswered> {
         let position = place.after(&self.startpos);
         match self.inspect(&position, vec![Want::ToMove, Want::Outcome]) {
@@ -236,7 +235,7 @@ impl Session {
             Ok(board) => board,
             Err(message) => {
                 note(&format!("no position: {message}"));
-                tell([format!("bestmove {NO_MOVE}")]);
+                print([format!("bestmove {NO_MOVE}")]);
                 return Ok(());
             }
         };
@@ -250,7 +249,7 @@ impl Session {
             Ok(next) => next,
             Err(message) => {
                 note(&message);
-                tell([format!("bestmove {NO_MOVE}")]);
+                print([format!("bestmove {NO_MOVE}")]);
                 return Ok(());
             }
         };
@@ -312,7 +311,7 @@ impl Session {
             (Err(_), Query::P1Turn | Query::GameOver) => true.to_string(),
             (Err(_), Query::Result | Query::Fen) => words::result(None).to_owned(),
         };
-        tell([format!("response {answer}")]);
+        print([format!("response {answer}")]);
         Ok(())
     }
 }

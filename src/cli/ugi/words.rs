@@ -9,12 +9,12 @@ use crate::options::COMMON;
 
 /// UGI's name of the option `hash_mb`.
 const HASH: &str = "hash";
-/// The option that tells how many lines a search reports.
+/// The option that sets how many lines a search reports.
 pub(super) const MULTIPV: &str = "multipv";
-/// What a proven win is worth whose distance is not known, in hundredths of the game's unit.
+/// The score of a proven win of unknown distance, in hundredths of the game's unit.
 const WON: i64 = 100_000;
 
-/// The options as `ugi` tells them: those of the game's players, and the number of lines.
+/// The options as `ugi` lists them: those of the game's players, and the number of lines.
 pub(super) fn options(entry: &Entry, threads: usize) -> Vec<String> {
     let mut lines: Vec<String> = COMMON
         .iter()
@@ -66,14 +66,14 @@ fn ugi_name(name: &str) -> &str {
     if name == "hash_mb" { HASH } else { name }
 }
 
-/// The option of that name, in letters of any case; UGI programs are not of one mind about them.
+/// The option of that name, in letters of any case; UGI programs differ in that.
 pub(super) fn option(entry: &'static Entry, name: &str) -> Option<&'static Spec> {
     let is_meant =
         |spec: &&Spec| name.eq_ignore_ascii_case(spec.name) || name.eq_ignore_ascii_case(ugi_name(spec.name));
     COMMON.iter().chain(entry.options).find(is_meant)
 }
 
-/// A value as the engine takes it; none where it stands for "not set".
+/// A value as the engine takes it; none if it stands for "not set".
 pub(super) fn value(kind: Kind, text: &str) -> Option<&str> {
     let is_unset = match kind {
         _ if text.is_empty() || text == "<empty>" => true,

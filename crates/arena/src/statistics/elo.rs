@@ -1,6 +1,6 @@
 //! The logistic curve between a difference in strength and a score.
 
-/// What a difference of 1 in the logarithm of the odds of the points comes to in Elo: 400 / ln 10.
+/// The Elo of a difference of 1 in the logarithm of the odds of the points: 400 / ln 10.
 pub(super) const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// The difference in Elo that makes a player score this share: the inverse of [`expected_score`]. Infinite at

@@ -83,7 +83,7 @@ impl<const N: usize> Distribution<N> {
     }
 
     /// The theta between the two poles with which the sum of p x / (1 + theta x) is 0. The sum falls from
-    /// infinity to minus infinity between them: Newton's method, with bisection where it leaves what is left
+    /// infinity to minus infinity between them: Newton's method, with bisection if it leaves what is left
     /// of the interval.
     fn secular_root(&self, values: &[f64; N], mut low: f64, mut high: f64) -> f64 {
         let mut theta = 0.0;

@@ -4,7 +4,7 @@
 //! Pure arithmetic: it knows neither how games are played nor how its figures are shown.
 //!
 //! The unit is the pair of games of one opening with sides swapped: the two games depend on each other, so
-//! that errors taken from single games (the trinomial model) are wrong, most where openings favour a side.
+//! that errors taken from single games (the trinomial model) are wrong, most if openings favour a side.
 //! The pentanomial model counts pairs by their points 0, 1/2, 1, 3/2, 2; see
 //! <https://www.chessprogramming.org/Match_Statistics> and M. Van den Bergh, "A practical introduction to the
 //! GSPRT" (2019). Games outside of a pair are counted as single ones.

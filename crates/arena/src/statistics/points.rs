@@ -36,8 +36,8 @@ impl Points {
             .then(|| Estimate { value: self.made / games, error: Z_95 * self.variance.sqrt() / games })
     }
 
-    /// The difference in Elo, see [`elo()`]; none where a score is 0 or 1, which no finite difference
-    /// explains, or where the interval reaches there. The error is half the difference of the values at the
+    /// The difference in Elo, see [`elo()`]; none if a score is 0 or 1, which no finite difference
+    /// explains, or if the interval reaches there. The error is half the difference of the values at the
     /// ends of the score's interval.
     #[must_use]
     pub fn elo(&self) -> Option<Estimate> {
@@ -48,7 +48,7 @@ impl Points {
     }
 
     /// The likelihood of superiority: the probability, from 0 to 1, that the player is the stronger one, by
-    /// the normal approximation; none where all results were alike, which says nothing of chance.
+    /// the normal approximation; none if all results were alike, which says nothing about chance.
     #[must_use]
     pub fn superiority(&self) -> Option<f64> {
         let lead = self.made - self.games as f64 / 2.0;

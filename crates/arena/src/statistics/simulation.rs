@@ -1,4 +1,4 @@
-//! Matches between players of known strength, to see whether the figures tell it.
+//! Matches between players of known strength, to see whether the figures find it.
 
 use plyd_core::zobrist::SplitMix64;
 
@@ -11,8 +11,8 @@ pub(super) struct Opponents {
 }
 
 impl Opponents {
-    /// A first player that is `elo` stronger, with this share of draws; who moves first scores `advantage`
-    /// more than the strengths tell, and who moves second as much less.
+    /// A first player that is `elo` stronger, with this share of draws. The side that moves first scores
+    /// `advantage` more than the strengths predict, and the other side as much less.
     ///
     /// # Panics
     /// If the three do not go together.

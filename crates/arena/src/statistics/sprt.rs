@@ -1,5 +1,5 @@
-//! The sequential probability ratio test (Wald 1945): a match that ends as soon as it tells two strengths
-//! apart.
+//! The sequential probability ratio test (Wald 1945): a match that ends as soon as it distinguishes two
+//! strengths.
 //!
 //! The generalised test with the pentanomial model, as fishtest and fastchess have it; the log-likelihood
 //! ratio is the exact one. Sources: M. Van den Bergh, "A practical introduction to the GSPRT" (2019), and the
@@ -28,7 +28,7 @@ pub struct Sprt {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// The difference on the logistic curve, as the Elo of a match is told.
+    /// The difference on the logistic curve, as the Elo of a match is given.
     #[default]
     Logistic,
     /// The lead of the score over 1/2 in standard deviations of a game, 800 / ln 10 to one: the effort of a
@@ -52,7 +52,7 @@ pub struct Assessment {
 /// What follows from a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Verdict {
-    /// The strengths are not told apart yet.
+    /// The strengths are not distinguished yet.
     #[serde(rename = "continue")]
     Continue,
     /// H0 is accepted.

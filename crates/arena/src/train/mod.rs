@@ -1,9 +1,9 @@
-//! Tables of an evaluation, learned from games of a shallow search against itself, in this process.
+//! Learns evaluation tables by self-play of a shallow search (TD learning), in this process.
 //!
 //! The numbers and the games are [`plyd_core::learning`]'s; [`terms`] say what a training is, and its file.
 //! Openings and chance follow from the seed and the number of the game, and games that are played at once are
-//! learned from in their order; so a training that was interrupted goes
-//! on as if it had not been, whatever the number of threads. It reads no clock.
+//! learned from in their order; so an interrupted training resumes as if it had not been, whatever the number
+//! of threads. It reads no clock.
 
 pub mod terms;
 
@@ -32,7 +32,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// No opening, or an evaluator that cannot be trained under these rules.
     pub fn new(terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
-        // Mistakes are told before the first game.
+        // Mistakes are reported before the first game.
         let opening = terms.games.opening(start, 0)?;
         let learner = opening.learner(&terms.games.evaluator)?;
         let weights = Weights::new(learner.len(), learner.most());
@@ -94,9 +94,8 @@ impl<'a> Training<'a> {
         Ok(())
     }
 
-    /// Plays the games that are left, and tells `learned` after each batch how far off the positions' values
-    /// were, as a mean square. Once `halt` is raised no further game begins, and a batch that is not whole is
-    /// forgotten.
+    /// Plays the games that are left, and calls `learned` after each batch with the mean square error of the
+    /// positions' values. Once `halt` is raised no further game begins, and an unfinished batch is dropped.
     ///
     /// # Errors
     /// The first error of `learned`, or that a game could not be played.

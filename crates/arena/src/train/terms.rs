@@ -1,4 +1,4 @@
-//! What a training is: everything on which its result depends, as the file that keeps it tells it.
+//! What a training is: everything on which its result depends, as its file records it.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::trials::Games;
 /// Everything on which the result depends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// The game, where and how games begin and end.
+    /// The game, and how games begin and end.
     #[serde(flatten)]
     pub games: Games,
     /// How many games there are.
@@ -67,7 +67,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Reads a file; none where there is none.
+    /// Reads a file; none if there is none.
     ///
     /// # Errors
     /// It cannot be read, or is no file of a training.

@@ -17,7 +17,7 @@ use plyd_core::zobrist::SplitMix64;
 pub(super) struct Limits {
     /// Nodes of each move.
     pub(super) nodes: u64,
-    /// Moves after which a game that goes on is a draw.
+    /// Moves after which an unfinished game is a draw.
     pub(super) moves: u32,
 }
 

@@ -1,8 +1,9 @@
-//! Better weights for an evaluation: games between settings that differ a little, in this process.
+//! Tunes evaluation weights by self-play (SPSA): games between settings that differ a little, in this
+//! process.
 //!
 //! In reading order: [`spsa`] (the numbers), [`terms`] (what a tuning is, and the lines of its file), `game`.
-//! Which settings meet, their openings and their chance follow from the seed and the games before, so a
-//! tuning that was interrupted goes on as if it had not been, whatever the number of threads. It reads no
+//! Which settings meet, their openings and their chance follow from the seed and the games before, so an
+//! interrupted tuning resumes as if it had not been, whatever the number of threads. It reads no
 //! clock.
 
 mod game;
@@ -45,7 +46,7 @@ impl<'a> Tuning<'a> {
     pub fn new(entry: &'static Entry, terms: Terms, start: &'a Start<'a>) -> Result<Self, TrialError> {
         let spsa = Spsa::new(terms.parameters(), terms.gains(), terms.games.seed.0);
         let tuning = Self { entry, terms, start, spsa, done: 0 };
-        // Mistakes are told before the first game.
+        // Mistakes are reported before the first game.
         let opening = tuning.opening(0)?;
         drop(opening.engine(&tuning.player(&tuning.spsa.values(), 0)?)?);
         Ok(tuning)
@@ -109,7 +110,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// Plays the iterations that are left, and gives each to `finished` with the tuning after it. Once `halt`
-    /// is raised no further move is searched, and an iteration that is not whole is forgotten.
+    /// is raised no further move is searched, and an unfinished iteration is dropped.
     ///
     /// # Errors
     /// The first error of `finished`, or that a game could not be played.

@@ -1,4 +1,4 @@
-//! What a tuning is: everything on which its result depends, as the first line of its file tells it.
+//! What a tuning is: everything on which its result depends, as the first line of its file records it.
 
 use plyd_protocol::{Setting, Settings};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use plyd_core::options::weights::{self, Tunable};
 /// Everything on which the result depends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Terms {
-    /// The game, where and how games begin and end.
+    /// The game, and how games begin and end.
     #[serde(flatten)]
     pub games: Games,
     /// The weights that are tuned.
@@ -120,7 +120,7 @@ impl Terms {
     }
 }
 
-/// The weights of an evaluator with these names as they begin: where `options` say, or at their defaults.
+/// The weights of an evaluator with these names at their start: the values of `options`, or the defaults.
 #[must_use]
 pub fn weights(tunable: &Tunable, is_tuned: impl Fn(&str) -> bool, options: &Settings) -> Vec<Weight> {
     let weight = |spec: &plyd_core::game::Spec| {
@@ -196,15 +196,15 @@ mod tests {
         for tunable in REGISTRY.iter().flat_map(|entry| entry.tunable) {
             let terms = terms(tunable, Settings::new());
             let starts: Vec<i64> = terms.weights.iter().map(|weight| weight.start).collect();
-            let told = |file: &str| -> Vec<String> {
+            let values = |file: &str| -> Vec<String> {
                 file.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
             };
-            assert_eq!(told(&terms.file(tunable, &starts, 40)), told(tunable.file));
+            assert_eq!(values(&terms.file(tunable, &starts, 40)), values(tunable.file));
         }
     }
 
     #[test]
-    fn a_line_reads_as_it_was_written_and_the_command_tells_the_terms() {
+    fn a_line_reads_as_it_was_written_and_the_command_has_the_terms() {
         let tunable = &plyd_games::ijk::ENTRY.tunable[0];
         let terms = terms(tunable, [("lead_full", 7_i64)].into_iter().collect());
         assert_eq!(terms.scheduled(), 40);

@@ -13,7 +13,7 @@ pub(super) fn delta(old: &Value, new: &Value) -> Value {
     changes(old, new).unwrap_or_else(|| Value::Object(Map::new()))
 }
 
-/// The same; none where nothing changes.
+/// The same; none if nothing changes.
 fn changes(old: &Value, new: &Value) -> Option<Value> {
     match (old, new) {
         _ if old == new => None,

@@ -55,7 +55,7 @@ pub(super) struct Gallery {
 }
 
 impl Gallery {
-    /// Takes note of a game. One with a fault takes the place of one without where there are too many.
+    /// Records a game. If there are too many, a game with a fault replaces one without.
     pub(super) fn add(&mut self, game: &PlayedGame) {
         *self.lengths.entry(game.answers.len()).or_default() += 1;
         if self.shown.len() == GAMES {
@@ -85,7 +85,7 @@ impl Gallery {
     }
 }
 
-/// Whether the game says something of a player that its result does not.
+/// Whether the game shows something about a player that its result does not.
 fn is_faulty(game: &PlayedGame) -> bool {
     game.forfeit.is_some() || !game.contradictions.is_empty()
 }

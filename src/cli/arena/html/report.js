@@ -214,8 +214,8 @@ class Viewer {
     }
     const answer = game.answers[this.#ply - 1];
     const end = this.#ply === this.#boards.length - 1 ? game.end : '';
-    const told = answer ? `${answer.player === 'p1' ? game.players[0] : game.players[1]}: ${time(answer.time_us)}${answer.score ? `, ${scoreWords(answer.score)}` : ''}` : '';
-    this.#caption.textContent = [`Ply ${this.#ply} of ${this.#boards.length - 1}.`, told && `${told}.`, end].filter(Boolean).join(' ');
+    const answered = answer ? `${answer.player === 'p1' ? game.players[0] : game.players[1]}: ${time(answer.time_us)}${answer.score ? `, ${scoreWords(answer.score)}` : ''}` : '';
+    this.#caption.textContent = [`Ply ${this.#ply} of ${this.#boards.length - 1}.`, answered && `${answered}.`, end].filter(Boolean).join(' ');
     this.#text.textContent = boardWords(board);
   }
 

@@ -1,4 +1,4 @@
-//! What a report claims of a match, and whether games of ours bear it out.
+//! What a report claims of a match, and whether our games confirm it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,7 +31,7 @@ pub(super) enum Claim {
 pub(super) enum Verdict {
     /// They do.
     Holds,
-    /// They are too few to tell.
+    /// They are too few to decide.
     Open,
     /// They contradict it.
     Differs,
@@ -82,7 +82,7 @@ pub(super) fn score(meeting: &Meeting) -> Option<Estimate> {
     Some(Estimate { error: centre(meeting, ours).error, ..ours })
 }
 
-/// The middle of a score's interval: where all pairs were alike, the share is moved along with its error.
+/// The middle of a score's interval: if all pairs were alike, the share is moved along with its error.
 fn centre(meeting: &Meeting, ours: Estimate) -> Estimate {
     let games = meeting.wins + meeting.draws + meeting.losses;
     if ours.error == 0.0 { adjusted(ours.value, games as f64 / 2.0) } else { ours }

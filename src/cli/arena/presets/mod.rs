@@ -1,4 +1,4 @@
-//! `plyd arena --preset`: the matches that published reports tell of, played again beside their figures.
+//! `plyd arena --preset`: the matches of published reports, played again beside their figures.
 //!
 //! A preset is a text, one a report. `let NAME = TEXT` names a text that `$NAME` stands for; `table TITLE:
 //! ARGUMENTS` begins a table; each further line is a match, `CLAIMS: ARGUMENTS`, with the claims of the
@@ -78,14 +78,14 @@ struct Table {
 /// A match of a report.
 #[derive(Debug)]
 struct Row {
-    /// What tells it from the others of its table.
+    /// What distinguishes it from the others of its table.
     label: String,
     claims: Vec<Claim>,
     /// All its arguments.
     words: Vec<String>,
 }
 
-/// What came of a match.
+/// The result of a match.
 #[derive(Debug, Serialize)]
 struct Found {
     #[serde(rename = "match")]
@@ -105,14 +105,14 @@ struct Found {
     left: u64,
 }
 
-/// A table with what came of its matches.
+/// A table with the results of its matches.
 #[derive(Debug, Serialize)]
 struct Played {
     table: String,
     matches: Vec<Found>,
 }
 
-/// What came of a preset.
+/// The result of a preset.
 #[derive(Debug, Serialize)]
 struct Report<'p> {
     preset: &'p str,
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn mistakes_are_reported_with_their_line() {
         for (text, line, expected) in [
             ("\ntable a b", 2, "a colon is missing"),
             ("table a: l-game\nwon: --games 2", 2, "`won` is no claim"),

@@ -83,7 +83,7 @@ fn likelihood(strengths: &[f64], met: &[Met]) -> f64 {
     let of = |met: &Met| {
         let [first, second] = met.pairing.players;
         let lead = strengths[first] - strengths[second];
-        // ln(1 / (1 + e^-x)), which does not overflow where the lead is large.
+        // ln(1 / (1 + e^-x)), which does not overflow if the lead is large.
         let point = |lead: f64| lead.min(0.0) - (-lead.abs()).exp().ln_1p();
         met.points.made * point(lead) + (met.games() - met.points.made) * point(-lead)
     };

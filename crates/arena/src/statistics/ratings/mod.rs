@@ -8,8 +8,8 @@
 //!
 //! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford,
 //! "Solution of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for
-//! generalized Bradley-Terry models" (2004). The figures are those that Ordo and BayesElo tell of chess
-//! programs.
+//! generalized Bradley-Terry models" (2004). The figures are those that Ordo and BayesElo print for
+//! chess programs.
 
 mod bradley_terry;
 mod groups;

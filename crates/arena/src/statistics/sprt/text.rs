@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use super::{Model, Sprt};
 
-/// The probability of each error where none is given.
+/// The default probability of each error.
 const DEFAULT_ERROR: f64 = 0.05;
 
 impl FromStr for Sprt {
     type Err = String;
 
-    /// Reads `elo0=N,elo1=N` and, where they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and
+    /// Reads `elo0=N,elo1=N` and, if they differ from 0.05, 0.05 and logistic, `alpha=`, `beta=` and
     /// `model=`.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_named() {
         for (text, word) in [
             ("", "give elo0"),
             ("elo0=0", "give elo0"),
@@ -101,8 +101,8 @@ mod tests {
             ("elo0=0,elo1=nan", "between"),
             ("elo0=0,elo1=5,alpha=0.5,beta=0.6", "alpha"),
         ] {
-            let told = text.parse::<Sprt>().unwrap_err();
-            assert!(told.contains(word), "{text}: {told}");
+            let error = text.parse::<Sprt>().unwrap_err();
+            assert!(error.contains(word), "{text}: {error}");
         }
     }
 }
