@@ -162,7 +162,7 @@ impl ErrorCode {
     }
 
     /// Whether the connection closes after an error of this code. (An HTTP request on the raw port is fatal
-    /// too; it is told as a `bad_json` whose message says so.)
+    /// too; it is answered by a `bad_json` whose message says so.)
     #[must_use]
     pub fn fatal(self) -> bool {
         self.class() == ErrorClass::Connection && self != Self::HandshakeRepeated

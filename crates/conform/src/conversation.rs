@@ -95,7 +95,7 @@ impl<'w> Conversation<'w> {
         talk
     }
 
-    /// Sends a request; tells when its last byte was on its way.
+    /// Sends a request; returns when its last byte was sent.
     pub(super) fn send(&mut self, request: &Value) -> Checked<Instant> {
         self.send_line(request.to_string().as_bytes())
     }
@@ -429,7 +429,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Whether the final message only tells when to ask again.
+    /// Whether the final message only says when to ask again.
     fn waits_again(&mut self, message: &Value, at: Instant) -> bool {
         let Some(id) = message["id"].as_str() else { return false };
         if let (Some(search), "overloaded", Some(retry_ms)) = (

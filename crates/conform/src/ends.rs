@@ -224,11 +224,11 @@ fn signalled(trial: &Trial<'_>, signal: Signal) -> Checked {
         like(&talk.last(id)?, &reason("shutdown"))?;
     }
     talk.closed()?;
-    let is_told = talk
+    let is_announced = talk
         .log
         .iter()
         .any(|heard| heard.message["type"] == "notice" && heard.message["kind"] == "going_away");
-    holds(is_told, "a notice `going_away`", || "none".into())?;
+    holds(is_announced, "a notice `going_away`", || "none".into())?;
     talk.exit()
 }
 

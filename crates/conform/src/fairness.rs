@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
         "moves beside the endless searches of another connection come in time, and are searched",
         moves,
     ),
-    Check::new("greedy", "each of many endless searches tells a legal move, and ends by a stop", greedy),
+    Check::new("greedy", "each of many endless searches finds a legal move and ends when stopped", greedy),
     Check::new(
         "overload",
         "of more searches than cores can carry each is answered or `overloaded`, the only one of a connection last",
@@ -215,7 +215,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
     let most = match honest.hello["limits"]["engines"].as_u64() {
         Some(most) if most <= GREEDY => most,
         Some(most) => return Err(Stop::skipped(format!("{most} searches are too many to try"))),
-        None => return Err(Stop::skipped("no limit of searches is told")),
+        None => return Err(Stop::skipped("no limit of searches is announced")),
     };
     let mut greedy = trial.greet()?;
     greedy.retries = false;
@@ -251,8 +251,8 @@ fn ask(talk: &mut Conversation<'_>, name: &str) -> Checked<Vec<Sample>> {
         samples.push(sample);
         let id = format!("{name}-d{round}");
         let request = json!({ "id": id, "cmd": "describe", "what": "game", "game": game["game"] });
-        let (sample, told) = measured(Duration::ZERO, || answer(talk, &request))?;
-        like(&told, &json!({ "type": "result" }))?;
+        let (sample, result) = measured(Duration::ZERO, || answer(talk, &request))?;
+        like(&result, &json!({ "type": "result" }))?;
         samples.push(sample);
         let id = format!("{name}-g{round}");
         talk.send(&go(&id, &game, endless()))?;

@@ -16,10 +16,13 @@ const ECHO: usize = 64;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("messages", "each line out is one message of the five types, and nothing else is written"),
-    Check::watched("errors", "an error tells a line that was sent, a JSON pointer, and `fatal` by its code"),
+    Check::watched(
+        "errors",
+        "an error has the number of a sent line, a JSON pointer, and the `fatal` of its code",
+    ),
     Check::new("line-ends", "a CR before the LF, blanks and tabs around the object are tolerated", line_ends),
     Check::new("blank-lines", "blank lines are ignored, but counted", blank_lines),
-    Check::new("line-numbers", "an error tells its line, bad and long ones counted", line_numbers),
+    Check::new("line-numbers", "an error has its line's number, bad and long lines counted", line_numbers),
     Check::new("parts", "a line that arrives in parts is read whole", parts),
     Check::new("one-write", "lines that arrive together are all read", one_write),
     Check::new("last-line", "the last line needs no LF", last_line),
@@ -53,7 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::refusals("wrong-types", "another JSON type is `wrong_type`"),
     Check::refusals("nulls", "null is `wrong_type`"),
     Check::refusals("bad-words", "a word that is none of those allowed is `bad_enum`"),
-    Check::refusals("first-fault", "of several faults the first by the specification's order is told"),
+    Check::refusals("first-fault", "of several faults the first in the specification's order is reported"),
     Check::new("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
 ];
 

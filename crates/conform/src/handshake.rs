@@ -9,8 +9,8 @@ use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("result", "`hello` tells version, server, features, games and limits", result),
-    Check::new("limits", "the limits that the specification fixes are told", limits),
+    Check::new("result", "`hello` gives version, server, features, games and limits", result),
+    Check::new("limits", "`hello` announces the limits that the specification fixes", limits),
     Check::new("optional", "on standard streams `hello` may be left out or come late", optional),
     Check::new(
         "required",
@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     Check::new("version", "the highest common version is chosen", version),
     Check::new("no-version", "without a common version: `version_unsupported`, and the end", no_version),
-    Check::new("features", "features that are told can be required", features),
+    Check::new("features", "announced features can be required", features),
     Check::new("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
     Check::new("refusal-order", "version is checked before features", refusal_order),
     Check::new(
@@ -64,13 +64,13 @@ fn result(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.open()?;
     let client =
         json!({ "client": { "name": "plyd conform", "version": "1" }, "on_eof": "finish", "require": [] });
-    let told = talk.result(&with(trial.hello(), &client))?;
-    like(&told, &json!({ "of": "hello", "protocol": 1 }))?;
-    text(&told["server"], "name")?;
-    text(&told["server"], "version")?;
-    texts(&told, "features")?;
-    holds(!texts(&told, "games")?.is_empty(), "at least one game", || told.to_string())?;
-    holds(told["limits"].is_object(), "an object `limits`", || told.to_string())
+    let result = talk.result(&with(trial.hello(), &client))?;
+    like(&result, &json!({ "of": "hello", "protocol": 1 }))?;
+    text(&result["server"], "name")?;
+    text(&result["server"], "version")?;
+    texts(&result, "features")?;
+    holds(!texts(&result, "games")?.is_empty(), "at least one game", || result.to_string())?;
+    holds(result["limits"].is_object(), "an object `limits`", || result.to_string())
 }
 
 fn limits(trial: &Trial<'_>) -> Checked {
@@ -235,8 +235,8 @@ fn abuse(trial: &Trial<'_>) -> Checked {
     trial.greet()?.ping()?;
     talk.send_line(b"[]")?;
     talk.closed()?;
-    let told = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
-    holds(told == 1, "a notice `protocol_abuse` before the end", || format!("{told}"))?;
+    let notices = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
+    holds(notices == 1, "a notice `protocol_abuse` before the end", || format!("{notices}"))?;
     let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
     holds(faults == most, format!("an error for each of {most} lines"), || format!("{faults}"))
 }

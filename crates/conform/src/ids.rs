@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::watched("one-final", "each request gets one final message"),
     Check::watched("infos-first", "an `info` comes only before the final message"),
     Check::watched("notices", "a notice about a request comes before its final message"),
-    Check::new("of", "a result tells the command of its request", of),
+    Check::new("of", "a result names the command of its request", of),
     Check::new("shapes", "ids of 1 to 64 of A-Z a-z 0-9 . _ : - are taken", shapes),
     Check::refusals("bad-ids", "another id is `bad_id`, none at all `missing_field`"),
     Check::refusals("names", "sessions and targets have the shape of an id"),
@@ -218,8 +218,8 @@ fn apart(trial: &Trial<'_>) -> Checked {
     talk.result(&set("1", "a", json!({ "seed": "3" })))?;
     talk.result(&set("2", "b", json!({ "seed": "5" })))?;
     for (id, name, seed) in [("3", "a", "3"), ("4", "b", "5")] {
-        let told = talk.result(&set(id, name, json!({})))?;
-        like(&told, &json!({ "options": { "seed": seed } }))?;
+        let result = talk.result(&set(id, name, json!({})))?;
+        like(&result, &json!({ "options": { "seed": seed } }))?;
     }
     talk.send(&go("ga", &session("a"), endless()))?;
     talk.info("ga", "started")?;

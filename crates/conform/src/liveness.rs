@@ -17,7 +17,7 @@ const STALLED: Duration = Duration::from_secs(15);
 pub(super) const CHECKS: &[Check] = &[
     Check::new("questions-while-searching", "no request but a go waits for a search", while_searching),
     Check::new("status", "`status` counts what runs", status),
-    Check::new("load", "`status` tells the time and the load as they are", figures::load),
+    Check::new("load", "`status` reports the true uptime and load", figures::load),
     Check::new("counters", "the counters of `status` count what is done", figures::counters),
     Check::new("garbage", "lines of any bytes end nothing", garbage),
     Check::new("bad-lines", "a thousand bad lines get an error each", bad_lines),
@@ -64,14 +64,14 @@ fn status(trial: &Trial<'_>) -> Checked {
     talk.sessions(&["s"], &game)?;
     talk.send(&go("g", &session("s"), endless()))?;
     talk.info("g", "started")?;
-    let told = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
+    let result = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
     for name in ["searches", "sessions", "threads"] {
-        holds(number(&told, name)? >= 1, format!("at least 1 in `{name}`"), || told.to_string())?;
+        holds(number(&result, name)? >= 1, format!("at least 1 in `{name}`"), || result.to_string())?;
     }
-    number(&told, "hash_bytes")?;
+    number(&result, "hash_bytes")?;
     let later = talk.result(&json!({ "id": "u", "cmd": "status" }))?;
-    let (before, after) = (number(&told, "uptime_ms")?, number(&later, "uptime_ms")?);
-    holds(told["counters"].is_object() && before <= after, "counters, and a time that runs", || {
+    let (before, after) = (number(&result, "uptime_ms")?, number(&later, "uptime_ms")?);
+    holds(result["counters"].is_object() && before <= after, "counters, and a time that runs", || {
         later.to_string()
     })
 }
@@ -180,8 +180,8 @@ fn requests(trial: &Trial<'_>) -> Checked {
     for n in most..most + 50 {
         like(&talk.last(&format!("g{n}"))?, &json!({ "type": "error", "code": "too_many_requests" }))?;
     }
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
-    let targets = list(&told, "targets")?.len();
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let targets = list(&result, "targets")?.len();
     holds(targets == most, format!("{most} searches that end"), || format!("{targets}"))?;
     for n in 0..most {
         like(&talk.last(&format!("g{n}"))?, &json!({ "type": "bestmove", "reason": "stopped" }))?;

@@ -141,8 +141,8 @@ fn large_waiting(trial: &Trial<'_>) -> Checked {
     talk.info("first", "started")?;
     talk.retries = false;
     // What is not read would occupy nothing once it is decoded.
-    let told = talk.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
-    let mv = list(&told, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let result = talk.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
+    let mv = list(&result, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
     let large = json!({ "queue": true, "excludemoves": vec![mv.as_str(); LARGE / (mv.len() + 3)] });
     // Less in all than any server must hold for one connection.
     let ids: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
@@ -166,7 +166,7 @@ fn large_sessions(trial: &Trial<'_>) -> Checked {
     let game = talk.vast_game()?;
     let limits = &talk.hello["limits"];
     let bytes = limits["session_bytes"].as_u64().filter(|_| talk.has("byte_limits"));
-    // More lines than sessions may hold, where that is told.
+    // More lines than sessions may hold, if that limit is announced.
     let count = bytes.map_or(16, |bytes| bytes.min(MOST_ROOM) / LARGE as u64 + 2);
     for n in 0..count.min(number(limits, "sessions")?) {
         let (id, name) = (format!("open{n}"), format!("s{n}"));

@@ -64,8 +64,8 @@ fn seeds(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     for seed in ["0", "f", "5eed", "123456789abcdef0", "ffffffffffffffff"] {
-        let told = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
-        like(&told, &json!({ "seed": seed }))?;
+        let result = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
+        like(&result, &json!({ "seed": seed }))?;
     }
     let mut drawn = Vec::new();
     for index in 0..6 {

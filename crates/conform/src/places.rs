@@ -30,14 +30,14 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("idle", "a connection that is idle for too long closes, and none that searches", idle),
 ];
 
-/// The limits that the server tells; the check is skipped where it does not promise what it is about.
+/// The limits that the server announces; skips the check if the server does not promise what it tests.
 fn limits(trial: &Trial<'_>) -> Checked<Value> {
     trial.needs_socket()?;
     let talk = trial.greet()?;
     if talk.has("byte_limits") {
         Ok(talk.hello["limits"].clone())
     } else {
-        Err(Stop::skipped("limits of connections are not told"))
+        Err(Stop::skipped("limits of connections are not announced"))
     }
 }
 
@@ -61,7 +61,7 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
     }
 }
 
-/// The connection closes, and is told by which limit.
+/// The connection closes, and a message names the limit.
 fn leaves(talk: &mut Conversation<'_>, limit: &str) -> Checked {
     talk.closed()?;
     let last = talk.log.last().map_or(Value::Null, |heard| heard.message.clone());

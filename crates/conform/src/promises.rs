@@ -61,8 +61,8 @@ mod tests {
     fn every_section_of_the_specification_has_promises() {
         let page = include_str!("../../../protocol/README.md");
         let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-        let mut told: Vec<&str> = promises().map(|promise| promise.section).collect();
-        told.dedup();
-        assert_eq!(told, sections);
+        let mut covered: Vec<&str> = promises().map(|promise| promise.section).collect();
+        covered.dedup();
+        assert_eq!(covered, sections);
     }
 }

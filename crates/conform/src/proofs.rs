@@ -54,8 +54,8 @@ fn check_proofs(best: &Value, game: &Value, position: &Value) -> Checked<usize> 
             _ => rank(claim) == rank(&truth),
         };
         holds(is_true, format!("what is true: {truth}"), came)?;
-        if let (Some(told), Some(exact)) = (claim["plies"].as_u64(), truth["plies"].as_u64()) {
-            holds(told == exact, format!("the exact distance {exact}"), came)?;
+        if let (Some(claimed), Some(exact)) = (claim["plies"].as_u64(), truth["plies"].as_u64()) {
+            holds(claimed == exact, format!("the exact distance {exact}"), came)?;
         }
         if let (Some(most), Some(exact)) = (claim["plies_max"].as_u64(), truth["plies"].as_u64()) {
             holds(most >= exact, format!("a bound of the distance {exact}"), came)?;
@@ -113,10 +113,10 @@ pub(super) fn ends(trial: &Trial<'_>) -> Checked {
         // What does not prove it ends by the deadline.
         let fields = with(fields, &json!({ "position": position, "hard_ms": 1500 }));
         let best = talk.best(&go(&id, &game, fields.clone()))?;
-        let is_told = talk.log.iter().any(|heard| {
+        let is_announced = talk.log.iter().any(|heard| {
             heard.message["type"] == "info" && heard.message["id"] == id && is_proven(&heard.message)
         });
-        if is_told || is_proven(&best) {
+        if is_announced || is_proven(&best) {
             like(&best, &json!({ "reason": "proven" })).map_err(|stop| stop.at(&fields.to_string()))?;
             count += 1;
         }

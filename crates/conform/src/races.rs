@@ -79,18 +79,18 @@ fn stop_decides(trial: &Trial<'_>) -> Checked {
             }
             talk.send(&stop(&id))?;
         }
-        let told = talk.last(&format!("stop-{id}"))?;
+        let result = talk.last(&format!("stop-{id}"))?;
         let best = talk.last(&id)?;
         like(&best, &json!({ "type": "bestmove" }))?;
         let is_first = talk.place(&format!("stop-{id}"))? < talk.place(&id)?;
-        let came = || format!("{told} and {best}");
-        match text(&told, "effect")? {
+        let came = || format!("{result} and {best}");
+        match text(&result, "effect")? {
             "stopping" => {
-                let is_stopped = best["reason"] == "stopped" && told["targets"] == json!([id]);
+                let is_stopped = best["reason"] == "stopped" && result["targets"] == json!([id]);
                 holds(is_first && is_stopped, "`stopping` with its target, then a bestmove `stopped`", came)?;
             }
             "already_finished" => {
-                let is_over = best["reason"] != "stopped" && told["targets"] == json!([]);
+                let is_over = best["reason"] != "stopped" && result["targets"] == json!([]);
                 holds(
                     !is_first && is_over,
                     "a bestmove that is not `stopped`, then `already_finished`",
@@ -128,8 +128,8 @@ fn stop_behind_go(trial: &Trial<'_>) -> Checked {
 fn stop_unknown(trial: &Trial<'_>) -> Checked {
     let (mut talk, _) = begin(trial, &[])?;
     like(&talk.result(&stop("never"))?, &json!({ "effect": "unknown", "targets": [] }))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
-    like(&told, &json!({ "effect": "unknown", "targets": [] }))
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
+    like(&result, &json!({ "effect": "unknown", "targets": [] }))
 }
 
 fn stop_twice(trial: &Trial<'_>) -> Checked {
@@ -138,8 +138,8 @@ fn stop_twice(trial: &Trial<'_>) -> Checked {
     like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
     talk.last("g")?;
     for id in ["again", "and-again"] {
-        let told = talk.result(&with(stop("g"), &json!({ "id": id })))?;
-        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+        let result = talk.result(&with(stop("g"), &json!({ "id": id })))?;
+        like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }
@@ -149,11 +149,11 @@ fn stop_session(trial: &Trial<'_>) -> Checked {
     start(&mut talk, &go("other", &game, endless()))?;
     talk.send(&go("a", &session("s"), endless()))?;
     talk.send(&go("b", &session("s"), with(endless(), &json!({ "queue": true }))))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
-    let mut targets = texts(&told, "targets")?;
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
+    let mut targets = texts(&result, "targets")?;
     targets.sort();
-    holds(told["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
-        told.to_string()
+    holds(result["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
+        result.to_string()
     })?;
     for id in ["a", "b"] {
         like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
@@ -167,11 +167,11 @@ fn stop_all(trial: &Trial<'_>) -> Checked {
     talk.send(&go("a", &session("s"), endless()))?;
     talk.send(&go("b", &game, endless()))?;
     talk.send(&go("c", &game, endless()))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
-    let mut targets = texts(&told, "targets")?;
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let mut targets = texts(&result, "targets")?;
     targets.sort();
-    let is_right = told["effect"] == "stopping" && targets == ["a", "b", "c"];
-    holds(is_right, "`stopping` of a, b and c", || told.to_string())?;
+    let is_right = result["effect"] == "stopping" && targets == ["a", "b", "c"];
+    holds(is_right, "`stopping` of a, b and c", || result.to_string())?;
     for id in ["a", "b", "c"] {
         like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
         holds(talk.place("s")? < talk.place(id)?, "the result before the moves", || format!("{id} first"))?;
@@ -182,8 +182,8 @@ fn stop_all(trial: &Trial<'_>) -> Checked {
 fn stop_idle(trial: &Trial<'_>) -> Checked {
     let (mut talk, _) = begin(trial, &["s"])?;
     for (id, fields) in [("1", json!({ "all": true })), ("2", json!({ "session": "s" }))] {
-        let told = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
-        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+        let result = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
+        like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }

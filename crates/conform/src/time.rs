@@ -2,7 +2,7 @@
 //!
 //! Each wait is measured beside a control, a thread that only sleeps to the same instant: what makes that
 //! late makes an honest server late, too. A server is judged by the median of what it is later than its
-//! control, and a tail is told as slow. Where the machine takes its cores from a thread that is busy, as a
+//! control, and a late tail is reported as slow. Where the machine takes its cores from a thread that is busy, as a
 //! search is, and not only from sleepers, the best round is judged instead: a server that does not heed its
 //! clock is late each time.
 
@@ -29,7 +29,7 @@ const BUSY: Duration = Duration::from_millis(4);
 /// How long a thread is busy before each round to find that out.
 const PROBE: Duration = Duration::from_millis(20);
 
-/// An answer that is so much later than its control is told.
+/// An answer that is so much later than its control is reported.
 const LATE: Duration = Duration::from_millis(5);
 
 pub(super) const CHECKS: &[Check] = &[
@@ -87,9 +87,9 @@ pub(super) fn measured<T>(
             thread::sleep(due.saturating_duration_since(Instant::now()));
             due.elapsed()
         });
-        let (sent, came, told) = action()?;
+        let (sent, came, answer) = action()?;
         let control = control.join().unwrap_or_default();
-        Ok((Sample { late: came.saturating_duration_since(sent + due), control, stopped }, told))
+        Ok((Sample { late: came.saturating_duration_since(sent + due), control, stopped }, answer))
     })
 }
 
@@ -281,34 +281,35 @@ fn proven(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let (game, position) = proofs::decided(&talk)?.swap_remove(0);
     let at = json!({ "position": position });
-    let answers = |talk: &mut Conversation<'_>,
-                   id: &str,
-                   fields: &Value,
-                   within: u64,
-                   reason: Option<&str>| {
-        let (mut samples, mut held) = (Vec::new(), Vec::new());
-        let mut are_proven = true;
-        for round in 0..ROUNDS {
-            let from = talk.log.len();
-            let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
-            let (sample, best) = measured(ms(within), || answer(talk, &request))?;
-            if let Some(reason) = reason {
-                like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+    let answers =
+        |talk: &mut Conversation<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+            let (mut samples, mut held) = (Vec::new(), Vec::new());
+            let mut are_proven = true;
+            for round in 0..ROUNDS {
+                let from = talk.log.len();
+                let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
+                let (sample, best) = measured(ms(within), || answer(talk, &request))?;
+                if let Some(reason) = reason {
+                    like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+                }
+                are_proven &= best["reason"] == "proven";
+                // From the first message with these very lines to the end; zero if there was none.
+                let is_final = |heard: &&Heard| heard.message["lines"] == best["lines"];
+                let (first, last) = (talk.log[from..].iter().find(is_final), talk.log.last());
+                let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
+                held.push(Sample { late, ..sample });
+                samples.push(sample);
             }
-            are_proven &= best["reason"] == "proven";
-            // From the first time that these very lines were told to the end, none if they never were.
-            let told = |heard: &&Heard| heard.message["lines"] == best["lines"];
-            let (first, last) = (talk.log[from..].iter().find(told), talk.log.last());
-            let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
-            held.push(Sample { late, ..sample });
-            samples.push(sample);
-        }
-        if reason.is_some() {
-            judge(&format!("the end as soon as the proof is told, with {fields}"), &held, Duration::ZERO)?;
-        }
-        judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
-        Ok(are_proven)
-    };
+            if reason.is_some() {
+                judge(
+                    &format!("the end as soon as the proof is published, with {fields}"),
+                    &held,
+                    Duration::ZERO,
+                )?;
+            }
+            judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
+            Ok(are_proven)
+        };
     // With a limit, whatever proves it or not answers by then; without one only the proof ends the search.
     let mut enough = None;
     for within in PROOFS {

@@ -192,8 +192,8 @@ pub(super) fn lines(plan: &Plan) -> Result<Lines, LineError> {
     }
 }
 
-/// Asks for `like` of the result of a request; what most checks of `rules` and `handshake` are.
-pub(super) fn told(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
+/// Sends a request and compares its result by `like`, as most checks of `rules` and `handshake` do.
+pub(super) fn result_like(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
     let result = talk.result(request)?;
     like(&result, fields).map_err(|stop| stop.at(&request.to_string()))
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// What text a report repeats at most, in characters.
-const TOLD: usize = 600;
+/// The most characters of a text that a report repeats.
+const LONGEST_TEXT: usize = 600;
 
 /// How a check ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict as tables tell it.
+    /// The verdict as tables print it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,14 +63,14 @@ impl Stop {
         Self { verdict: Verdict::Skipped, expected: cut(why.into()), came: String::new() }
     }
 
-    /// Tells before what was expected where that was.
+    /// Puts the place before what was expected.
     pub(super) fn at(self, place: &str) -> Self {
         Self { expected: cut(format!("{place}: {}", self.expected)), ..self }
     }
 }
 
 fn cut(text: String) -> String {
-    match text.char_indices().nth(TOLD) {
+    match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let stop = Stop::failed("ü".repeat(2 * TOLD), "short");
-        assert_eq!((stop.expected.chars().count(), &*stop.came), (TOLD + 3, "short"));
+        let stop = Stop::failed("ü".repeat(2 * LONGEST_TEXT), "short");
+        assert_eq!((stop.expected.chars().count(), &*stop.came), (LONGEST_TEXT + 3, "short"));
     }
 }

@@ -342,7 +342,7 @@ impl State {
         tracing::debug!(conn = id, "connection closed");
     }
 
-    /// Tells everybody that the daemon ends, and lets every search answer.
+    /// Announces the daemon's end to every client, and lets every search answer.
     pub(super) fn shut_down(&mut self, now_ns: u64) {
         self.shutting_down = true;
         let conns: Vec<ConnId> = self.conns.keys().copied().collect();

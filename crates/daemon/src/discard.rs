@@ -41,7 +41,7 @@ pub(super) mod tests {
         pub(crate) static GIVEN: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Tells which thread drops it.
+    /// Records which thread drops it.
     struct Probe(Sender<ThreadId>);
 
     impl Drop for Probe {

@@ -199,7 +199,7 @@ pub(super) struct Job {
     wants: Wants,
     best_rate: RateLimit,
     progress_rate: RateLimit,
-    /// When `progress` is told at the latest.
+    /// When `progress` is sent at the latest.
     reminder_ns: u64,
     shown_depth: u32,
     clock: Option<Clock>,
@@ -318,16 +318,16 @@ impl Job {
         self.phase == Phase::Preparing && self.deadlines.unprepared.is_some_and(|at| at <= now_ns)
     }
 
-    /// Notes why it is to end. What a client is told of, such as a stop, comes before a deadline that passed.
+    /// Notes why it is to end. A reason that clients hear of, such as a stop, overrides a deadline that passed.
     pub(super) fn end_for(&mut self, reason: Reason) {
-        if self.ending.is_none() || (self.told_ending().is_none() && is_told(reason)) {
+        if self.ending.is_none() || (self.announced_ending().is_none() && is_announced(reason)) {
             self.ending = Some(reason);
         }
     }
 
-    /// Why it is to end, if a client was told so.
-    pub(super) fn told_ending(&self) -> Option<Reason> {
-        self.ending.filter(|reason| is_told(*reason))
+    /// Why it is to end, if its client heard of that.
+    pub(super) fn announced_ending(&self) -> Option<Reason> {
+        self.ending.filter(|reason| is_announced(*reason))
     }
 
     /// Whether nothing but the client or a proof ends it.
@@ -395,7 +395,7 @@ impl Job {
     /// Waits for its session or for cores, with clocks that stand: what ran out before says nothing.
     pub(super) fn enqueue(&mut self) {
         self.phase = Phase::Waiting;
-        self.ending = self.told_ending();
+        self.ending = self.announced_ending();
     }
 
     /// Whether `hard_ms` is over.
@@ -437,7 +437,7 @@ impl Job {
         news
     }
 
-    /// The search begins; `reminder` is the time after which `progress` is told for the first time.
+    /// The search begins; `reminder` is the time after which `progress` is sent for the first time.
     pub(super) fn began(&mut self, now_ns: u64, reminder: Duration) {
         self.started_ns = Some(now_ns);
         let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
@@ -445,7 +445,7 @@ impl Job {
     }
 
     /// Whether news of this kind may go out now, and how many they replaced; otherwise they are held, and
-    /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told
+    /// [`Job::overdue_news`] lists them once they may go. `reminder` is the time after which `progress` is sent
     /// even if no depth was completed.
     pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
         let rate = match event {
@@ -490,7 +490,7 @@ impl Job {
         self.wants.has(event)
     }
 
-    /// How far the search has come, as the wire tells it.
+    /// How far the search has come, in wire types.
     pub(super) fn stats(&self, now_ns: u64) -> wire::Stats {
         let stats = self.control.stats();
         let spent_ns = self.started_ns.map_or(0, |started| now_ns.saturating_sub(started));
@@ -554,7 +554,7 @@ impl Job {
         base_ns.saturating_add(left_us.saturating_mul(1000))
     }
 
-    /// Tells the running search its deadlines. `hard_ms` is the watchdog's alone.
+    /// Gives the running search its deadlines. `hard_ms` is the watchdog's alone.
     fn arm_control(&self) {
         let Deadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
         let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
@@ -575,7 +575,7 @@ impl Job {
 }
 
 /// Whether an end for this reason is one that clients hear of when it is decided.
-fn is_told(reason: Reason) -> bool {
+fn is_announced(reason: Reason) -> bool {
     matches!(reason, Reason::Stopped | Reason::Closed | Reason::Shutdown)
 }
 

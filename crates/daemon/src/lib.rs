@@ -178,7 +178,7 @@ struct Shared {
     /// Of what they work on without a clock that waits for it.
     slow_priority: Priority,
     transcript: Option<Transcript>,
-    /// Tells that a shutdown has nothing more to wait for.
+    /// Notified when a shutdown has nothing more to wait for.
     quiet: Notify,
     /// Held by each connection that lingers before it closes.
     lingering: Arc<()>,
@@ -251,7 +251,7 @@ impl Shared {
     }
 }
 
-/// A running daemon. Dropping it ends its threads; it serves whatever it was told to serve meanwhile.
+/// A running daemon. Dropping it ends its threads; until then it serves what the `serve` methods name.
 pub struct Daemon {
     shared: Arc<Shared>,
     /// Whether it may listen where other machines reach it.
@@ -387,7 +387,7 @@ impl Daemon {
         Ok(file)
     }
 
-    /// The load and the counters, as `status` tells them.
+    /// The load and the counters, as `status` reports them.
     #[must_use]
     pub fn status(&self) -> wire::StatusResult {
         self.shared.lock().status(now_ns())

@@ -101,9 +101,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits as `hello` tells them.
+    /// The limits as `hello` announces them.
     #[must_use]
-    pub fn told(&self) -> wire::Limits {
+    pub fn to_wire(&self) -> wire::Limits {
         wire::Limits {
             requests: self.requests as u32,
             sessions: self.sessions as u32,

@@ -205,12 +205,12 @@ impl Drop for Flush {
 /// The system gives no thread.
 pub fn start() -> io::Result<Flush> {
     thread::Builder::new().name("log".into()).spawn(|| LOG.write(io::stderr()))?;
-    panic::set_hook(Box::new(|panic| LOG.append(told(panic).as_bytes())));
+    panic::set_hook(Box::new(|panic| LOG.append(panic_text(panic).as_bytes())));
     Ok(Flush(()))
 }
 
-/// What a panic says, as the standard library does.
-fn told(panic: &PanicHookInfo<'_>) -> String {
+/// The text of a panic, in the standard library's form.
+fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     let thread = thread::current();
     let mut text = format!("\nthread '{}' {panic}\n", thread.name().unwrap_or("<unnamed>"));
     let backtrace = Backtrace::capture();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_within_a_line_is_told_on_a_line_of_its_own() {
+    fn a_gap_within_a_line_is_reported_on_a_line_of_its_own() {
         let (mut reader, output) = io::pipe().unwrap();
         let mut writer = Writer { output, lost: 2, is_cut: true };
         assert_eq!(writer.write(b"next\n", 1), 0);

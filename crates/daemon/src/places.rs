@@ -17,7 +17,7 @@ const FIRST_DELAY_MS: u64 = 100;
 const LONGEST_DELAY_MS: u64 = 5000;
 /// After so long without a wrong token a network begins anew.
 const FORGET_NS: u64 = 60_000_000_000;
-/// The networks that are told apart at most.
+/// The most networks that are counted apart.
 const NETWORKS: usize = 1024;
 /// At most one line of log about wrong tokens in this time.
 const LOG_NS: u64 = 10_000_000_000;

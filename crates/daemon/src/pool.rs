@@ -376,7 +376,7 @@ fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> RequestError {
         // What a game panics with may have a destructor that panics in its turn; the second is not tried.
         std::mem::forget(worse);
     }
-    RequestError::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
+    RequestError::new(ErrorCode::Internal, format!("the server failed; see {incident} in its log"))
 }
 
 #[cfg(test)]

@@ -314,7 +314,7 @@ impl RequestWorker {
     }
 }
 
-/// What a client is told whose search begins on a position that the rules are not sure of.
+/// The notice to a client whose search begins on a position that the rules are not sure of.
 fn warning(doubt: Doubt, effort: &Effort) -> String {
     let spent = if effort.was_cut() { "time" } else { "their budget" };
     match doubt {

@@ -156,7 +156,7 @@ impl State {
         self.freed = true;
     }
 
-    /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
+    /// Takes the place of a search: one that has sent a move ends with it; another waits, if it may, or ends.
     fn displace(&mut self, id: JobId, refusal: &RequestError, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
@@ -318,12 +318,12 @@ impl State {
         }
         job.began(now_ns, reminder);
         if job.wants(InfoEvent::Started) {
-            self.tell(id, InfoEvent::Started, now_ns);
+            self.send_info(id, InfoEvent::Started, now_ns);
         }
         true
     }
 
-    /// A search found something better, or the same at a greater depth; gives whether its client is told.
+    /// A search found something better, or the same at a greater depth; returns whether its client hears of it.
     pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) -> bool {
         let Some(job) = self.jobs.get_mut(&id) else { return false };
         if lines.is_empty() {
@@ -336,7 +336,7 @@ impl State {
         job.published = true;
         let news = job.news(changed, depth);
         for &event in &news {
-            self.tell(id, event, now_ns);
+            self.send_info(id, event, now_ns);
         }
         let Some(job) = self.jobs.get(&id) else { return true };
         if let Some(reason) = job.ending {
@@ -350,7 +350,7 @@ impl State {
     }
 
     /// Queues news of a job, unless the client wants them later.
-    fn tell(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
+    fn send_info(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
         let reminder = self.limits.progress;
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let Some(skipped) = job.pass(event, now_ns, reminder) else {
@@ -387,14 +387,14 @@ impl State {
             job.best = Some(Arc::new(lines));
         }
         if let Some(reason) = job.reason_of(end) {
-            // The final message tells the last lines; news of them would say nothing more.
+            // The final message has the last lines, so an event with them would be redundant.
             return self.finish(id, reason, now_ns);
         }
         job.phase = Phase::Open(end);
         self.schedule.leave(id, now_ns);
         self.freed = true;
         if changed && self.jobs.get(&id).is_some_and(|job| job.wants(InfoEvent::Best)) {
-            self.tell(id, InfoEvent::Best, now_ns);
+            self.send_info(id, InfoEvent::Best, now_ns);
         }
         self.rearm_job(id);
     }
@@ -424,9 +424,9 @@ impl State {
         let Some(mut job) = self.take_job(id, now_ns) else {
             return;
         };
-        // What a client was told of holds, whatever came first while a move was awaited.
-        let (reason, superseded_by) = match job.told_ending() {
-            Some(told) if reason != Reason::Failed => (told, None),
+        // An announced ending holds, whatever else came while a move was awaited.
+        let (reason, superseded_by) = match job.announced_ending() {
+            Some(announced) if reason != Reason::Failed => (announced, None),
             _ => (reason, superseded_by),
         };
         let lines = job.best.take().unwrap_or_default();
@@ -478,7 +478,7 @@ impl State {
         }
     }
 
-    /// Takes a job out of the state: from here on it is over. Its thread is told to come back.
+    /// Takes a job out of the state: from here on it is over. Its thread is called back.
     fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
         let job = self.jobs.remove(&id)?;
         job.control.stop();
@@ -556,7 +556,7 @@ impl State {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.timer_ns = None;
         for event in job.overdue_news(now_ns) {
-            self.tell(id, event, now_ns);
+            self.send_info(id, event, now_ns);
         }
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match job.due(now_ns) {

@@ -172,7 +172,7 @@ impl State {
     }
 
     fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, RequestError> {
-        let limits = self.limits.told();
+        let limits = self.limits.to_wire();
         let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
         let token = self.token.clone();
         let Some(conn) = self.conns.get_mut(&id) else {
@@ -223,7 +223,7 @@ impl State {
     }
 
     fn limits_body(&self) -> Result<ResultBody, RequestError> {
-        let body = serde_json::to_value(self.limits.told())
+        let body = serde_json::to_value(self.limits.to_wire())
             .map_err(|error| RequestError::new(ErrorCode::Internal, error.to_string()))?;
         Ok(ResultBody::Describe(wire::DescribeResult { body }))
     }
@@ -270,7 +270,7 @@ impl State {
         self.send_result(id, name, ResultBody::Stop(wire::StopResult { effect, targets }), now_ns);
         for job in jobs {
             // Where a search is to end already, the first decision stands.
-            if stop.discard && self.jobs.get(&job).is_some_and(|job| job.told_ending().is_none()) {
+            if stop.discard && self.jobs.get(&job).is_some_and(|job| job.announced_ending().is_none()) {
                 self.cancel(job, now_ns);
             } else {
                 self.stop_job(job, Reason::Stopped, now_ns);

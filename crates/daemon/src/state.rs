@@ -137,7 +137,7 @@ pub(super) struct Conn {
     pub(super) outbox: Outbox,
     /// Wakes its writer.
     pub(super) writer: Signal,
-    /// Tells its reader to end.
+    /// Asks its reader to end.
     pub(super) reader: Signal,
     /// Lets its reader go on that waits for room.
     pub(super) resume: Signal,

@@ -18,9 +18,9 @@ use plyd_core::search::End;
 
 /// How a search came back from its thread.
 pub(super) enum Return {
-    /// It ended by itself, or because it was told to.
+    /// It ended by itself, or because it was stopped.
     Ended(Vec<wire::Line>, End),
-    /// It broke; the log tells more under the incident's name.
+    /// It broke; the log has more under the incident's name.
     Failed {
         /// The incident's name.
         incident: String,

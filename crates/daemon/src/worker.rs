@@ -19,7 +19,7 @@ use plyd_core::engine::{AnyRoot, Candidates};
 use plyd_core::search::clock::now_ns;
 use plyd_core::search::{Control, End};
 
-/// What a search thread is told.
+/// A command to a search thread.
 pub(super) enum Order {
     /// Search.
     Search(Box<Run>),
@@ -108,11 +108,11 @@ fn search(
     let mut first = true;
     let mut publish = |lines| {
         let lines = Arc::new(bridge::lines(lines));
-        let told = shared.with(|state| state.publish(job, lines, now_ns()));
+        let is_sent = shared.with(|state| state.publish(job, lines, now_ns()));
         // The writer that was just woken may have been given this core: let it go first, once a search, or
         // the first move waits for a time slice. Where nothing is to be written, whoever else wants the core
         // would get it.
-        if std::mem::take(&mut first) && told {
+        if std::mem::take(&mut first) && is_sent {
             std::thread::yield_now();
         }
     };

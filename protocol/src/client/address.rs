@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_tell_their_kind() {
+    fn addresses_show_their_kind() {
         let read = |text| Address::read(text).ok();
         assert_eq!(read("tcp=localhost:7117"), Some(Address::Tcp("localhost:7117".into())));
         for text in ["ws=[::1]:80", "ws://[::1]:80", "ws://[::1]:80/", "ws://[::1]:80/ws"] {

@@ -30,7 +30,7 @@ use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 use super::process::Launch;
 
 /// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere
-/// the starter tells the reaper of a child that it has just started.
+/// the starter reports a child to the reaper right after it started it.
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
 /// The starter's end of a reaper.
@@ -171,7 +171,7 @@ fn enter(starter: Starter) -> io::Result<File> {
     Ok(pipe)
 }
 
-/// Looks for a program as the system will, so that its absence is told where it is started.
+/// Looks for a program as the system will, so that its absence is reported when it is started.
 fn find(program: &OsStr, command: &Command) -> io::Result<()> {
     let directory = command.get_current_dir().unwrap_or(Path::new(""));
     let given =

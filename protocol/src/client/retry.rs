@@ -48,7 +48,7 @@ impl Retry {
         self.allowed.is_none_or(|allowed| spent < allowed).then_some(pause)
     }
 
-    /// Tells the `go` how much time is spent.
+    /// Sets the time that the `go` has spent.
     pub fn renew(&self, go: &mut Go, now: Instant) {
         let spent = now.saturating_duration_since(self.began).as_micros().div_ceil(1000);
         go.elapsed_ms = self.elapsed_ms.saturating_add(u64::try_from(spent).unwrap_or(u64::MAX));

@@ -244,7 +244,7 @@ impl Stage {
             }
             "stopping" => {
                 if !self.control(rest).stopped() {
-                    return Err("it was not told to stop".into());
+                    return Err("it was not asked to stop".into());
                 }
             }
             "hurried" | "calm" => {

@@ -24,14 +24,14 @@ pub(super) enum Piece<'a> {
     Ping(Vec<u8>),
     /// A pong.
     Pong,
-    /// The peer closes, with this status, if it told one; what comes after means nothing.
+    /// The peer closes, with this status if it gave one; what comes after means nothing.
     Close(Option<CloseCode>),
 }
 
 /// Why the connection must fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Violation {
-    /// The status that tells it.
+    /// The status to close with.
     pub(super) code: CloseCode,
     /// The same in words; at most 123 bytes.
     pub(super) reason: &'static str,

@@ -118,7 +118,7 @@ where
 pub(super) struct Link {
     pub(super) shared: Arc<Shared>,
     pub(super) conn: ConnId,
-    /// Tells that there may be room for the line that waits.
+    /// Notified when there may be room for the line that waits.
     pub(super) resume: Arc<Notify>,
 }
 
@@ -303,7 +303,7 @@ async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + 
     }
 }
 
-/// Writes everything, telling the state of each step; breaks where the connection broke or was cut off.
+/// Writes everything, and reports each step to the state; breaks if the connection broke or was cut off.
 /// Others have their turn after each piece of a long message.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,

@@ -58,7 +58,7 @@ impl Guard {
     }
 }
 
-/// The host and port of an origin, as `Host` tells them.
+/// The host and port of an origin, as in `Host`.
 fn authority_of(origin: &str) -> Option<&str> {
     origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
 }

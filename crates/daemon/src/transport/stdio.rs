@@ -150,7 +150,7 @@ impl<O: AsFd> Link<O> {
                 Reserved::Unwanted => return,
             }
         }
-        // While this decodes, the other thread writes what searches tell.
+        // While this decodes, the other thread writes the searches' messages.
         let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
         while let Some(received) = waits {
             waits = self.shared.with(|state| {
@@ -172,7 +172,7 @@ impl<O: AsFd> Link<O> {
     }
 
     /// Writes what waits, as far as that cannot block; breaks if the other thread must go on. What comes
-    /// meanwhile is left to it, so that searches with much to tell do not keep this thread from reading.
+    /// meanwhile is left to it, so that searches with many messages do not keep this thread from reading.
     fn write_without_blocking(&self) -> ControlFlow<()> {
         if !self.is_pipe {
             return ControlFlow::Break(());

@@ -236,7 +236,7 @@ impl Link {
                         output.shutdown().await
                     };
                     // The peer may have closed first, or not read any more.
-                    let _told_or_not = tokio::time::timeout(LINGER, farewell).await;
+                    let _sent_or_not = tokio::time::timeout(LINGER, farewell).await;
                     return;
                 }
                 Next::Gone => return,
