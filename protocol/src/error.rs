@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The group of an [`ErrorCode`], which tells a client what kind of trouble it has.
+/// The group of an [`ErrorCode`], which says what kind of trouble a client has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
     /// The line itself is wrong: a bug in the client.

@@ -45,8 +45,8 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
     if count > 0 { Ok(()) } else { Err(Stop::skipped("no position is evaluated")) }
 }
 
-/// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from
-/// the view of who moved.
+/// Whether an entry of `moves` has an evaluation to compare. It must equal the next position's, from the
+/// view of the player who moved.
 fn agrees(
     talk: &mut Conversation<'_>,
     game: &Value,
@@ -71,8 +71,8 @@ fn agrees(
     Ok(here.abs_diff(0) > 1)
 }
 
-/// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no
-/// single board decides. Where a value is none, its board is left out.
+/// The summed evaluations of the lopsided boards for either side to move, so that no single board decides.
+/// A board without a value is left out.
 fn sums(
     talk: &mut Conversation<'_>,
     worth: impl Fn(&mut Conversation<'_>, &Value) -> Checked<Option<i64>>,
@@ -115,8 +115,8 @@ pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// The score of a search is from its mover's view, whoever that is. One ply is searched: what comes then is
-/// no longer what the board shows.
+/// The score of a search is from its mover's view, whoever that is. Only one ply is searched: deeper scores
+/// no longer reflect the board.
 pub(super) fn of_searches(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "isolation" });
     sums(&mut trial.greet()?, |talk, position| {

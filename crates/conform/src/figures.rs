@@ -1,4 +1,4 @@
-//! Figures: what the server counts and measures of itself, beside what can be counted and measured from here.
+//! Figures: the server's own counts and measurements, compared with those made from here.
 
 use std::collections::HashMap;
 use std::thread;
@@ -65,10 +65,10 @@ pub(super) fn stats(trial: &Trial<'_>) -> Checked {
             before.insert(event.to_owned(), (nodes, time_ms));
         }
         let (nodes, time_ms) = before.get("last").copied().unwrap_or_default();
-        // In so short a time a busy machine may search none.
+        // A busy machine may search no node in so short a time.
         holds(nodes > 0 || id == "time", "some `nodes`", || heard.message.to_string())?;
         let at = |name: &str| number(&heard.message["timing"], name);
-        // A start before the arrival is another promise's fault.
+        // A start before the arrival breaks another promise.
         let began = at("started_us")?.max(at("received_us")?);
         let least = at("decided_us")?.saturating_sub(began) / 2000;
         holds(time_ms >= least, format!("`time_ms` of {least} at least"), || heard.message.to_string())?;
@@ -144,7 +144,7 @@ pub(super) fn clock(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// What a newer message of its event replaced is counted in `skipped`.
+/// Messages that a newer one of their event replaced are counted in `skipped`.
 pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -192,7 +192,7 @@ fn progress(talk: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
         .collect()
 }
 
-/// What `status` counts grows by what is done.
+/// The counters of `status` grow with each thing done.
 pub(super) fn counters(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -251,7 +251,7 @@ pub(super) fn counters(trial: &Trial<'_>) -> Checked {
     }
 }
 
-/// What `status` says of the moment: no less than what is known from here, and no more than the limits.
+/// The load in `status`: no less than what is known from here, and no more than the limits.
 pub(super) fn load(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;

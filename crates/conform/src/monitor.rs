@@ -1,8 +1,8 @@
 //! What holds for every message of every connection, judged as it arrives.
 //!
-//! What breaks is noted under the name of a check of its own, whichever check brought it about: one broken
-//! promise then fails one check. A message that is broken in one way is not looked at further, so that it
-//! breaks nothing else by that.
+//! A broken promise is noted under the name of a check of its own, whichever check brought it about, so that
+//! it fails one check. After its first fault a message is not judged further, so that one fault does not
+//! count twice.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::verdict::{Checked, Stop, holds, list, number, text};
 use plyd_core::engine::ToMove;
 use plyd_protocol::client::is_final_json as is_final;
 
-/// What was found broken so far, by the check that reports it: the first case of each.
+/// The first case of each broken promise so far, by the check that reports it.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Mutex<BTreeMap<&'static str, Stop>>);
 
@@ -43,7 +43,7 @@ pub(super) struct InvariantMonitor<'f> {
     open: HashMap<String, u32>,
     /// The positions of running searches that the referee knows.
     searched: HashMap<String, Root>,
-    /// What each running search asked for as `info`; none: whatever it likes.
+    /// The `info` that each running search asked for; none: any.
     events: HashMap<String, Vec<String>>,
     /// The games of sessions whose result has not come, by the id of their `newgame`, and of those that are
     /// open.
@@ -320,7 +320,7 @@ fn lines_agree(message: &Value) -> Checked {
     Ok(())
 }
 
-/// A score says something, and its parts agree.
+/// A score is not empty, and its parts agree.
 fn scores(message: &Value) -> Checked {
     for line in list(message, "lines")? {
         let came = || line.to_string();
@@ -347,8 +347,7 @@ fn legal(message: &Value, root: &Root) -> Checked {
     holds(is_legal, format!("a legal move at `{}`", root.text()), || message.to_string())
 }
 
-/// Every variation is legal, which it is not beyond the end of the game or where chance decides without a
-/// `~`.
+/// Every variation is legal: it stops at the end of the game, and has a `~` wherever chance decides.
 fn variations(message: &Value, root: &Root) -> Checked {
     for line in list(message, "lines")? {
         let pv: Vec<String> = super::verdict::texts(line, "pv")?;

@@ -19,7 +19,7 @@ pub struct Promise {
 /// All promises, in the order of the specification.
 ///
 /// # Panics
-/// A row of the table is none, which a test finds.
+/// A row of the table is malformed, which a test finds.
 pub fn promises() -> impl Iterator<Item = Promise> {
     let mut section = "";
     include_str!("promises.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(

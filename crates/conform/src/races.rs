@@ -10,23 +10,23 @@ use super::verdict::{Checked, Stop, absent, holds, like, number, text, texts};
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "stop-decides",
-        "`stopping` before a bestmove that it brings, else `already_finished` behind it",
+        "`stopping` comes before the bestmove that it causes, `already_finished` after the bestmove",
         stop_decides,
     ),
     Check::new("stop-behind-go", "a stop right behind its go gets a legal move", stop_behind_go),
-    Check::new("stop-unknown", "a stop of what never was is `unknown`", stop_unknown),
-    Check::new("stop-twice", "a stop of what is over is `already_finished`", stop_twice),
+    Check::new("stop-unknown", "a stop of an unknown target is `unknown`", stop_unknown),
+    Check::new("stop-twice", "a stop of a finished search is `already_finished`", stop_twice),
     Check::new("stop-session", "a stop of a session ends its searches and no other", stop_session),
-    Check::new("stop-all", "a stop of all names what it ends", stop_all),
-    Check::new("stop-idle", "a stop where nothing runs is `already_finished`", stop_idle),
+    Check::new("stop-all", "a stop of all lists the searches that it ends", stop_all),
+    Check::new("stop-idle", "a stop when no search runs is `already_finished`", stop_idle),
     Check::refusals("stop-one-target", "a second target of a stop is `unknown_field`"),
     Check::new("discard", "a discarded search ends in `cancelled`", discard),
     Check::new("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
     Check::new("analysis-superseded", "a go in a session that analyses ends that first", analysis_superseded),
-    Check::new("refused-go", "a go that is refused supersedes nothing", refused_go),
+    Check::new("refused-go", "a refused go supersedes nothing", refused_go),
     Check::refusals("busy", "a go in a session that searches a move is `session_busy`"),
-    Check::new("queue", "with `queue` it waits its turn, its clock with it", queue),
-    Check::new("stop-queued", "a go that waits answers a move when it is stopped", stop_queued),
+    Check::new("queue", "with `queue` it waits its turn, and its clock stands still", queue),
+    Check::new("stop-queued", "a stopped go that waits answers with a move", stop_queued),
     Check::new("newgame-closes", "a newgame ends its session's search first, `closed`", newgame_closes),
     Check::new("close-closes", "a close ends its session's search first, `closed`", close_closes),
     Check::new("ponderhit", "update to mode move starts the clock", ponderhit),
@@ -40,13 +40,21 @@ pub(super) const CHECKS: &[Check] = &[
         "update replaces clock, limit and hard_ms of a running search",
         update_limits,
     ),
-    Check::new("update-late", "an update of what is over is no error, but an effect", update_late),
+    Check::new(
+        "update-late",
+        "an update of a finished search is answered by an effect, not an error",
+        update_late,
+    ),
     Check::new(
         "cores",
-        "a search for a move takes the cores of an analysis, and no analysis those that are taken",
+        "a search for a move takes the cores of an analysis; an analysis takes no occupied cores",
         cores,
     ),
-    Check::new("set-while-searching", "a setoption during a search is for the next one", set_while_searching),
+    Check::new(
+        "set-while-searching",
+        "a `setoption` during a search applies to the next one",
+        set_while_searching,
+    ),
 ];
 
 /// A greeted connection with the sessions named.
@@ -261,7 +269,7 @@ fn queue(trial: &Trial<'_>) -> Checked {
     start(&mut talk, &go("a", &s, endless()))?;
     talk.send(&go("b", &s, json!({ "queue": true, "clock": { "kind": "per_move", "ms": 20 } })))?;
     talk.send(&go("c", &s, json!({ "queue": true, "limit": { "nodes": 1000 } })))?;
-    // Longer than the waiting clock, which stands.
+    // Longer than the clock of the waiting search, which stands still.
     let since = std::time::Instant::now();
     while since.elapsed().as_millis() < 60 {
         talk.ping()?;
@@ -396,7 +404,7 @@ fn cores(trial: &Trial<'_>) -> Checked {
     }
     talk.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
     talk.send(&go("move", &game, endless()))?;
-    // Whose cores it takes is the server's choice.
+    // The server chooses whose cores it takes.
     let from = talk.log.len();
     let index = talk.until(from, "the bestmove of the analysis whose cores are taken", |message| {
         message["type"] == "bestmove"
@@ -405,7 +413,7 @@ fn cores(trial: &Trial<'_>) -> Checked {
     like(&best, &json!({ "reason": "superseded", "superseded_by": "move" }))?;
     talk.info("move", "started")?;
     holds(talk.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
-    // Where no analysis is left to end, a search for a move runs beside the others.
+    // If no analysis is left to end, a search for a move runs beside the others.
     for index in 0..searches {
         start(&mut talk, &go(&format!("m{index}"), &game, endless()))?;
     }
@@ -422,6 +430,6 @@ fn set_while_searching(trial: &Trial<'_>) -> Checked {
     holds(talk.is_open("g"), "the search goes on", || "it ended".into())?;
     talk.result(&stop("g"))?;
     like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
-    // It thinks to its end at once: that is the player that was set.
+    // It answers at once, as the player that was set does.
     like(&talk.best(&go("h", &s, endless()))?, &json!({ "reason": "limit" }))
 }

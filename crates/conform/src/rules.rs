@@ -31,37 +31,41 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("wants", "`inspect` answers what `want` names and nothing else", wants),
     Check::new("legal", "legal moves, mover and outcome are those of the game's rules", legal),
     Check::new("moves", "`moves` gives the text and outcome after each legal move", moves),
-    Check::new("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
+    Check::new(
+        "evals",
+        "an `eval` in `moves` is from the view of the player who makes the move",
+        evals::of_moves,
+    ),
     Check::new("eval-side", "`eval` is from the mover's view", evals::of_positions),
     Check::new("texts", "a position's text can be sent back", round_trip),
     Check::new("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
-    Check::new("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
+    Check::new("outcomes", "games end as their rules say, with a `by` that `describe` lists", outcomes),
     Check::new("chance", "chance outcomes start with `~` and are listed when chance decides", chance),
-    Check::new("boards", "what is drawn lies on the board", boards),
+    Check::new("boards", "the primitives of `board` lie within its grid", boards),
     Check::new("records", "a record can be sent back", records),
     Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
-    Check::new("start-size", "a start sets the size, unless a rule that differs is given", start_size),
+    Check::new("start-size", "a start sets the size, unless a different size is given as a rule", start_size),
     Check::new(
         "newgame",
         "`newgame` returns the rules and options in force, the seed and the mover",
         new_game,
     ),
     Check::new("reset", "a newgame on an open session starts from the defaults", reset),
-    Check::new("setoption", "options are all set, or none", set_option),
-    Check::new("default-options", "without a session, setoption is for later sessions", default_options),
-    Check::new("own-options", "a search's options are for it alone", own_options),
+    Check::new("setoption", "`setoption` sets all options or none", set_option),
+    Check::new("default-options", "`setoption` without a session applies to later sessions", default_options),
+    Check::new("own-options", "the options of a `go` apply to that search only", own_options),
     Check::new("player-seeds", "equal seeds make players repeat themselves", player_seeds),
-    Check::refusals("unknown-games", "a game that is not there is `game_unknown`"),
+    Check::refusals("unknown-games", "an unknown game is `game_unknown`"),
     Check::refusals("rules-refused", "an unknown or impossible rule is `rules_unsupported`"),
-    Check::refusals("options-refused", "options are `option_unknown` or `option_invalid`"),
+    Check::refusals("options-refused", "a bad option is `option_unknown` or `option_invalid`"),
     Check::refusals(
         "fault-order",
         "of several faults of state the first in the order of the list is reported",
     ),
-    Check::refusals("positions-refused", "a start is `bad_position` or `illegal_position`"),
+    Check::refusals("positions-refused", "a bad start is `bad_position` or `illegal_position`"),
     Check::refusals("moves-refused", "an illegal move is reported by its index"),
-    Check::refusals("game-over", "a go where the game is over is `game_over`"),
+    Check::refusals("game-over", "a go after the end of the game is `game_over`"),
 ];
 
 /// Walks through each game, and passes on what `inspect` answers and the referee knows at each ply.
@@ -87,7 +91,7 @@ fn walk(
             let mut next = root.legal();
             next.extend(root.chance().into_iter().map(|outcome| outcome.mv));
             next.sort();
-            // Some way through the game, the same in each run.
+            // A way through the game, the same in each run.
             let Some(mv) = next.get((ply * 7 + 3) % next.len().max(1)) else { break };
             position = after(&position, std::slice::from_ref(mv));
         }
@@ -161,7 +165,7 @@ fn round_trip(trial: &Trial<'_>) -> Checked {
         let known = root.text();
         holds(result["text"] == known.as_str(), format!("the text {known}"), || result.to_string())?;
         let again = json!({ "start": result["text"] });
-        // A rule that draws the start is not the text's.
+        // A rule that draws the start is not part of the text.
         let again = talk.result(&inspect("again", game, &again, &["text", "hash", "legal"]))?;
         like(&again, &json!({ "text": result["text"], "hash": result["hash"], "legal": result["legal"] }))
     })

@@ -14,7 +14,7 @@ use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, tex
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("legal-moves", "each published move is legal in the searched position"),
     Check::watched("variations", "each variation is legal and stops at the end of the game"),
-    Check::watched("replies", "`ponder` is a legal reply, and absent where chance comes first"),
+    Check::watched("replies", "`ponder` is a legal reply, and absent if chance comes first"),
     Check::watched("lines", "lines[0].move, lines[0].pv[0] and `move` are equal, ranks count from 1"),
     Check::watched(
         "scores",
@@ -23,17 +23,17 @@ pub(super) const CHECKS: &[Check] = &[
     Check::watched("timing", "received, started and decided are in order"),
     Check::new("timing-clock", "`timing` is true, and on the clock of `t_us`", figures::timing),
     Check::new("stats", "`nodes`, `time_ms` and `nps` are those of the search", figures::stats),
-    Check::watched("reasons", "`superseded_by` comes with that reason alone"),
+    Check::watched("reasons", "`superseded_by` comes only with the reason `superseded`"),
     Check::watched("events", "only the requested events are sent"),
     Check::new("modes", "move, analyse and ponder end in a legal move, in each game", modes),
-    Check::new("players", "every player that `describe` lists answers a move", players),
+    Check::new("players", "every player that `describe` lists answers with a move", players),
     Check::new("hash", "`hash` is the searched position's, equal to that of `inspect`", hash),
     Check::new("multipv", "as many lines as asked for, if there are as many moves", multipv),
-    Check::new("ranking", "of exact scores the better is ranked first", ranking),
+    Check::new("ranking", "lines with exact scores are ranked from best to worst", ranking),
     Check::new("score-side", "scores are from the root mover's view", evals::of_searches),
     Check::new("searchmoves", "only `searchmoves` are searched", searchmoves),
     Check::new("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
-    Check::new("proofs", "what is announced as proven is true, with its distance", proofs::first),
+    Check::new("proofs", "announced proofs are true, and so is their distance", proofs::first),
     Check::new("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
     Check::new(
         "proven-ends",
@@ -45,16 +45,20 @@ pub(super) const CHECKS: &[Check] = &[
         "one legal move is played at once in mode move, and analysed in the others",
         only_move,
     ),
-    Check::new("nodes", "a limit of nodes is kept, and used up unless the search is proven", nodes),
+    Check::new("nodes", "a limit of nodes is kept, and used up unless a proof ends the search", nodes),
     Check::new("depth", "a limit of depth ends the search at it", depth),
-    Check::new("repeatable", "equal searches of one thread and so many nodes give equal answers", repeatable),
+    Check::new(
+        "repeatable",
+        "equal searches with one thread and a limit of nodes give equal answers",
+        repeatable,
+    ),
     Check::new("reset-forgets", "a session that is reset searches as a new one", reset_forgets),
     Check::new("sessionless", "without a session seeds are 0 and nothing is kept", sessionless),
     Check::new("started-first", "`started` comes first, once, and without a move", started_first),
-    Check::new("interval", "of an event one message comes in `min_interval_ms`", interval),
+    Check::new("interval", "each event is sent at most once in `min_interval_ms`", interval),
     Check::new("skipped", "messages that a newer one replaced are counted in `skipped`", figures::skipped),
     Check::new("anytime", "with an unknown deadline the answer is the last `best` move sent", anytime),
-    Check::new("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
+    Check::new("game-over", "a go after the end of the game is `game_over` with the outcome", game_over),
     Check::new("chance-node", "a go at a chance node is `illegal_position`", chance_node),
 ];
 
@@ -103,7 +107,7 @@ fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     }
 }
 
-/// A conversation with something of everything, so that messages of every kind are there to be judged.
+/// A conversation that brings messages of every kind, for the monitor to judge.
 pub(super) fn everything(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.ping()?;
@@ -186,7 +190,7 @@ fn hash(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A limit that lets the search go through all moves.
+/// A limit that is enough to search all moves.
 fn small() -> Value {
     json!({ "mode": "analyse", "limit": { "nodes": 2000, "depth": 2 } })
 }
@@ -308,7 +312,7 @@ fn nodes(trial: &Trial<'_>) -> Checked {
         let best = talk.best(&go(&format!("g{nodes}"), &game, fields))?;
         like(&best, &json!({ "reason": "limit" }))?;
         let searched = number(&best["stats"], "nodes")?;
-        // A search may look at its limit now and then only.
+        // A search may check its limit only now and then.
         holds(searched <= nodes + 2048, format!("{nodes} nodes, and some at most"), || {
             format!("{searched}: {best}")
         })?;
@@ -344,7 +348,7 @@ fn repeatable(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A search that is the same whenever it starts from the same, but uses what its session keeps.
+/// A deterministic search that uses what its session keeps.
 fn fixed() -> Value {
     json!({ "limit": { "nodes": 50_000 }, "options": { "threads": 1, "seed": "5" } })
 }
@@ -355,7 +359,7 @@ fn reset_forgets(trial: &Trial<'_>) -> Checked {
     let open = newgame("s", &game, json!({ "seed": "5" }));
     talk.result(&open)?;
     let first = talk.best(&go("g0", &session("s"), fixed()))?;
-    // What these keep is what must be forgotten.
+    // What these searches leave in the session must be forgotten.
     for round in 1..4 {
         talk.best(&go(&format!("g{round}"), &session("s"), fixed()))?;
     }

@@ -1,4 +1,4 @@
-//! What comes of a check.
+//! The result of a check.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ const LONGEST_TEXT: usize = 600;
 pub enum Verdict {
     /// As the specification says.
     Passed,
-    /// Right, but later than promised now and then: a warning.
+    /// Right, but now and then later than promised: a warning.
     Slow,
     /// The server does not offer what the check needs, or the transport has no such thing.
     Skipped,
@@ -44,7 +44,7 @@ pub(super) struct Stop {
     pub came: String,
 }
 
-/// What a check gives.
+/// The result of a check's steps.
 pub(super) type Checked<T = ()> = Result<T, Stop>;
 
 impl Stop {
@@ -95,7 +95,7 @@ fn matches(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Fails where the message has that field.
+/// Fails if the message has that field.
 pub(super) fn absent(message: &Value, field: &str) -> Checked {
     holds(message.get(field).is_none(), format!("no `{field}`"), || message.to_string())
 }

@@ -24,10 +24,10 @@ use super::process::Launch;
 use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
 use crate::framing::{Event, Framing};
 
-/// What one read takes at most.
+/// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
 
-/// How long a connection or a peer that does not read is waited for by default.
+/// The default timeout for connecting, and for a peer that does not read.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A peer that reads and writes lines.
@@ -101,7 +101,7 @@ pub enum LineError {
     /// A line is longer than the protocol allows.
     #[error("a line of more than {MAX_LINE} bytes")]
     TooLong,
-    /// What is said over a WebSocket is against its rules.
+    /// The peer breaks the rules of WebSocket.
     #[error("a WebSocket with {0}")]
     Frames(&'static str),
 }
@@ -417,7 +417,7 @@ fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Resu
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
         let wait = deadline.saturating_duration_since(Instant::now());
-        // A wait that does not fit is one without end.
+        // A timeout that does not fit means no timeout.
         match poll(&mut streams, Timespec::try_from(wait).ok().as_ref()) {
             Ok(count) => return Ok(count > 0),
             Err(Errno::INTR) => {}

@@ -116,8 +116,8 @@ impl Client {
         Ok(self.lines.send(&line)?)
     }
 
-    /// Sends a command under an id of the client's own (`1`, `2` and so on); returns the id, and when the last
-    /// byte was sent.
+    /// Sends a command under an id of the client's own (`1`, `2` and so on); returns the id, and when its
+    /// last byte was sent.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
@@ -136,7 +136,7 @@ impl Client {
         Ok(self.lines.send(line)?)
     }
 
-    /// The next message that no one took yet.
+    /// The next message that was not taken yet.
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if none can come any more.

@@ -53,7 +53,7 @@ impl Signal {
     }
 }
 
-/// Lets one thread wait for another; opened before it is waited for, it lets pass once.
+/// Lets one thread wait for another. If it is opened first, the next wait returns at once.
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     open: Mutex<bool>,
@@ -162,8 +162,7 @@ impl Received {
         Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
     }
 
-    /// Gives the line to the state, unless it must wait for room; what was kept free for it is its own until
-    /// then.
+    /// Gives the line to the state, unless it must wait for room; it keeps its reserved room until then.
     fn apply_if_room(self, state: &mut State) -> Option<Self> {
         if let Content::Request(request) = &self.content
             && state.must_wait(&self.at, request)

@@ -34,7 +34,7 @@ struct Link<O> {
     shared: Arc<Shared>,
     conn: ConnId,
     output: O,
-    /// Whether the output is a pipe, of which is known when it would block.
+    /// Whether the output is a pipe: only for a pipe is it known when a write would block.
     is_pipe: bool,
     /// Lines that were taken and not written yet; whoever writes holds the lock.
     pending: Mutex<Outgoing>,
@@ -102,7 +102,7 @@ impl<O> Drop for InputEnd<'_, O> {
     }
 }
 
-/// Ends the connection when dropped, also by a panic: nobody would write.
+/// Ends the connection when dropped, also by a panic: nothing would write its messages.
 struct OutputEnd<'a, O>(&'a Link<O>);
 
 impl<O> Drop for OutputEnd<'_, O> {
