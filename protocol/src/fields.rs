@@ -1,7 +1,7 @@
 //! Readers of single values and of objects, which record every fault and keep the one to report. They know
-//! JSON types and ranges; which fields a command has is said in `decode`.
+//! JSON types and ranges; `decode` says which fields a command has.
 //!
-//! A reader gives `None` after it has recorded a fault; what is read then is never used, as the request
+//! A reader gives `None` after it has recorded a fault; the rest is read but never used, as the request
 //! fails.
 
 use crate::json::{Node, Value};
@@ -189,7 +189,7 @@ pub(crate) fn word<'a, T: Deserialize<'a>>(item: Item<'a>) -> Option<T> {
     }
 }
 
-/// The words that an enum would have taken.
+/// The words that an enum accepts.
 #[derive(Debug)]
 struct Expected(&'static [&'static str]);
 

@@ -373,7 +373,7 @@ impl<'w> Conversation<'w> {
         self.lines.pid()
     }
 
-    /// Waits for the next message, whatever it is; where it stands in the log.
+    /// Waits for the next message of any kind; returns its place in the log.
     fn hear(&mut self, what: &str) -> Checked<usize> {
         self.receive().map_err(|error| Stop::failed(what, error.to_string()))
     }

@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
         "without a token: a fatal `auth_required`; with a wrong one: a fatal `auth_failed`",
         token,
     ),
-    Check::new("late-token", "a wrong token is answered late, a right one meanwhile at once", late_token),
+    Check::new("late-token", "a wrong token is answered late; a right one is answered meanwhile", late_token),
     Check::new(
         "late-refusal",
         "a late `hello` that is refused lets searches answer first, then ends the connection",
@@ -36,11 +36,15 @@ pub(super) const CHECKS: &[Check] = &[
         bad_hello,
     ),
     Check::new("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
-    Check::new("abuse", "over sockets too many bad lines before `hello` are a fatal `protocol_abuse`", abuse),
+    Check::new(
+        "abuse",
+        "over sockets too many bad lines before `hello` bring a notice `protocol_abuse` and the end",
+        abuse,
+    ),
     Check::new("http", "an HTTP request over a socket gets a fatal `bad_json`", http),
     Check::new(
         "http-lines",
-        "any line that could belong to the head of an HTTP request does so, too, wherever it is cut",
+        "any line that could belong to the head of an HTTP request gets one, too, wherever it is cut",
         http_lines,
     ),
 ];
@@ -93,7 +97,7 @@ fn limits(trial: &Trial<'_>) -> Checked {
         ] {
             holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
         }
-        // 0 where there is none.
+        // 0 if there is none.
         number(limits, "connections_per_address")?;
         number(limits, "idle_ms")?;
     }
@@ -166,7 +170,7 @@ fn token(trial: &Trial<'_>) -> Checked {
     for other in [String::new(), format!("{token}x"), token.chars().skip(1).collect(), "x".repeat(4096)] {
         refused(trial, &wrong(other), &json!({ "code": "auth_failed", "pointer": "/token" }))?;
     }
-    // The version is checked before it, features behind it.
+    // The version is checked before the token, features after it.
     let later = json!({ "protocol": { "min": 65_535, "max": 65_535 } });
     refused(trial, &with(wrong("x".into()), &later), &json!({ "code": "version_unsupported" }))?;
     let more = json!({ "require": ["levitation"] });
@@ -227,7 +231,7 @@ fn abuse(trial: &Trial<'_>) -> Checked {
         talk.send_line(b"[]")?;
         like(&talk.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
     }
-    // A good one may still follow.
+    // A good `hello` may still follow.
     trial.greet()?.ping()?;
     talk.send_line(b"[]")?;
     talk.closed()?;
@@ -278,7 +282,7 @@ fn http_lines(trial: &Trial<'_>) -> Checked {
         "CONNECT localhost:7117 HTTP/1.1",
         "Upgrade h2c HTTP/2.0",
     ] {
-        // In two packets, with a conversation behind it that must not be held.
+        // In two packets, followed by a conversation that must not be held.
         let behind = format!("{line}\n{}\n{}\n", trial.hello(), ping("p"));
         let (start, rest) = behind.split_at(line.len() / 2);
         let mut talk = trial.open()?;

@@ -1,7 +1,7 @@
 //! Preparation: what a server does with positions that take its rules long to read.
 //!
-//! Judged only if the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver that
-//! searches; a server that finds out at once has nothing to be undecided about, and passes.
+//! Judged only if the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver
+//! that searches; a server that finds out at once has nothing to be undecided about, and passes.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::time::{judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
-/// How long after the end of a search the server may still look for a legal move, and how late it may be
-/// then.
+/// How long after the end of a search the server may still look for a legal move, and how late it may then
+/// answer.
 const UNPREPARED: Duration = ms(1250);
 
 pub(super) const CHECKS: &[Check] = &[
@@ -102,7 +102,7 @@ fn placed(trial: &Trial<'_>) -> Checked {
         let best = talk
             .best(&go(&id, &sudoku(), json!({ "position": position, "limit": { "nodes": 20 } })))
             .map_err(|stop| stop.at("a position whose last move may be bad"))?;
-        // What comes behind the move is heard, too.
+        // The requests after the move are read, too.
         talk.ping()?;
         if !is_open {
             continue;
@@ -125,7 +125,7 @@ fn placed(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A search whose position may not have been read answers a move, or that it was not.
+/// A search whose position may not have been read answers with a move or `unprepared`.
 fn is_move_or_unprepared(last: &Value) -> Checked {
     let is_right = last["type"] == "bestmove" || last["code"] == "unprepared" && last["fatal"] == false;
     holds(is_right, "a bestmove, or the error `unprepared`", || last.to_string())

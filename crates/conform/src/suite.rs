@@ -140,7 +140,7 @@ fn made(plan: &Plan, findings: &Findings, group: &'static str, check: &'static C
     Some(row_of(group, check, checked, began.elapsed()))
 }
 
-/// The monitor's verdict on a check; none if there were no messages.
+/// The monitor's verdict on a check; skipped if there was no conversation to judge.
 fn watched(findings: &Findings, group: &str, check: &Check, shown: &Checked) -> Checked {
     findings.check(&format!("{group}/{}", check.name))?;
     match shown {

@@ -73,7 +73,7 @@ impl Sample {
     }
 }
 
-/// Runs an action that ends `due` after the instant it returns, beside a control.
+/// Runs an action whose answer is due `due` after it was sent, beside a control.
 pub(super) fn measured<T>(
     due: Duration,
     action: impl FnOnce() -> Checked<(Instant, Instant, T)>,
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(verdict(&[0, 1, 4], 0, 0), Ok(()));
         assert_eq!(verdict(&[0, 1, 500], 0, 0), Err(Verdict::Slow));
         assert_eq!(verdict(&[0, 60, 60], 0, 0), Err(Verdict::Failed));
-        // On a machine that wakes threads late or stops busy ones, a server that is ever in time passes.
+        // If the machine wakes threads late or stops busy ones, a server that is in time once does not fail.
         assert_eq!(verdict(&[60, 60, 60], 58, 0), Ok(()));
         assert_eq!(verdict(&[0, 60, 60], 0, 20), Err(Verdict::Slow));
         assert_eq!(verdict(&[60, 60, 60], 0, 20), Err(Verdict::Failed));

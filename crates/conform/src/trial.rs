@@ -134,7 +134,7 @@ impl<'a> Trial<'a> {
         matches!(self.plan.address, Address::WebSocket(_))
     }
 
-    /// The host and port of a WebSocket; skips the check where there is none.
+    /// The host and port of a WebSocket; skips the check if there is none.
     pub(super) fn needs_websocket(&self) -> Checked<&str> {
         match &self.plan.address {
             Address::WebSocket(address) => Ok(address),
@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Skips the check over WebSocket, where no answer can follow the end of the input.
+    /// Skips the check over WebSocket: there no answer can follow the end of the input.
     pub(super) fn needs_half_closing(&self) -> Checked {
         if self.is_websocket() {
             Err(Stop::skipped("not of a WebSocket, which ends in both directions at once"))

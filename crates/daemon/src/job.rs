@@ -1,7 +1,7 @@
 //! One `go`: what was asked, the best answer so far, and when it must end.
 //!
-//! No I/O and no lock: a job is a value in the daemon's state. Whoever ends it takes it out of the state, so
-//! that whoever comes later finds nothing to end.
+//! No I/O and no lock: a job is a value in the daemon's state. Whatever ends it takes it out of the state, so
+//! that a later event finds nothing to end.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -453,7 +453,7 @@ fn keep_accepting<F>(
 {
     let accept = async move {
         loop {
-            // The task goes with its set, where this future is dropped.
+            // If this future is dropped, the task is dropped with its set.
             let mut accepting = tokio::task::JoinSet::new();
             accepting.spawn(start());
             match accepting.join_next().await {

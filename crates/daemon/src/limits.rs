@@ -39,7 +39,7 @@ pub struct Limits {
     pub unsent_bytes_in_all: usize,
     /// Time without progress on unsent bytes after which a connection is closed.
     pub stalled: Duration,
-    /// Time in which `hello` must come where it is required.
+    /// Time in which `hello` must come if it is required.
     pub handshake: Duration,
     /// Silence after which a WebSocket peer is pinged, and pinged again, until it is cut off.
     pub silence: Duration,

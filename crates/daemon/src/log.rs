@@ -220,7 +220,7 @@ fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     text
 }
 
-/// Waits a moment until the log is written; whether it is. If not, stderr would block whoever writes to it.
+/// Waits a moment until the log is written; returns whether it is. If not, a write to stderr would block.
 pub fn flush() -> bool {
     LOG.flush(FLUSH)
 }

@@ -411,8 +411,8 @@ impl State {
         }
     }
 
-    /// Hurries what came in a session before the task that ends it: searches at once, questions after a
-    /// grace.
+    /// Hurries the requests of a session that came before the task that ends it: searches at once, questions
+    /// after a grace period.
     fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
         let is_meant = |job: &Job| {
             job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)

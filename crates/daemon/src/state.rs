@@ -153,7 +153,7 @@ pub(super) struct Conn {
     pub(super) greeted: bool,
     /// Whether a token is wanted.
     pub(super) wants_token: bool,
-    /// Whether it came over a network socket, where a stranger may be at the other end.
+    /// Whether it came over a network socket, so that the peer may be a stranger.
     pub(super) remote: bool,
     /// Bad lines before `hello`.
     pub(super) bad_lines: u32,
@@ -190,7 +190,7 @@ pub(super) struct RequestError {
     pub(super) pointer: Option<String>,
     /// What is wrong, in a sentence.
     pub(super) message: String,
-    /// The outcome, where the game is over.
+    /// The outcome, if the game is over.
     pub(super) outcome: Option<Box<wire::Outcome>>,
     /// When to try again.
     pub(super) retry_ms: Option<u64>,

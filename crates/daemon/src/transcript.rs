@@ -126,8 +126,8 @@ impl Transcript {
         self.load.losses.total()
     }
 
-    /// Waits until everything noted is written, unless somebody waits already, or until the time is over: the
-    /// disk may hang.
+    /// Waits until everything noted is written, unless another caller waits already, or until the time is
+    /// over: the disk may hang.
     pub(super) fn finish(&self, time: Duration) {
         let Some(writer) = self.take_writer() else { return };
         // The writer takes it last. It has ended already only if it panicked, and the log says so.

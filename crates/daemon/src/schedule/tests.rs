@@ -1,5 +1,5 @@
-//! The schedule on a machine that is simulated: cores that switch at once and a clock that jumps from
-//! decision to decision.
+//! The schedule on a simulated machine: cores that switch at once, and a clock that jumps from decision to
+//! decision.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -62,7 +62,7 @@ struct Frame {
 
 impl Frames {
     /// Takes bytes up to the next piece that they complete; takes all of them if there is none. The bytes are
-    /// unmasked where they are.
+    /// unmasked in place.
     ///
     /// # Errors
     /// The stream breaks the rules of the protocol, or carries a binary message.
@@ -181,7 +181,7 @@ fn controlled(control: Control, payload: Vec<u8>) -> Result<Piece<'static>, Viol
     })
 }
 
-/// Appends what stands before a text message of so many bytes.
+/// Appends the header of a text message of so many bytes.
 pub(super) fn put_text_header(out: &mut Vec<u8>, bytes: usize) {
     put_header(out, OpCode::Data(Data::Text), bytes);
 }

@@ -116,7 +116,7 @@ fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
     Next::Write(outgoing)
 }
 
-/// The longest line that needs no room before it is decoded, and is decoded by whoever reads it.
+/// The longest line that needs no room before it is decoded, and is decoded by the thread that reads it.
 const SHORT_LINE: usize = 16 << 10;
 
 /// A line as a reader gives it to the state.

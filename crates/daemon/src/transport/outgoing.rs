@@ -136,7 +136,7 @@ mod tests {
         format!("{{\"pad\":\"{}\"}}", "x".repeat(bytes - 10))
     }
 
-    /// The pieces that come one by one, where a stream takes so many bytes of each at most.
+    /// The successive pieces, for a stream that takes so many bytes of each at most.
     fn pieces(mut outgoing: Outgoing, taken: usize) -> Vec<Vec<u8>> {
         let mut pieces = Vec::new();
         while !outgoing.is_empty() {

@@ -36,11 +36,11 @@ struct Link<O> {
     output: O,
     /// Whether the output is a pipe: only for a pipe is it known when a write would block.
     is_pipe: bool,
-    /// Lines that were taken and not written yet; whoever writes holds the lock.
+    /// Lines that were taken and not written yet; the writing thread holds the lock.
     pending: Mutex<Outgoing>,
     /// Wakes the thread that may block.
     parker: Arc<Parker>,
-    /// Wakes the thread that reads where it waits for room.
+    /// Wakes the reading thread if it waits for room.
     room: Arc<Parker>,
 }
 
