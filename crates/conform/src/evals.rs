@@ -102,9 +102,11 @@ fn sums(
     if count == 0 {
         return Err(Stop::skipped("there is no value to be judged"));
     }
-    holds(strong > weak, "more for who is in the open to move than for who has one jump left", || {
-        format!("{strong} and {weak} thousandths in all")
-    })
+    holds(
+        strong > weak,
+        "more if the player in the open is to move than if the one with one jump left is",
+        || format!("{strong} and {weak} thousandths in all"),
+    )
 }
 
 /// The evaluation is from the mover's view.

@@ -231,7 +231,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
     // The place is free again.
     greedy.send(&go("again", &game, fields))?;
     greedy.info("again", "best")?;
-    holds(honest.overloads.is_empty(), "no refusal of who has fewer searches", || {
+    holds(honest.overloads.is_empty(), "no refusal of a connection with fewer searches", || {
         format!("{}", honest.overloads.len())
     })
 }
@@ -299,7 +299,7 @@ fn questions(trial: &Trial<'_>) -> Checked {
     // What it leaves behind delays no other connection.
     other.vanish();
     let after = ask(&mut honest, "after")?;
-    judge("answers when who asked is gone", &after, SHARE + 2 * median(&alone))
+    judge("answers after the asking connection has left", &after, SHARE + 2 * median(&alone))
 }
 
 fn unread(trial: &Trial<'_>) -> Checked {

@@ -7,8 +7,9 @@
 //! request that would wait for searches alone is refused instead, so that the `stop` behind it is read.
 //!
 //! A long line asks for its room before it is decoded ([`State::reserve`]) and its request takes it over, so
-//! that the reader of a decoded line never waits again. A line that may occupy more than half of everything is
-//! decoded while no other such line is, and its request then waits in the queue for the room that it needs.
+//! that the reader of a decoded line never waits again. A line that may occupy more than half of everything
+//! is decoded while no other such line is, and its request then waits in the queue for the room that it
+//! needs.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -64,8 +64,8 @@ pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>)
                 }
                 let job = run.job;
                 let searched = catch_unwind(AssertUnwindSafe(|| search(shared, &mut loaded, &run)));
-                // The position is dropped before the answer goes out: nothing of it is left when a client reads
-                // the answer.
+                // The position is dropped before the answer goes out: nothing of it is left when a client
+                // reads the answer.
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop(run)));
                 let returned = match (searched, dropped) {
                     (Ok(Some((lines, end))), Ok(())) => Return::Ended(lines, end),
