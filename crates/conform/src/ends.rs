@@ -14,7 +14,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("eof-finish", "on_eof finish: limited searches finish, open-ended ones answer", eof_finish),
     Check::new("eof-stop", "on_eof stop: all searches answer at once", eof_stop),
     Check::new("eof-cancel", "on_eof cancel: all searches end `cancelled`", eof_cancel),
-    Check::new("eof-default", "without hello searches finish", eof_default),
+    Check::new("eof-default", "without `hello`, searches finish at the end of input", eof_default),
     Check::new("eof-ponder", "a ponder answers at the end of input, too", eof_ponder),
     Check::new("eof-queued", "a search that waits at the end of input answers, too", eof_queued),
     Check::new("eof-unanswered", "requests before the end of input are answered", eof_unanswered),
@@ -27,8 +27,8 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     Check::new("quit-alone", "quit ends its own connection only", quit_alone),
     Check::new("terminate", "SIGTERM: `going_away`, every search answers, exit code 0", terminate),
-    Check::new("interrupt", "SIGINT: the same", interrupt),
-    Check::new("hangup", "SIGHUP: the same", hangup),
+    Check::new("interrupt", "SIGINT: `going_away`, every search answers, exit code 0", interrupt),
+    Check::new("hangup", "SIGHUP: `going_away`, every search answers, exit code 0", hangup),
 ];
 
 /// Starts one search that ends by itself, soon or in years, and some that do not.

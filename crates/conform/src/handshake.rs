@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("http", "an HTTP request over a socket gets a fatal `bad_json`", http),
     Check::new(
         "http-lines",
-        "any line that could belong to the head of an HTTP request gets one, too, wherever it is cut",
+        "any line that could belong to an HTTP request's head gets a fatal `bad_json`, wherever it is cut",
         http_lines,
     ),
 ];

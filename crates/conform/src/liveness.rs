@@ -15,10 +15,10 @@ use super::verdict::{Checked, Stop, holds, like, list, number};
 const STALLED: Duration = Duration::from_secs(15);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("questions-while-searching", "no request but a go waits for a search", while_searching),
+    Check::new("questions-while-searching", "only a `go` waits for a search", while_searching),
     Check::new("status", "`status` counts what runs", status),
     Check::new("load", "`status` reports the true uptime and load", figures::load),
-    Check::new("counters", "the counters of `status` count what is done", figures::counters),
+    Check::new("counters", "the counters of `status` grow with each thing done", figures::counters),
     Check::new("garbage", "lines of arbitrary bytes do not end the connection", garbage),
     Check::new("bad-lines", "a thousand bad lines get an error each", bad_lines),
     Check::new("pings", "five thousand pings at once are answered in order", pings),

@@ -21,8 +21,16 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("stop-idle", "a stop when no search runs is `already_finished`", stop_idle),
     Check::refusals("stop-one-target", "a second target of a stop is `unknown_field`"),
     Check::new("discard", "a discarded search ends in `cancelled`", discard),
-    Check::new("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
-    Check::new("analysis-superseded", "a go in a session that analyses ends that first", analysis_superseded),
+    Check::new(
+        "ponder-superseded",
+        "a go in a session that ponders ends the ponder first",
+        ponder_superseded,
+    ),
+    Check::new(
+        "analysis-superseded",
+        "a go in a session that analyses ends the analysis first",
+        analysis_superseded,
+    ),
     Check::new("refused-go", "a refused go supersedes nothing", refused_go),
     Check::refusals("busy", "a go in a session that searches a move is `session_busy`"),
     Check::new("queue", "with `queue` it waits its turn, and its clock stands still", queue),

@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("searchmoves", "only `searchmoves` are searched", searchmoves),
     Check::new("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
     Check::new("proofs", "announced proofs are true, and so is their distance", proofs::first),
-    Check::new("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
+    Check::new("proofs-of-lines", "the announced proofs of each of several lines are true", proofs::of_lines),
     Check::new(
         "proven-ends",
         "a search whose lines are all proven ends at once, in every mode",
