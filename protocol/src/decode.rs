@@ -16,7 +16,7 @@ pub struct Fault {
     pub code: ErrorCode,
     /// Where: a JSON pointer (RFC 6901) into the request.
     pub pointer: Option<String>,
-    /// The same for people.
+    /// The fault in a sentence, for people.
     pub message: String,
 }
 

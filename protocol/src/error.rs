@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The group of an [`ErrorCode`], which tells a client what kind of trouble it has.
+/// The group of an [`ErrorCode`], which says what kind of trouble a client has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
     /// The line itself is wrong: a bug in the client.
@@ -162,7 +162,7 @@ impl ErrorCode {
     }
 
     /// Whether the connection closes after an error of this code. (An HTTP request on the raw port is fatal
-    /// too; it is told as a `bad_json` whose message says so.)
+    /// too; it is answered by a `bad_json` whose message says so.)
     #[must_use]
     pub fn fatal(self) -> bool {
         self.class() == ErrorClass::Connection && self != Self::HandshakeRepeated

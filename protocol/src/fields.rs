@@ -1,7 +1,7 @@
-//! Readers of single values and of objects, which record every fault and keep the one to be told. They know
-//! JSON types and ranges; which fields a command has is said in `decode`.
+//! Readers of single values and of objects, which record every fault and keep the one to report. They know
+//! JSON types and ranges; `decode` says which fields a command has.
 //!
-//! A reader gives `None` after it has recorded a fault; what is read then is never used, as the request
+//! A reader gives `None` after it has recorded a fault; the rest is read but never used, as the request
 //! fails.
 
 use crate::json::{Node, Value};
@@ -9,7 +9,7 @@ use crate::{ErrorCode, MAX_ID, Seed, Setting, Settings, echo, pointer};
 use serde::de::{self, Deserialize, IntoDeserializer};
 use std::{cell::RefCell, fmt, ops::RangeInclusive, rc::Rc};
 
-/// The order in which faults are told, whatever their place in the line.
+/// The order in which faults are reported, wherever they are in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Unknown,
@@ -25,7 +25,7 @@ pub(crate) struct Found {
     pub message: String,
 }
 
-/// Keeps the fault to be told: the first stage, there the first in the line, there the first recorded.
+/// Keeps the fault to report: the first stage, there the first in the line, there the first recorded.
 #[derive(Default)]
 pub(crate) struct Faults(RefCell<Option<(Stage, usize, Found)>>);
 
@@ -37,7 +37,7 @@ impl Faults {
         }
     }
 
-    /// The fault to be told, if there is one.
+    /// The fault to report, if there is one.
     pub(crate) fn take_first(&self) -> Option<Found> {
         self.0.take().map(|(_, _, found)| found)
     }
@@ -189,7 +189,7 @@ pub(crate) fn word<'a, T: Deserialize<'a>>(item: Item<'a>) -> Option<T> {
     }
 }
 
-/// The words that an enum would have taken.
+/// The words that an enum accepts.
 #[derive(Debug)]
 struct Expected(&'static [&'static str]);
 

@@ -435,7 +435,7 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuitResult {}
 
-/// Tells a field that is there and null (`Some(None)`) from one that is not there (`None`).
+/// Distinguishes a field that is there and null (`Some(None)`) from one that is not there (`None`).
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

@@ -1,5 +1,5 @@
-//! Named values, used for rules and for options. Which names exist and what they take is told by `describe`;
-//! nothing here knows a game.
+//! Named values, used for rules and for options. `describe` lists which names exist and what they
+//! take; nothing here knows a game.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,18 +2,18 @@
 
 use crate::{Command, GameRef, Position, Request, Setting, Settings};
 
-/// What an allocator adds to a block, and the least that it gives.
+/// The bytes that an allocator adds to a block, and its smallest block.
 const BLOCK: usize = 32;
 /// What a name and a value take in the nodes of a map, which are half empty at worst.
 const SETTING: usize = 160;
 
-/// The bytes that a text takes beside the place that it stands in.
+/// The heap bytes of a text.
 fn text(text: &str) -> usize {
     if text.is_empty() { 0 } else { text.len().next_multiple_of(16) + BLOCK / 2 }
 }
 
 fn texts(texts: &Vec<String>) -> usize {
-    // The list's places, those that are empty included.
+    // The list's capacity, unused slots included.
     texts.capacity() * size_of::<String>() + texts.iter().map(|item| text(item)).sum::<usize>()
 }
 
@@ -82,7 +82,7 @@ pub fn decoded_bound(line: &[u8]) -> usize {
     let count = |wanted: u8| line.iter().filter(|byte| **byte == wanted).count();
     // A text of one byte occupies a `String` and a block; a list may be full by half.
     let element = 2 * size_of::<String>() + BLOCK;
-    // Every unescaped text ends in the line, none is longer than there.
+    // No text is longer than its escaped form in the line.
     size_of::<Request>() + 1024 + line.len() + element * (count(b',') + 1) + 2 * SETTING * count(b':')
 }
 

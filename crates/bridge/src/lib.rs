@@ -1,5 +1,5 @@
-//! The core's values as the protocol's types, and back: the only place that knows both sides. It decides
-//! nothing.
+//! Converts the core's values to the protocol's types, and back: the only place that knows both sides. It
+//! decides nothing.
 
 use std::cmp::Ordering;
 
@@ -135,7 +135,7 @@ pub fn error_code(code: FaultCode) -> wire::ErrorCode {
     }
 }
 
-/// The JSON pointer to a part of a request; none where no part is to blame.
+/// The JSON pointer to a part of a request; none if no part is to blame.
 #[must_use]
 pub fn pointer(place: &Place) -> Option<String> {
     Some(match place {

@@ -1,4 +1,4 @@
-//! One connection to the server under test: what was sent, what was heard, and waiting for what must come.
+//! One connection to the server under test: a log of what was sent and received, and the waits.
 //!
 //! Trusts no server: no wait outlives the check's deadline, and a flood ends the check.
 
@@ -13,22 +13,22 @@ use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::{LineError, Lines, is_final_json as is_final};
 
-/// What one connection may write before it is given up: more than any check asks for.
+/// The most bytes that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
 
-/// How long a server that was asked to quit is waited for when a check is over.
+/// How long to wait for a server that was asked to quit at the end of a check.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// The longest answer that is read: far more than any that the specification describes.
+/// The longest answer that is read: far longer than any that the specification describes.
 const LONGEST_ANSWER: usize = 64 << 20;
 
-/// How often a search that the server has no place for is asked for again.
+/// How often a search that is refused as `overloaded` is sent again.
 const RETRIES: u32 = 20;
 
-/// What a server may ask a client to wait before that.
+/// The longest `retry_ms` that is waited for.
 const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
-/// A search for a move that was asked for, in case the server has no place for it yet.
+/// A requested search for a move, kept to be sent again if the server is overloaded.
 struct Search {
     request: Value,
     /// When it was sent first.
@@ -45,13 +45,13 @@ pub(super) struct Conversation<'w> {
     monitor: InvariantMonitor<'w>,
     /// Every message so far, in order; a line that is no JSON is null.
     pub log: Vec<Heard>,
-    /// Where in the log the finals stand that were not asked for yet.
+    /// The places in the log of the finals that no check has taken yet.
     finals: HashMap<String, VecDeque<usize>>,
     /// The same for errors without an id.
     faults: VecDeque<usize>,
-    /// The searches that are sent again where they are `overloaded`.
+    /// The searches that are sent again if they are `overloaded`.
     searches: HashMap<String, Search>,
-    /// Whether they are; else `overloaded` is an answer like another.
+    /// Whether searches are sent again; if not, `overloaded` is an ordinary answer.
     pub retries: bool,
     /// Each `overloaded` after which a search was sent again; the log and the finals are without them.
     pub overloads: Vec<Value>,
@@ -95,7 +95,7 @@ impl<'w> Conversation<'w> {
         talk
     }
 
-    /// Sends a request; tells when its last byte was on its way.
+    /// Sends a request; returns when its last byte was sent.
     pub(super) fn send(&mut self, request: &Value) -> Checked<Instant> {
         self.send_line(request.to_string().as_bytes())
     }
@@ -135,7 +135,7 @@ impl<'w> Conversation<'w> {
         self.lines.pong()
     }
 
-    /// Sends bytes again and again until the connection is closed; whether that was in time.
+    /// Sends bytes repeatedly until the connection is closed; returns whether that was in time.
     pub(super) fn pour(&mut self, bytes: &[u8], time: Duration) -> Checked<bool> {
         let end = self.deadline.min(Instant::now() + time);
         self.lines.set_patience(time);
@@ -241,7 +241,7 @@ impl<'w> Conversation<'w> {
         Ok(heard)
     }
 
-    /// Waits for a message at that place of the log or behind; where it stands.
+    /// Waits for a message at that place of the log or after it; returns its place.
     pub(super) fn until(
         &mut self,
         from: usize,
@@ -277,7 +277,7 @@ impl<'w> Conversation<'w> {
         self.hello["features"].as_array().is_some_and(|features| features.iter().any(|name| name == feature))
     }
 
-    /// Skips the check where the server does not offer a game.
+    /// Skips the check if the server does not offer a game.
     pub(super) fn needs(&self, game: &str) -> Checked {
         if self.offers(game) {
             Ok(())
@@ -320,7 +320,7 @@ impl<'w> Conversation<'w> {
         place.ok_or_else(|| Stop::failed(format!("a message about `{id}`"), "none"))
     }
 
-    /// Whether nothing came that was not read; else what came is lost.
+    /// Whether nothing unread has arrived; if something has, it is lost.
     pub(super) fn is_silent(&mut self) -> bool {
         matches!(self.lines.next(Instant::now()), Err(LineError::TimedOut))
     }
@@ -350,7 +350,7 @@ impl<'w> Conversation<'w> {
         holds(came == Some(status), format!("an end with status {status}"), || format!("{came:?}"))
     }
 
-    /// Waits for the end of the process, which must be a good one; nothing over TCP.
+    /// Waits for the process to exit with success; does nothing over TCP.
     pub(super) fn exit(&mut self) -> Checked {
         let status = self.lines.wait_exit(self.deadline);
         let expected = "the process ends with exit code 0";
@@ -363,7 +363,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Breaks the connection off, without a word.
+    /// Breaks off the connection without a message.
     pub(super) fn vanish(mut self) {
         self.ended = true;
     }
@@ -373,7 +373,7 @@ impl<'w> Conversation<'w> {
         self.lines.pid()
     }
 
-    /// Waits for the next message, whatever it is; where it stands in the log.
+    /// Waits for the next message of any kind; returns its place in the log.
     fn hear(&mut self, what: &str) -> Checked<usize> {
         self.receive().map_err(|error| Stop::failed(what, error.to_string()))
     }
@@ -414,7 +414,7 @@ impl<'w> Conversation<'w> {
 
     /// Notes a search for a move.
     fn remember(&mut self, line: &[u8]) {
-        // Most lines are none; those of a megabyte are not read for it.
+        // Most lines are no such search; lines of a megabyte are not parsed for it.
         if line.len() > 64 << 10 || !line.windows(4).any(|part| part == br#""go""#) {
             return;
         }
@@ -429,7 +429,7 @@ impl<'w> Conversation<'w> {
         }
     }
 
-    /// Whether the final message only tells when to ask again.
+    /// Whether the final message only says when to ask again.
     fn waits_again(&mut self, message: &Value, at: Instant) -> bool {
         let Some(id) = message["id"].as_str() else { return false };
         if let (Some(search), "overloaded", Some(retry_ms)) = (
@@ -447,7 +447,7 @@ impl<'w> Conversation<'w> {
         false
     }
 
-    /// Sends again what is due, on the clock that it had.
+    /// Sends due searches again, with the clock that is left.
     fn ask_again(&mut self, now: Instant) -> Result<(), LineError> {
         for search in self.searches.values_mut().filter(|search| search.due.is_some_and(|due| due <= now)) {
             search.due = None;

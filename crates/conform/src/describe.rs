@@ -1,10 +1,10 @@
-//! What `describe` tells: games, settings and their defaults, schemas, limits.
+//! What `describe` lists: games, settings and their defaults, schemas, limits.
 
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::requests::newgame;
-use super::trial::{Trial, told};
+use super::trial::{Trial, result_like};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 /// The games that are offered, of those that the referee knows.
@@ -43,7 +43,7 @@ pub(super) fn games(trial: &Trial<'_>) -> Checked {
     holds(named == offered, format!("the games {offered:?}"), || body.to_string())
 }
 
-/// What `describe` tells about a game.
+/// What `describe` says about a game.
 pub(super) fn described(talk: &mut Conversation<'_>, game: &Value) -> Checked<Value> {
     let request = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game });
     Ok(talk.result(&request)?["body"].clone())
@@ -83,7 +83,7 @@ pub(super) fn options(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A setting as `describe` tells it.
+/// A setting as `describe` lists it.
 fn setting(setting: &Value) -> Checked {
     let came = || setting.to_string();
     for field in ["name", "about"] {
@@ -153,7 +153,7 @@ pub(super) fn defaults(trial: &Trial<'_>) -> Checked {
                 };
                 let mut request = newgame("s", &json!({ "game": game }), json!({}));
                 request[field] = json!({ name: default });
-                told(&mut talk, &request, &json!({ field: { name: default } }))?;
+                result_like(&mut talk, &request, &json!({ field: { name: default } }))?;
             }
         }
     }
@@ -165,6 +165,6 @@ pub(super) fn limits(trial: &Trial<'_>) -> Checked {
     if !talk.has("byte_limits") {
         return Err(Stop::skipped("`describe limits` is not promised"));
     }
-    let told = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }))?;
-    holds(told["body"] == talk.hello["limits"], talk.hello["limits"].to_string(), || told.to_string())
+    let result = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }))?;
+    holds(result["body"] == talk.hello["limits"], talk.hello["limits"].to_string(), || result.to_string())
 }

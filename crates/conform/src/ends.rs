@@ -14,21 +14,21 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("eof-finish", "on_eof finish: limited searches finish, open-ended ones answer", eof_finish),
     Check::new("eof-stop", "on_eof stop: all searches answer at once", eof_stop),
     Check::new("eof-cancel", "on_eof cancel: all searches end `cancelled`", eof_cancel),
-    Check::new("eof-default", "without hello searches finish", eof_default),
-    Check::new("eof-ponder", "what ponders at the end of input answers, too", eof_ponder),
-    Check::new("eof-queued", "what waits at the end of input answers, too", eof_queued),
-    Check::new("eof-unanswered", "what was asked before the end of input is answered", eof_unanswered),
+    Check::new("eof-default", "without `hello`, searches finish at the end of input", eof_default),
+    Check::new("eof-ponder", "a ponder answers at the end of input, too", eof_ponder),
+    Check::new("eof-queued", "a search that waits at the end of input answers, too", eof_queued),
+    Check::new("eof-unanswered", "requests before the end of input are answered", eof_unanswered),
     Check::new("quit-finish", "quit lets limited searches finish", quit_finish),
     Check::new("quit-stop", "quit with stop ends all searches with a move", quit_stop),
     Check::new(
         "quit-last",
-        "the result of quit is the last message, and nothing behind it is read",
+        "the result of `quit` is the last message, and no line after `quit` is read",
         quit_last,
     ),
     Check::new("quit-alone", "quit ends its own connection only", quit_alone),
     Check::new("terminate", "SIGTERM: `going_away`, every search answers, exit code 0", terminate),
-    Check::new("interrupt", "SIGINT: the same", interrupt),
-    Check::new("hangup", "SIGHUP: the same", hangup),
+    Check::new("interrupt", "SIGINT: `going_away`, every search answers, exit code 0", interrupt),
+    Check::new("hangup", "SIGHUP: `going_away`, every search answers, exit code 0", hangup),
 ];
 
 /// Starts one search that ends by itself, soon or in years, and some that do not.
@@ -224,11 +224,11 @@ fn signalled(trial: &Trial<'_>, signal: Signal) -> Checked {
         like(&talk.last(id)?, &reason("shutdown"))?;
     }
     talk.closed()?;
-    let is_told = talk
+    let is_announced = talk
         .log
         .iter()
         .any(|heard| heard.message["type"] == "notice" && heard.message["kind"] == "going_away");
-    holds(is_told, "a notice `going_away`", || "none".into())?;
+    holds(is_announced, "a notice `going_away`", || "none".into())?;
     talk.exit()
 }
 

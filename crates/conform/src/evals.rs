@@ -1,5 +1,5 @@
-//! From whose view a value is told. What a position is worth is the server's own opinion; for whom it is good
-//! is not.
+//! The point of view of a value. What a position is worth is the server's own opinion; for whom it is good is
+//! not.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const LOPSIDED: [&str; 4] = [
     "2....../..x..../......./......./......./...1.../.......",
 ];
 
-/// `moves` of a position beside what inspect tells of the position after each.
+/// `moves` of a position beside what `inspect` reports of the position after each.
 pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let mut count = 0;
@@ -26,17 +26,17 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
         let mut position = json!({});
         for ply in 0..6_usize {
             let id = format!("i{index}-{ply}");
-            let told =
+            let result =
                 talk.result(&inspect(&id, &game, &position, &["to_move", "moves", "eval", "chance"]))?;
-            if told["to_move"] == "chance" {
-                let drawn = text(&list(&told, "chance")?[0], "move")?.to_owned();
+            if result["to_move"] == "chance" {
+                let drawn = text(&list(&result, "chance")?[0], "move")?.to_owned();
                 position = after(&position, &[drawn]);
                 continue;
             }
-            let moves = list(&told, "moves")?;
+            let moves = list(&result, "moves")?;
             // Some of them; the same in each run.
             for entry in moves.iter().step_by(moves.len().div_ceil(6).max(1)) {
-                count += usize::from(agrees(&mut talk, &game, &position, &told["to_move"], entry)?);
+                count += usize::from(agrees(&mut talk, &game, &position, &result["to_move"], entry)?);
             }
             let Some(entry) = moves.get((ply * 7 + 3) % moves.len().max(1)) else { break };
             position = after(&position, &[text(entry, "move")?.to_owned()]);
@@ -45,8 +45,8 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
     if count > 0 { Ok(()) } else { Err(Stop::skipped("no position is evaluated")) }
 }
 
-/// Whether an entry of `moves` has an evaluation to compare; that is then what the next position has, from
-/// the view of who moved.
+/// Whether an entry of `moves` has an evaluation to compare. It must equal the next position's, from the
+/// view of the player who moved.
 fn agrees(
     talk: &mut Conversation<'_>,
     game: &Value,
@@ -55,22 +55,24 @@ fn agrees(
     entry: &Value,
 ) -> Checked<bool> {
     let next = after(position, &[text(entry, "move")?.to_owned()]);
-    let told = talk.result(&inspect("after", game, &next, &["to_move", "eval", "outcome"]))?;
-    let (Some(here), Some(there)) = (entry["eval"].as_i64(), told["eval"].as_i64()) else { return Ok(false) };
-    if told["to_move"] == "chance" || !told["outcome"].is_null() {
+    let result = talk.result(&inspect("after", game, &next, &["to_move", "eval", "outcome"]))?;
+    let (Some(here), Some(there)) = (entry["eval"].as_i64(), result["eval"].as_i64()) else {
+        return Ok(false);
+    };
+    if result["to_move"] == "chance" || !result["outcome"].is_null() {
         return Ok(false);
     }
-    let wanted = if told["to_move"] == *mover { there } else { -there };
+    let wanted = if result["to_move"] == *mover { there } else { -there };
     holds(
         here.abs_diff(wanted) <= 1,
-        format!("an `eval` of {wanted}, as {} has it after the move", told["to_move"]),
+        format!("an `eval` of {wanted}, as {} has it after the move", result["to_move"]),
         || format!("{entry} at {position} of {game}"),
     )?;
     Ok(here.abs_diff(0) > 1)
 }
 
-/// What the lopsided boards are worth to the one side and to the other, each to move: by sums, so that no
-/// single board decides. Where a value is none, its board is left out.
+/// The summed evaluations of the lopsided boards for either side to move, so that no single board decides.
+/// A board without a value is left out.
 fn sums(
     talk: &mut Conversation<'_>,
     worth: impl Fn(&mut Conversation<'_>, &Value) -> Checked<Option<i64>>,
@@ -100,9 +102,11 @@ fn sums(
     if count == 0 {
         return Err(Stop::skipped("there is no value to be judged"));
     }
-    holds(strong > weak, "more for who is in the open to move than for who has one jump left", || {
-        format!("{strong} and {weak} thousandths in all")
-    })
+    holds(
+        strong > weak,
+        "more if the player in the open is to move than if the one with one jump left is",
+        || format!("{strong} and {weak} thousandths in all"),
+    )
 }
 
 /// The evaluation is from the mover's view.
@@ -113,8 +117,8 @@ pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// The score of a search is from its mover's view, whoever that is. One ply is searched: what comes then is
-/// no longer what the board shows.
+/// The score of a search is from its mover's view, whoever that is. Only one ply is searched: deeper scores
+/// no longer reflect the board.
 pub(super) fn of_searches(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "isolation" });
     sums(&mut trial.greet()?, |talk, position| {

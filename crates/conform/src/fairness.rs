@@ -1,8 +1,7 @@
-//! Fairness: what one connection asks for takes from another one no more than its share.
+//! Fairness: the requests of one connection take no more than its share from another.
 //!
-//! What any server owes is asked of any: each honest request gets its answer. How soon, and how deep a search
-//! it is, is judged where the server promises it by a feature, beside the same requests when nobody else asks
-//! for anything.
+//! Every server must answer each honest request. How soon it answers and how deep it searches is judged only
+//! if the server promises it by a feature, in comparison with the same requests on an idle server.
 
 use std::time::Duration;
 
@@ -15,47 +14,43 @@ use super::time::{Sample, answer, judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number};
 
-/// How many searches a greedy client starts at most, with two threads each where cores are shared out; else a
-/// few with one.
+/// The most searches that a greedy client starts: with two threads each if cores are shared out, else a few
+/// with one.
 const GREEDY: u64 = 64;
 const FEW: u64 = 4;
 
 /// How many moves an honest one asks for.
 const MOVES: usize = 9;
 
-/// What an honest client may lose to others beside what its control loses.
+/// The delay beyond its control's that an honest client may suffer from others.
 const SHARE: Duration = ms(20);
 
-/// How long a server may still look for a legal move of a position that was not read in time.
+/// How long a server may still search for a legal move if its position was not read in time.
 const UNREAD: Duration = ms(250);
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "moves",
-        "moves beside the endless searches of another connection come in time, and are searched",
+        "beside the endless searches of another connection, moves come in time and are searched",
         moves,
     ),
-    Check::new("greedy", "each of many endless searches tells a legal move, and ends by a stop", greedy),
+    Check::new("greedy", "each of many endless searches finds a legal move and ends when stopped", greedy),
     Check::new(
         "overload",
-        "of more searches than cores can carry each is answered or `overloaded`, the only one of a connection last",
+        "each search beyond what the cores can carry is answered or `overloaded`, a connection's only one last",
         overload,
     ),
     Check::new(
         "engines",
-        "at the limit of searches the connection with the most of them makes room for another one",
+        "at the limit of searches the connection with the most makes room for another connection",
         engines,
     ),
-    Check::new(
-        "questions",
-        "questions of one connection hold up neither ping, stop nor go of another",
-        questions,
-    ),
+    Check::new("questions", "questions of one connection delay no ping, stop or go of another", questions),
     Check::new("unread", "a go whose clock ends before its position is read is answered in time", unread),
 ];
 
-/// Starts as many endless searches as the server takes; their ids. What it does not take is refused by a
-/// typed error.
+/// Starts as many endless searches as the server takes; returns their ids. The others are refused by a typed
+/// error.
 fn start_many(talk: &mut Conversation<'_>) -> Checked<Vec<String>> {
     let game = talk.vast_game()?;
     let (most, threads) = if talk.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };
@@ -98,7 +93,7 @@ fn stop_many(talk: &mut Conversation<'_>, ids: &[String]) -> Checked {
     Ok(())
 }
 
-/// Asks for moves of 100 ms: how late each was, and how many were searched by no ply.
+/// Requests moves of 100 ms; returns how late each was, and how many were not searched a single ply.
 fn play(talk: &mut Conversation<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
     let game = talk.vast_game()?;
     let mut samples = Vec::new();
@@ -144,7 +139,7 @@ fn greedy(trial: &Trial<'_>) -> Checked {
     let mut honest = trial.greet()?;
     let mut other = trial.greet()?;
     let ids = start_many(&mut other)?;
-    // What is asked for beside them is answered, for both connections.
+    // Requests beside them are answered, for both connections.
     for round in 0..20 {
         let id = format!("p{round}");
         honest.result(&ping(&id))?;
@@ -182,7 +177,7 @@ fn overload(trial: &Trial<'_>) -> Checked {
             .collect();
         requests.push(go("short", &game, short.clone()));
         other.send_all(&requests)?;
-        // What is asked again after an `overloaded` is asked within its clock.
+        // A retry after an `overloaded` stays within its clock.
         honest.best(&go(&format!("only{round}"), &game, fields.clone()))?;
         for n in 0..most {
             let last = other.last(&id(n))?;
@@ -199,7 +194,7 @@ fn overload(trial: &Trial<'_>) -> Checked {
                 like(&last, &json!({ "type": "bestmove" }))?;
             }
         }
-        // One whose time is almost over is not refused.
+        // A go whose time is almost over is not refused.
         let last = other.last("short")?;
         holds(!is_shared || last["type"] == "bestmove", "a move within 3 ms", || last.to_string())?;
     }
@@ -215,7 +210,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
     let most = match honest.hello["limits"]["engines"].as_u64() {
         Some(most) if most <= GREEDY => most,
         Some(most) => return Err(Stop::skipped(format!("{most} searches are too many to try"))),
-        None => return Err(Stop::skipped("no limit of searches is told")),
+        None => return Err(Stop::skipped("no limit of searches is announced")),
     };
     let mut greedy = trial.greet()?;
     greedy.retries = false;
@@ -226,7 +221,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
         greedy.send(&go(&id, &game, fields.clone()))?;
         greedy.info(&id, "best")?;
     }
-    // Nobody has more searches than who asks for one more.
+    // No connection has more searches than the one that asks.
     let refused = greedy.refused(&go("more", &game, fields.clone()), &json!({ "code": "overloaded" }))?;
     number(&refused, "retry_ms")?;
     honest.best(&go("m", &game, json!({ "clock": { "kind": "per_move", "ms": 100 } })))?;
@@ -236,7 +231,7 @@ fn engines(trial: &Trial<'_>) -> Checked {
     // The place is free again.
     greedy.send(&go("again", &game, fields))?;
     greedy.info("again", "best")?;
-    holds(honest.overloads.is_empty(), "no refusal of who has fewer searches", || {
+    holds(honest.overloads.is_empty(), "no refusal of a connection with fewer searches", || {
         format!("{}", honest.overloads.len())
     })
 }
@@ -251,8 +246,8 @@ fn ask(talk: &mut Conversation<'_>, name: &str) -> Checked<Vec<Sample>> {
         samples.push(sample);
         let id = format!("{name}-d{round}");
         let request = json!({ "id": id, "cmd": "describe", "what": "game", "game": game["game"] });
-        let (sample, told) = measured(Duration::ZERO, || answer(talk, &request))?;
-        like(&told, &json!({ "type": "result" }))?;
+        let (sample, result) = measured(Duration::ZERO, || answer(talk, &request))?;
+        like(&result, &json!({ "type": "result" }))?;
         samples.push(sample);
         let id = format!("{name}-g{round}");
         talk.send(&go(&id, &game, endless()))?;
@@ -273,7 +268,7 @@ fn questions(trial: &Trial<'_>) -> Checked {
     let alone = ask(&mut honest, "alone")?;
     let mut other = trial.greet()?;
     let game = other.vast_game()?;
-    // What takes long is asked only where a bound of it is promised.
+    // Slow questions are asked only if the server promises a bound for them.
     let is_bounded = other.has("preparation") && other.offers("sudoku");
     let most = number(&other.hello["limits"], "requests")?.min(64);
     let requests: Vec<Value> = (0..most)
@@ -290,7 +285,7 @@ fn questions(trial: &Trial<'_>) -> Checked {
     other.send_all(&requests)?;
     let beside = ask(&mut honest, "beside")?;
     let played = play(&mut honest, "move")?.0;
-    // The one who asks is still heard, too.
+    // The connection that asks is still read, too.
     other.ping()?;
     if is_bounded {
         judge("answers beside slow questions of another connection", &beside, SHARE + 2 * median(&alone))?;
@@ -301,10 +296,10 @@ fn questions(trial: &Trial<'_>) -> Checked {
         }
         return Ok(());
     }
-    // What it leaves behind holds up nobody.
+    // What it leaves behind delays no other connection.
     other.vanish();
     let after = ask(&mut honest, "after")?;
-    judge("answers when who asked is gone", &after, SHARE + 2 * median(&alone))
+    judge("answers after the asking connection has left", &after, SHARE + 2 * median(&alone))
 }
 
 fn unread(trial: &Trial<'_>) -> Checked {
@@ -314,7 +309,7 @@ fn unread(trial: &Trial<'_>) -> Checked {
     let sudoku = json!({ "game": "sudoku" });
     let mut samples = Vec::new();
     for round in 0..MOVES as u64 {
-        // Without the promise the board is one that is read at once.
+        // Without the promise the board is a quick one.
         let position = if is_bounded { json!({ "start": large_board(round) }) } else { json!({}) };
         let fields = json!({ "position": position, "clock": { "kind": "per_move", "ms": 100 } });
         let id = format!("g{round}");

@@ -1,4 +1,4 @@
-//! Figures: what the server counts and measures of itself, beside what can be counted and measured from here.
+//! Figures: the server's own counts and measurements, compared with those made from here.
 
 use std::collections::HashMap;
 use std::thread;
@@ -18,8 +18,8 @@ const SETTLED: Duration = Duration::from_secs(5);
 const DRIFT: u64 = 100;
 const READ_US: u64 = 2000;
 
-/// A `go` of one thread at a game's start that tells everything.
-fn telling(id: &str, game: &Value, fields: &Value) -> Value {
+/// A `go` of one thread at a game's start that asks for every event.
+fn all_events(id: &str, game: &Value, fields: &Value) -> Value {
     let info = json!({ "events": ["started", "best", "progress"] });
     go(id, game, with(json!({ "options": { "threads": 1 }, "info": info }), fields))
 }
@@ -37,7 +37,7 @@ pub(super) fn stats(trial: &Trial<'_>) -> Checked {
     for (id, limit) in [("nodes", json!({ "nodes": 20_000 })), ("time", json!({ "time_ms": 100 }))] {
         // Before the write, since this thread may be stopped behind it.
         let sent = Instant::now();
-        talk.send(&telling(id, &game, &json!({ "limit": limit })))?;
+        talk.send(&all_events(id, &game, &json!({ "limit": limit })))?;
         let heard = talk.last_heard(id)?;
         like(&heard.message, &json!({ "type": "bestmove" }))?;
         let most = heard.at.saturating_duration_since(sent).as_millis() as u64 + 1;
@@ -65,10 +65,10 @@ pub(super) fn stats(trial: &Trial<'_>) -> Checked {
             before.insert(event.to_owned(), (nodes, time_ms));
         }
         let (nodes, time_ms) = before.get("last").copied().unwrap_or_default();
-        // In so short a time a busy machine may search none.
+        // A busy machine may search no node in so short a time.
         holds(nodes > 0 || id == "time", "some `nodes`", || heard.message.to_string())?;
         let at = |name: &str| number(&heard.message["timing"], name);
-        // A start before the arrival is another promise's fault.
+        // A start before the arrival breaks another promise.
         let began = at("started_us")?.max(at("received_us")?);
         let least = at("decided_us")?.saturating_sub(began) / 2000;
         holds(time_ms >= least, format!("`time_ms` of {least} at least"), || heard.message.to_string())?;
@@ -126,15 +126,15 @@ fn us(time: Duration) -> u64 {
 /// `t_us` runs as a clock here does.
 pub(super) fn clock(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
-    let mut told = |id: &str| -> Checked<(Instant, Instant, u64)> {
+    let mut ping_at = |id: &str| -> Checked<(Instant, Instant, u64)> {
         let sent = Instant::now();
         talk.send(&ping(id))?;
         let heard = talk.last_heard(id)?;
         Ok((sent, heard.at, stamp(&heard.message)?))
     };
-    let first = told("sooner")?;
+    let first = ping_at("sooner")?;
     thread::sleep(Duration::from_millis(200));
-    let last = told("later")?;
+    let last = ping_at("later")?;
     let least = us(last.0.saturating_duration_since(first.1));
     let most = us(last.1.saturating_duration_since(first.0));
     let passed = last.2.saturating_sub(first.2);
@@ -144,7 +144,7 @@ pub(super) fn clock(trial: &Trial<'_>) -> Checked {
     })
 }
 
-/// What a newer message of its event replaced is counted in `skipped`.
+/// Messages that a newer one of their event replaced are counted in `skipped`.
 pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -156,13 +156,13 @@ pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
         position = after(&position, std::slice::from_ref(mv));
     }
     let fields = json!({ "position": position, "limit": { "time_ms": 400 } });
-    talk.best(&telling("all", &game, &fields))?;
+    talk.best(&all_events("all", &game, &fields))?;
     // Depths that this search completes, whatever steps it makes.
     let depths: Vec<u64> = progress(&talk, "all")?.into_iter().map(|(depth, _)| depth).collect();
     for interval in [30_u64, 60, 120, 180] {
         let id = format!("every{interval}");
         let info = json!({ "events": ["progress"], "min_interval_ms": interval });
-        talk.best(&telling(&id, &game, &with(fields.clone(), &json!({ "info": info }))))?;
+        talk.best(&all_events(&id, &game, &with(fields.clone(), &json!({ "info": info }))))?;
         let mut replaced = 0;
         for pair in progress(&talk, &id)?.windows(2) {
             let ((from, _), (to, skipped)) = (pair[0], pair[1]);
@@ -183,15 +183,16 @@ pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
 
 /// The depth and `skipped` of each `progress` of a search.
 fn progress(talk: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
-    let told = about(talk, id).into_iter().filter(|message| message["event"] == "progress");
-    told.map(|message| {
-        let depth = list(message, "lines")?.first().map_or(Ok(0), |line| number(line, "depth"))?;
-        Ok((depth, message["skipped"].as_u64().unwrap_or(0)))
-    })
-    .collect()
+    let infos = about(talk, id).into_iter().filter(|message| message["event"] == "progress");
+    infos
+        .map(|message| {
+            let depth = list(message, "lines")?.first().map_or(Ok(0), |line| number(line, "depth"))?;
+            Ok((depth, message["skipped"].as_u64().unwrap_or(0)))
+        })
+        .collect()
 }
 
-/// What `status` counts grows by what is done.
+/// The counters of `status` grow with each thing done.
 pub(super) fn counters(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -234,23 +235,23 @@ pub(super) fn counters(trial: &Trial<'_>) -> Checked {
     let wanted = wanted.into_iter().chain(talk.has("log_lost").then_some(("log_lost", 0, 0)));
     let wanted: Vec<(&str, u64, u64)> = wanted.collect();
     loop {
-        let told = talk.result(&status)?["counters"].clone();
+        let result = talk.result(&status)?["counters"].clone();
         let mut late = None;
         for &(name, more, least) in &wanted {
-            let (was, is) = (number(&before, name)?, number(&told, name)?);
+            let (was, is) = (number(&before, name)?, number(&result, name)?);
             if is < (was + more).max(least) {
                 late = Some(format!("`{name}` of {} at least", (was + more).max(least)));
             }
         }
         let Some(expected) = late else { return Ok(()) };
         if Instant::now() >= end {
-            return Err(Stop::failed(expected, told.to_string()));
+            return Err(Stop::failed(expected, result.to_string()));
         }
         thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// What `status` says of the moment: no less than what is known from here, and no more than the limits.
+/// The load in `status`: no less than what is known from here, and no more than the limits.
 pub(super) fn load(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -261,17 +262,17 @@ pub(super) fn load(trial: &Trial<'_>) -> Checked {
     let first_heard = Instant::now();
     thread::sleep(Duration::from_millis(100));
     let last_sent = Instant::now();
-    let told = talk.result(&status)?;
-    let passed = number(&told, "uptime_ms")?.saturating_sub(first);
+    let result = talk.result(&status)?;
+    let passed = number(&result, "uptime_ms")?.saturating_sub(first);
     let least = last_sent.saturating_duration_since(first_heard).as_millis() as u64;
     let most = sent.elapsed().as_millis() as u64;
     let bounds = (least - least / DRIFT).saturating_sub(2)..=most + most / DRIFT + 2;
     holds(bounds.contains(&passed), format!("an `uptime_ms` that grew by {least} to {most}"), || {
         format!("{passed}")
     })?;
-    holds(number(&told, "sessions")? >= 3, "3 sessions or more", || told.to_string())?;
+    holds(number(&result, "sessions")? >= 3, "3 sessions or more", || result.to_string())?;
     let most = number(&talk.hello["limits"], "hash_bytes")?;
-    holds(number(&told, "hash_bytes")? <= most, format!("`hash_bytes` of {most} at most"), || {
-        told.to_string()
+    holds(number(&result, "hash_bytes")? <= most, format!("`hash_bytes` of {most} at most"), || {
+        result.to_string()
     })
 }

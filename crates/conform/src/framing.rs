@@ -1,5 +1,4 @@
-//! Lines: what ends one, what may stand around it, how long and how deep it may be, and what becomes of a bad
-//! one.
+//! Lines: what ends one, what may surround it, how long and how deep it may be, and the answer to a bad one.
 
 use serde_json::{Value, json};
 
@@ -11,49 +10,52 @@ use super::verdict::{Checked, holds, like, text};
 /// The longest line, in bytes.
 const LINE: usize = 1 << 20;
 
-/// What a message repeats of client text at most, in characters.
+/// The most characters of client text that a message repeats.
 const ECHO: usize = 64;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("messages", "each line out is one message of the five types, and nothing else is written"),
-    Check::watched("errors", "an error tells a line that was sent, a JSON pointer, and `fatal` by its code"),
+    Check::watched(
+        "errors",
+        "an error has the number of a sent line, a JSON pointer, and the `fatal` of its code",
+    ),
     Check::new("line-ends", "a CR before the LF, blanks and tabs around the object are tolerated", line_ends),
     Check::new("blank-lines", "blank lines are ignored, but counted", blank_lines),
-    Check::new("line-numbers", "an error tells its line, bad and long ones counted", line_numbers),
+    Check::new("line-numbers", "an error has its line's number, bad and long lines counted", line_numbers),
     Check::new("parts", "a line that arrives in parts is read whole", parts),
     Check::new("one-write", "lines that arrive together are all read", one_write),
     Check::new("last-line", "the last line needs no LF", last_line),
     Check::new("text", "any text comes back as it was sent", echoes),
     Check::new("longest-line", "a line of 1 MiB is read", longest_line),
     Check::new("too-long", "a longer line gets one `line_too_long`, and the next line is read", too_long),
-    Check::new("endless-line", "a line of 16 MiB gets no more than that", endless_line),
+    Check::new("endless-line", "a line of 16 MiB gets one `line_too_long`, too", endless_line),
     Check::new("deepest", "32 levels of objects and arrays are read", deepest),
     Check::new("too-deep", "33 levels, or a million, are `bad_json`", too_deep),
-    Check::new("bad-utf8", "bytes that are no UTF-8 are `bad_utf8`", bad_utf8),
+    Check::new("bad-utf8", "bytes that are not UTF-8 are `bad_utf8`", bad_utf8),
     Check::new(
         "stray-bytes",
         "a byte-order mark, NUL and bare control characters are `bad_json`",
         stray_bytes,
     ),
-    Check::refusals("bad-json", "what is no JSON is `bad_json`"),
-    Check::refusals("duplicate-keys", "a key twice in an object, at whatever depth, is `bad_json`"),
+    Check::refusals("bad-json", "a line that is not JSON is `bad_json`"),
+    Check::refusals("duplicate-keys", "a duplicate key in an object, at any depth, is `bad_json`"),
     Check::refusals("surrogates", "a lone surrogate is `bad_json`"),
-    Check::refusals("not-objects", "another JSON value is `not_object`"),
+    Check::refusals("not-objects", "a JSON value other than an object is `not_object`"),
     Check::new(
         "extensions",
         "fields whose names start with `x_` are skipped wherever they stand",
         extensions,
     ),
-    Check::refusals("unknown-fields", "a field that nobody knows is `unknown_field`"),
+    Check::refusals("unknown-fields", "an unknown field is `unknown_field`"),
     Check::refusals("pointers", "pointers escape `~` and `/`"),
     Check::refusals(
         "missing-fields",
-        "a required field that is absent is `missing_field`, where it would stand",
+        "an absent required field is `missing_field`, with the pointer that it would have",
     ),
-    Check::refusals("wrong-types", "another JSON type is `wrong_type`"),
+    Check::refusals("wrong-types", "a value of a wrong JSON type is `wrong_type`"),
     Check::refusals("nulls", "null is `wrong_type`"),
-    Check::refusals("bad-words", "a word that is none of those allowed is `bad_enum`"),
-    Check::refusals("first-fault", "of several faults the first by the specification's order is told"),
+    Check::refusals("bad-words", "a word outside the allowed ones is `bad_enum`"),
+    Check::refusals("first-fault", "of several faults the first in the specification's order is reported"),
     Check::new("echo-cut", "client text in messages is escaped and cut at 64 characters", echo_cut),
 ];
 

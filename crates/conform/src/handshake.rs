@@ -9,42 +9,42 @@ use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("result", "`hello` tells version, server, features, games and limits", result),
-    Check::new("limits", "the limits that the specification fixes are told", limits),
+    Check::new("result", "`hello` gives version, server, features, games and limits", result),
+    Check::new("limits", "`hello` announces the limits that the specification fixes", limits),
     Check::new("optional", "on standard streams `hello` may be left out or come late", optional),
-    Check::new(
-        "required",
-        "over sockets another request first is `handshake_required`, and the end",
-        required,
-    ),
+    Check::new("required", "over sockets another first request is a fatal `handshake_required`", required),
     Check::new("version", "the highest common version is chosen", version),
-    Check::new("no-version", "without a common version: `version_unsupported`, and the end", no_version),
-    Check::new("features", "features that are told can be required", features),
-    Check::new("no-feature", "another one is `feature_unsupported`, and the end", no_feature),
+    Check::new("no-version", "without a common version: a fatal `version_unsupported`", no_version),
+    Check::new("features", "announced features can be required", features),
+    Check::new("no-feature", "an unknown required feature is a fatal `feature_unsupported`", no_feature),
     Check::new("refusal-order", "version is checked before features", refusal_order),
     Check::new(
         "token",
-        "without a token: `auth_required`, with another one: `auth_failed`, and the end",
+        "without a token: a fatal `auth_required`; with a wrong one: a fatal `auth_failed`",
         token,
     ),
-    Check::new("late-token", "a wrong token is answered late, and a right one meanwhile", late_token),
+    Check::new("late-token", "a wrong token is answered late; a right one is answered meanwhile", late_token),
     Check::new(
         "late-refusal",
-        "a `hello` that is refused late lets searches answer first, and is the end",
+        "a late `hello` that is refused lets searches answer first, then ends the connection",
         late_refusal,
     ),
     Check::new("repeated", "a second `hello` is `handshake_repeated` and changes nothing", repeated),
-    Check::new("bad-hello", "a `hello` with a fault is no end: a good one may follow", bad_hello),
+    Check::new(
+        "bad-hello",
+        "a `hello` with a fault does not end the connection: a good one may follow",
+        bad_hello,
+    ),
     Check::new("first-line", "before `hello` a line over sockets has 16 KiB at most", first_line),
     Check::new(
         "abuse",
-        "over sockets bad lines before `hello` are `protocol_abuse` at last, and the end",
+        "over sockets too many bad lines before `hello` bring a notice `protocol_abuse` and the end",
         abuse,
     ),
-    Check::new("http", "an HTTP request over a socket gets a fatal `bad_json`, and the end", http),
+    Check::new("http", "an HTTP request over a socket gets a fatal `bad_json`", http),
     Check::new(
         "http-lines",
-        "so does any line that could belong to the head of one, wherever it is cut",
+        "any line that could belong to an HTTP request's head gets a fatal `bad_json`, wherever it is cut",
         http_lines,
     ),
 ];
@@ -64,13 +64,13 @@ fn result(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.open()?;
     let client =
         json!({ "client": { "name": "plyd conform", "version": "1" }, "on_eof": "finish", "require": [] });
-    let told = talk.result(&with(trial.hello(), &client))?;
-    like(&told, &json!({ "of": "hello", "protocol": 1 }))?;
-    text(&told["server"], "name")?;
-    text(&told["server"], "version")?;
-    texts(&told, "features")?;
-    holds(!texts(&told, "games")?.is_empty(), "at least one game", || told.to_string())?;
-    holds(told["limits"].is_object(), "an object `limits`", || told.to_string())
+    let result = talk.result(&with(trial.hello(), &client))?;
+    like(&result, &json!({ "of": "hello", "protocol": 1 }))?;
+    text(&result["server"], "name")?;
+    text(&result["server"], "version")?;
+    texts(&result, "features")?;
+    holds(!texts(&result, "games")?.is_empty(), "at least one game", || result.to_string())?;
+    holds(result["limits"].is_object(), "an object `limits`", || result.to_string())
 }
 
 fn limits(trial: &Trial<'_>) -> Checked {
@@ -97,7 +97,7 @@ fn limits(trial: &Trial<'_>) -> Checked {
         ] {
             holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
         }
-        // 0 where there is none.
+        // 0 if there is none.
         number(limits, "connections_per_address")?;
         number(limits, "idle_ms")?;
     }
@@ -170,7 +170,7 @@ fn token(trial: &Trial<'_>) -> Checked {
     for other in [String::new(), format!("{token}x"), token.chars().skip(1).collect(), "x".repeat(4096)] {
         refused(trial, &wrong(other), &json!({ "code": "auth_failed", "pointer": "/token" }))?;
     }
-    // The version is checked before it, features behind it.
+    // The version is checked before the token, features after it.
     let later = json!({ "protocol": { "min": 65_535, "max": 65_535 } });
     refused(trial, &with(wrong("x".into()), &later), &json!({ "code": "version_unsupported" }))?;
     let more = json!({ "require": ["levitation"] });
@@ -231,12 +231,12 @@ fn abuse(trial: &Trial<'_>) -> Checked {
         talk.send_line(b"[]")?;
         like(&talk.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
     }
-    // A good one may still follow.
+    // A good `hello` may still follow.
     trial.greet()?.ping()?;
     talk.send_line(b"[]")?;
     talk.closed()?;
-    let told = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
-    holds(told == 1, "a notice `protocol_abuse` before the end", || format!("{told}"))?;
+    let notices = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
+    holds(notices == 1, "a notice `protocol_abuse` before the end", || format!("{notices}"))?;
     let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
     holds(faults == most, format!("an error for each of {most} lines"), || format!("{faults}"))
 }
@@ -282,7 +282,7 @@ fn http_lines(trial: &Trial<'_>) -> Checked {
         "CONNECT localhost:7117 HTTP/1.1",
         "Upgrade h2c HTTP/2.0",
     ] {
-        // In two packets, with a conversation behind it that must not be held.
+        // In two packets, followed by a conversation that must not be held.
         let behind = format!("{line}\n{}\n{}\n", trial.hello(), ping("p"));
         let (start, rest) = behind.split_at(line.len() / 2);
         let mut talk = trial.open()?;

@@ -1,4 +1,5 @@
-//! Ids and order: who a message is about, what comes before what, and what belongs to a connection.
+//! Ids and order: which request a message is about, which message comes first, and what belongs to a
+//! connection.
 
 use serde_json::{Value, json};
 
@@ -14,13 +15,13 @@ pub(super) const CHECKS: &[Check] = &[
     Check::watched("stamps", "`t_us` never runs backwards"),
     Check::new("clock", "`t_us` counts microseconds", figures::clock),
     Check::watched("one-final", "each request gets one final message"),
-    Check::watched("infos-first", "an `info` comes only before the final message"),
+    Check::watched("infos-first", "`info` messages come before the final message"),
     Check::watched("notices", "a notice about a request comes before its final message"),
-    Check::new("of", "a result tells the command of its request", of),
+    Check::new("of", "a result names the command of its request", of),
     Check::new("shapes", "ids of 1 to 64 of A-Z a-z 0-9 . _ : - are taken", shapes),
-    Check::refusals("bad-ids", "another id is `bad_id`, none at all `missing_field`"),
+    Check::refusals("bad-ids", "any other id is `bad_id`, a missing one `missing_field`"),
     Check::refusals("names", "sessions and targets have the shape of an id"),
-    Check::refusals("unknown-commands", "another command is `unknown_cmd`, none `missing_field`"),
+    Check::refusals("unknown-commands", "any other command is `unknown_cmd`, a missing one `missing_field`"),
     Check::refusals("unknown-sessions", "a session that is not open is `session_unknown`"),
     Check::refusals("duplicates", "an id in flight is `duplicate_id` with id null, and `ref` names it"),
     Check::new("first-goes-on", "a duplicate id leaves the first request alone", first_goes_on),
@@ -139,7 +140,7 @@ fn questions(trial: &Trial<'_>) -> Checked {
     for whose in [&game, &session("s")] {
         let requests: Vec<Value> = (0..100)
             .map(|n| {
-                // A question that takes long, then one that does not.
+                // A slow question, then a quick one.
                 let want = if n % 2 == 0 { "moves" } else { "to_move" };
                 inspect(&format!("q{n}"), whose, &json!({}), &[want])
             })
@@ -218,8 +219,8 @@ fn apart(trial: &Trial<'_>) -> Checked {
     talk.result(&set("1", "a", json!({ "seed": "3" })))?;
     talk.result(&set("2", "b", json!({ "seed": "5" })))?;
     for (id, name, seed) in [("3", "a", "3"), ("4", "b", "5")] {
-        let told = talk.result(&set(id, name, json!({})))?;
-        like(&told, &json!({ "options": { "seed": seed } }))?;
+        let result = talk.result(&set(id, name, json!({})))?;
+        like(&result, &json!({ "options": { "seed": seed } }))?;
     }
     talk.send(&go("ga", &session("a"), endless()))?;
     talk.info("ga", "started")?;

@@ -10,20 +10,20 @@ use super::requests::{endless, go, inspect, newgame, ping, session, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
-/// How long a server may leave unread what it is sent before it must have closed the connection:
-/// `stalled_ms`, and then some.
+/// The time within which a server must close a connection whose peer does not read: `stalled_ms` and a
+/// margin.
 const STALLED: Duration = Duration::from_secs(15);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("questions-while-searching", "no request but a go waits for a search", while_searching),
+    Check::new("questions-while-searching", "only a `go` waits for a search", while_searching),
     Check::new("status", "`status` counts what runs", status),
-    Check::new("load", "`status` tells the time and the load as they are", figures::load),
-    Check::new("counters", "the counters of `status` count what is done", figures::counters),
-    Check::new("garbage", "lines of any bytes end nothing", garbage),
+    Check::new("load", "`status` reports the true uptime and load", figures::load),
+    Check::new("counters", "the counters of `status` grow with each thing done", figures::counters),
+    Check::new("garbage", "lines of arbitrary bytes do not end the connection", garbage),
     Check::new("bad-lines", "a thousand bad lines get an error each", bad_lines),
     Check::new("pings", "five thousand pings at once are answered in order", pings),
     Check::new("slow-reader", "a slow reader misses no final message", slow_reader),
-    Check::new("never-reads", "a peer that never reads is cut off, and no other", never_reads),
+    Check::new("never-reads", "only a peer that never reads is cut off", never_reads),
     Check::new(
         "requests",
         "requests beyond the limit are `too_many_requests`, and stop is still taken",
@@ -32,7 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("sessions", "sessions beyond the limit are `too_many_sessions`", sessions),
     Check::new("tables", "no search is refused for want of memory", tables),
     Check::new("history", "a game of a thousand plies is searched", history),
-    Check::new("gone", "the searches of a peer that is gone are cancelled", gone),
+    Check::new("gone", "the searches of a peer that has left are cancelled", gone),
 ];
 
 fn while_searching(trial: &Trial<'_>) -> Checked {
@@ -64,14 +64,14 @@ fn status(trial: &Trial<'_>) -> Checked {
     talk.sessions(&["s"], &game)?;
     talk.send(&go("g", &session("s"), endless()))?;
     talk.info("g", "started")?;
-    let told = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
+    let result = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
     for name in ["searches", "sessions", "threads"] {
-        holds(number(&told, name)? >= 1, format!("at least 1 in `{name}`"), || told.to_string())?;
+        holds(number(&result, name)? >= 1, format!("at least 1 in `{name}`"), || result.to_string())?;
     }
-    number(&told, "hash_bytes")?;
+    number(&result, "hash_bytes")?;
     let later = talk.result(&json!({ "id": "u", "cmd": "status" }))?;
-    let (before, after) = (number(&told, "uptime_ms")?, number(&later, "uptime_ms")?);
-    holds(told["counters"].is_object() && before <= after, "counters, and a time that runs", || {
+    let (before, after) = (number(&result, "uptime_ms")?, number(&later, "uptime_ms")?);
+    holds(result["counters"].is_object() && before <= after, "counters, and a time that runs", || {
         later.to_string()
     })
 }
@@ -138,7 +138,7 @@ fn slow_reader(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     let all = json!({ "info": { "events": ["started", "best", "progress"] }, "limit": { "nodes": 20_000 } });
-    // What is not read stays below what a server may drop a connection for.
+    // The unread bytes stay below the limit at which a server may drop the connection.
     let echo = "e".repeat(1000);
     let mut ids = Vec::new();
     for part in 0..10 {
@@ -180,8 +180,8 @@ fn requests(trial: &Trial<'_>) -> Checked {
     for n in most..most + 50 {
         like(&talk.last(&format!("g{n}"))?, &json!({ "type": "error", "code": "too_many_requests" }))?;
     }
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
-    let targets = list(&told, "targets")?.len();
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let targets = list(&result, "targets")?.len();
     holds(targets == most, format!("{most} searches that end"), || format!("{targets}"))?;
     for n in 0..most {
         like(&talk.last(&format!("g{n}"))?, &json!({ "type": "bestmove", "reason": "stopped" }))?;

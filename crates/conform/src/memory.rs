@@ -1,4 +1,4 @@
-//! Memory: what is large is answered, or refused by a typed error, and the server goes on.
+//! Memory: large requests are answered, or refused by a typed error, and the server goes on.
 
 use serde_json::{Value, json};
 
@@ -11,21 +11,21 @@ use super::verdict::{Checked, Stop, holds, like, list, number};
 /// A line of about this many bytes is near the longest that is allowed.
 const LARGE: usize = 1_000_000;
 
-/// More room than this is not filled.
+/// The most room that a check fills.
 const MOST_ROOM: u64 = 64 << 20;
 
-/// So many slow questions take far longer than it takes to read the large ones behind them.
+/// So many slow questions take far longer than reading the large ones after them.
 const SLOW: usize = 8;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "large-questions",
-        "large questions are answered, or refused by a typed error, and what finds no room beside them waits unread",
+        "large questions are answered, or refused by a typed error; those without room wait unread",
         large_questions,
     ),
     Check::new(
         "large-waiting",
-        "large searches that wait in a session are taken, or refused by a typed error",
+        "large searches that wait in a session are accepted, or refused by a typed error",
         large_waiting,
     ),
     Check::new(
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     Check::new(
         "room",
-        "where searches take all the room the next one is `too_many_requests`, and a stop is read",
+        "if searches take all the room, the next one is `too_many_requests`, and a stop is still read",
         room,
     ),
     Check::new(
@@ -126,7 +126,7 @@ fn fill(talk: &mut Conversation<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
     )
 }
 
-/// What comes of a `start` that is none.
+/// The error of a `start` that is not a position.
 fn is_refused_start(last: &Value) -> Checked {
     like(last, &json!({ "type": "error" }))?;
     is_taken_or_refused(last, &["bad_position", "illegal_position"])
@@ -141,8 +141,8 @@ fn large_waiting(trial: &Trial<'_>) -> Checked {
     talk.info("first", "started")?;
     talk.retries = false;
     // What is not read would occupy nothing once it is decoded.
-    let told = talk.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
-    let mv = list(&told, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
+    let result = talk.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
+    let mv = list(&result, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
     let large = json!({ "queue": true, "excludemoves": vec![mv.as_str(); LARGE / (mv.len() + 3)] });
     // Less in all than any server must hold for one connection.
     let ids: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
@@ -166,7 +166,7 @@ fn large_sessions(trial: &Trial<'_>) -> Checked {
     let game = talk.vast_game()?;
     let limits = &talk.hello["limits"];
     let bytes = limits["session_bytes"].as_u64().filter(|_| talk.has("byte_limits"));
-    // More lines than sessions may hold, where that is told.
+    // More lines than sessions may hold, if that limit is announced.
     let count = bytes.map_or(16, |bytes| bytes.min(MOST_ROOM) / LARGE as u64 + 2);
     for n in 0..count.min(number(limits, "sessions")?) {
         let (id, name) = (format!("open{n}"), format!("s{n}"));

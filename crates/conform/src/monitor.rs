@@ -1,8 +1,8 @@
 //! What holds for every message of every connection, judged as it arrives.
 //!
-//! What breaks is noted under the name of a check of its own, whichever check brought it about: one broken
-//! promise then fails one check. A message that is broken in one way is not looked at further, so that it
-//! breaks nothing else by that.
+//! A broken promise is noted under the name of a check of its own, whichever check brought it about, so that
+//! it fails one check. After its first fault a message is not judged further, so that one fault does not
+//! count twice.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::verdict::{Checked, Stop, holds, list, number, text};
 use plyd_core::engine::ToMove;
 use plyd_protocol::client::is_final_json as is_final;
 
-/// What was found broken so far, by the check that tells it: the first case of each.
+/// The first case of each broken promise so far, by the check that reports it.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Mutex<BTreeMap<&'static str, Stop>>);
 
@@ -43,7 +43,7 @@ pub(super) struct InvariantMonitor<'f> {
     open: HashMap<String, u32>,
     /// The positions of running searches that the referee knows.
     searched: HashMap<String, Root>,
-    /// What each running search asked for as `info`; none: whatever it likes.
+    /// The `info` that each running search asked for; none: any.
     events: HashMap<String, Vec<String>>,
     /// The games of sessions whose result has not come, by the id of their `newgame`, and of those that are
     /// open.
@@ -74,7 +74,7 @@ impl<'f> InvariantMonitor<'f> {
         match request["cmd"].as_str() {
             Some("newgame") => {
                 let session = request["session"].as_str().unwrap_or_default().to_owned();
-                // Until its result tells the seed, positions of the session are not known.
+                // Until its result names the seed, positions of the session are not known.
                 self.sessions.remove(&session);
                 self.opening.insert(id.to_owned(), (session, request));
             }
@@ -185,7 +185,7 @@ impl<'f> InvariantMonitor<'f> {
         self.seq += 1;
         let follows = message["seq"].as_u64() == Some(self.seq);
         let checked = holds(follows, format!("seq {}", self.seq), || message.to_string());
-        // One gap is told once.
+        // One gap is reported once.
         self.seq = message["seq"].as_u64().unwrap_or(self.seq);
         checked
     }
@@ -264,7 +264,7 @@ fn shares(message: &Value) -> Checked {
     }
 }
 
-/// An error tells its line, a pointer that is one, and is fatal where its code is.
+/// An error has its line, a valid pointer, and is fatal if its code is.
 fn error_is_whole(message: &Value, sent: u64) -> Checked {
     let came = || message.to_string();
     let line = number(message, "line")?;
@@ -320,15 +320,15 @@ fn lines_agree(message: &Value) -> Checked {
     Ok(())
 }
 
-/// A score says something, and its parts agree.
+/// A score is not empty, and its parts agree.
 fn scores(message: &Value) -> Checked {
     for line in list(message, "lines")? {
         let came = || line.to_string();
         let Some(score) = line.get("score") else {
             continue;
         };
-        let told = ["eval", "wdl", "proof"].iter().any(|part| score.get(part).is_some());
-        holds(told, "a score of `eval`, `wdl` or `proof`", came)?;
+        let has_score = ["eval", "wdl", "proof"].iter().any(|part| score.get(part).is_some());
+        holds(has_score, "a score of `eval`, `wdl` or `proof`", came)?;
         let Some(proof) = score.get("proof") else { continue };
         let both = proof.get("plies").is_some() && proof.get("plies_max").is_some();
         holds(!both, "`plies` or `plies_max`, not both", came)?;
@@ -347,8 +347,7 @@ fn legal(message: &Value, root: &Root) -> Checked {
     holds(is_legal, format!("a legal move at `{}`", root.text()), || message.to_string())
 }
 
-/// Every variation is legal, which it is not beyond the end of the game or where chance decides without a
-/// `~`.
+/// Every variation is legal: it stops at the end of the game, and has a `~` wherever chance decides.
 fn variations(message: &Value, root: &Root) -> Checked {
     for line in list(message, "lines")? {
         let pv: Vec<String> = super::verdict::texts(line, "pv")?;
@@ -362,7 +361,7 @@ fn variations(message: &Value, root: &Root) -> Checked {
     Ok(())
 }
 
-/// The reply is a legal one, and none is told where chance comes first or the game is over.
+/// The reply is a legal one, and there is none if chance comes first or the game is over.
 fn reply(message: &Value, root: &Root) -> Checked {
     let (Some(reply), Some(mv)) = (message["ponder"].as_str(), message["move"].as_str()) else {
         return Ok(());
@@ -425,9 +424,9 @@ mod tests {
             let broken = best.replace(old, new);
             assert_ne!(broken, best, "{old}");
             // A variation that begins elsewhere is illegal, too.
-            let told = found(std::slice::from_ref(&go), &[&broken]);
-            assert!(told.contains(&name), "{name}: {told:?}");
-            assert!(told.len() == 1 || old.contains("pv"), "{name}: {told:?}");
+            let reported = found(std::slice::from_ref(&go), &[&broken]);
+            assert!(reported.contains(&name), "{name}: {reported:?}");
+            assert!(reported.len() == 1 || old.contains("pv"), "{name}: {reported:?}");
         }
         let again = best.replace(r#""seq":1"#, r#""seq":2"#);
         assert_eq!(found(std::slice::from_ref(&go), &[&best, &again]), ["ids/one-final"]);

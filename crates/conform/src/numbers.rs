@@ -10,18 +10,18 @@ use super::verdict::{Checked, holds, like, text};
 const MOST: i64 = (1 << 53) - 1;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::watched("integers", "only integers of magnitude 2^53 - 1 at most are written"),
+    Check::watched("integers", "the server writes only integers of magnitude 2^53 - 1 at most"),
     Check::watched("hashes", "hashes and seeds are 1 to 16 lower-case hex digits"),
-    Check::watched("shares", "`wdl` and `chance` are 1,000,000 together, `hash_ppm` is at most that"),
+    Check::watched("shares", "`wdl` and `chance` each sum to 1,000,000, `hash_ppm` is at most that"),
     Check::refusals("no-numbers", "NaN, Infinity and 1e400 are `bad_json`"),
     Check::refusals("fractions", "a number with a fraction is `not_integer`, even 1.0"),
     Check::refusals("exponents", "a number with an exponent is `not_integer`"),
     Check::refusals("too-large", "an integer past 2^53 - 1 is `out_of_range`"),
     Check::refusals("ranges", "an integer outside its field's range is `out_of_range`"),
-    Check::new("largest", "2^53 - 1 and its negative are taken where they are in range", largest),
-    Check::new("lengths", "a text of 1,024 characters is taken, a longer one is `out_of_range`", lengths),
+    Check::new("largest", "2^53 - 1 and its negative are accepted if they are in range", largest),
+    Check::new("lengths", "a text of 1,024 characters is accepted, a longer one is `out_of_range`", lengths),
     Check::refusals("seeds-refused", "seeds of another shape are refused"),
-    Check::new("seeds", "a seed comes back as given, and one that is absent is drawn", seeds),
+    Check::new("seeds", "a given seed is returned as it is, an absent one is drawn", seeds),
 ];
 
 fn largest(trial: &Trial<'_>) -> Checked {
@@ -64,8 +64,8 @@ fn seeds(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     for seed in ["0", "f", "5eed", "123456789abcdef0", "ffffffffffffffff"] {
-        let told = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
-        like(&told, &json!({ "seed": seed }))?;
+        let result = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
+        like(&result, &json!({ "seed": seed }))?;
     }
     let mut drawn = Vec::new();
     for index in 0..6 {

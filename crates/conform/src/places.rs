@@ -1,7 +1,6 @@
-//! Places: who leaves, and who is refused, when a server over sockets has as many connections as it allows.
+//! Places: which connections are closed or refused when a server over sockets has as many as it allows.
 //!
-//! What the limits are is read from `hello`. Those that are too large to be reached within a check are not
-//! tried.
+//! The limits are read from `hello`. Those that are too large to be reached within a check are not tried.
 
 use std::time::{Duration, Instant};
 
@@ -12,36 +11,36 @@ use super::requests::{endless, go};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
 
-/// More connections than this are not opened.
+/// The most connections that a check opens.
 const MANY: u64 = 600;
 
-/// A longer time is not waited for.
+/// The longest time that a check waits.
 const LONG: Duration = Duration::from_secs(5);
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("strangers", "the oldest connection without `hello` leaves for a new one", strangers),
-    Check::new("connections", "a `hello` that finds no place is `too_many_connections`", connections),
+    Check::new("strangers", "the oldest connection without `hello` is closed for a new one", strangers),
+    Check::new("connections", "a `hello` without a free place is `too_many_connections`", connections),
     Check::new(
         "address",
-        "at the limit of its address the oldest connection without `hello` leaves, and a `hello` is refused",
+        "at an address's limit its oldest connection without `hello` is closed, or the new `hello` refused",
         address,
     ),
     Check::new("late-hello", "a connection whose `hello` does not come in time closes", late_hello),
-    Check::new("idle", "a connection that is idle for too long closes, and none that searches", idle),
+    Check::new("idle", "an idle connection closes after `idle_ms`, one that searches does not", idle),
 ];
 
-/// The limits that the server tells; the check is skipped where it does not promise what it is about.
+/// The limits that the server announces; skips the check if the server does not promise what it tests.
 fn limits(trial: &Trial<'_>) -> Checked<Value> {
     trial.needs_socket()?;
     let talk = trial.greet()?;
     if talk.has("byte_limits") {
         Ok(talk.hello["limits"].clone())
     } else {
-        Err(Stop::skipped("limits of connections are not told"))
+        Err(Stop::skipped("limits of connections are not announced"))
     }
 }
 
-/// A limit of connections that can be tried.
+/// A limit of connections that is small enough to try.
 fn count(limits: &Value, name: &str) -> Checked<u64> {
     match number(limits, name)? {
         0 => Err(Stop::skipped(format!("there is no limit `{name}`"))),
@@ -50,7 +49,7 @@ fn count(limits: &Value, name: &str) -> Checked<u64> {
     }
 }
 
-/// A time that can be waited for.
+/// A time that is short enough to wait.
 fn time(limits: &Value, name: &str) -> Checked<Duration> {
     match Duration::from_millis(number(limits, name)?) {
         Duration::ZERO => Err(Stop::skipped(format!("there is no limit `{name}`"))),
@@ -61,14 +60,14 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
     }
 }
 
-/// The connection closes, and is told by which limit.
+/// The connection closes, and a message names the limit.
 fn leaves(talk: &mut Conversation<'_>, limit: &str) -> Checked {
     talk.closed()?;
     let last = talk.log.last().map_or(Value::Null, |heard| heard.message.clone());
     like(&last, &json!({ "type": "notice", "kind": "warning", "limit": limit }))
 }
 
-/// Says `hello` on new connections until one is refused a place; those that have one.
+/// Says `hello` on new connections until one is refused a place; returns those that have one.
 fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
     let mut greeted = Vec::new();
     for _ in 0..=most {
@@ -81,7 +80,7 @@ fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
     Err(Stop::failed(format!("{most} connections at most"), format!("{} said `hello`", greeted.len())))
 }
 
-/// Says `hello`: whether there was a place. Else it is refused, and the connection closes.
+/// Says `hello`; returns whether there was a place. If not, it is refused, and the connection closes.
 fn try_hello(trial: &Trial<'_>, talk: &mut Conversation<'_>) -> Checked<bool> {
     let answer = talk.ask(&trial.hello())?;
     if answer["type"] == "result" {
@@ -102,7 +101,7 @@ fn strangers(trial: &Trial<'_>) -> Checked {
     let mut greeted = trial.greet()?;
     let mut silent = (0..=most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
     leaves(&mut silent[0], "strangers")?;
-    // The newest has its place, and who said `hello` loses none.
+    // The newest has its place, and no connection that said `hello` loses its own.
     if let Some(mut newest) = silent.pop() {
         like(&newest.ask(&trial.hello())?, &json!({ "type": "result" }))?;
     }
@@ -173,7 +172,7 @@ fn idle(trial: &Trial<'_>) -> Checked {
     holds(waited >= time, format!("{} ms of silence", time.as_millis()), || {
         format!("{} ms", waited.as_millis())
     })?;
-    // A search in flight is no idleness.
+    // A connection with a search in flight is not idle.
     busy.ping()?;
     holds(busy.is_open("g"), "the search goes on", || "it ended".into())
 }

@@ -1,7 +1,7 @@
 //! Preparation: what a server does with positions that take its rules long to read.
 //!
-//! Only where the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver that
-//! searches; a server that finds out at once has nothing to be undecided about, and passes.
+//! Judged only if the feature `preparation` promises a bound. The boards of `slow.txt` are slow for a solver
+//! that searches; a server that finds out at once has nothing to be undecided about, and passes.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use super::time::{judge, measured, ms};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
 
-/// How long after the end of a search the server may still look for a legal move, and how late it may be
-/// then.
+/// How long after the end of a search the server may still look for a legal move, and how late it may then
+/// answer.
 const UNPREPARED: Duration = ms(1250);
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "undecided",
-        "what the rules do not find out within their bounds is `undecided`, and equal questions get equal answers",
+        "what the rules cannot decide within their bounds is `undecided`; equal questions get equal answers",
         undecided,
     ),
     Check::new(
         "placed",
-        "a go takes such a move as placed, says so before anything else, and claims no proof",
+        "a go plays an `undecided` move as given, warns about it first, and claims no proof",
         placed,
     ),
-    Check::new("stopped", "a stop ends the reading of a position: with a move, or `unprepared`", stopped),
-    Check::new("closed", "a close ends within 1 s what is read for its session", closed),
+    Check::new("stopped", "a stop ends the reading of a position with a move or `unprepared`", stopped),
+    Check::new("closed", "a close ends within 1 s the reading of positions for its session", closed),
 ];
 
 /// A connection to a server that promises bounds, and the slow positions.
@@ -78,7 +78,7 @@ fn undecided(trial: &Trial<'_>) -> Checked {
     let (mut talk, slow) = greet(trial)?;
     for position in &slow {
         let (_, first) = ask(&mut talk, "first", position)?;
-        // Cut short, it has not become another position.
+        // Reading it only in part did not change the position.
         let short = json!({ "position": position, "clock": { "kind": "per_move", "ms": 0 } });
         talk.ask(&go("cut", &sudoku(), short))?;
         let (_, again) = ask(&mut talk, "again", position)?;
@@ -102,7 +102,7 @@ fn placed(trial: &Trial<'_>) -> Checked {
         let best = talk
             .best(&go(&id, &sudoku(), json!({ "position": position, "limit": { "nodes": 20 } })))
             .map_err(|stop| stop.at("a position whose last move may be bad"))?;
-        // What comes behind the move is heard, too.
+        // The requests after the move are read, too.
         talk.ping()?;
         if !is_open {
             continue;
@@ -125,7 +125,7 @@ fn placed(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A search whose position may not have been read answers a move, or that it was not.
+/// A search whose position may not have been read answers with a move or `unprepared`.
 fn is_move_or_unprepared(last: &Value) -> Checked {
     let is_right = last["type"] == "bestmove" || last["code"] == "unprepared" && last["fatal"] == false;
     holds(is_right, "a bestmove, or the error `unprepared`", || last.to_string())

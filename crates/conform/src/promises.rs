@@ -19,7 +19,7 @@ pub struct Promise {
 /// All promises, in the order of the specification.
 ///
 /// # Panics
-/// A row of the table is none, which a test finds.
+/// A row of the table is malformed, which a test finds.
 pub fn promises() -> impl Iterator<Item = Promise> {
     let mut section = "";
     include_str!("promises.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(
@@ -61,8 +61,8 @@ mod tests {
     fn every_section_of_the_specification_has_promises() {
         let page = include_str!("../../../protocol/README.md");
         let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-        let mut told: Vec<&str> = promises().map(|promise| promise.section).collect();
-        told.dedup();
-        assert_eq!(told, sections);
+        let mut covered: Vec<&str> = promises().map(|promise| promise.section).collect();
+        covered.dedup();
+        assert_eq!(covered, sections);
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn decided(talk: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     }
 }
 
-/// Compares the proofs of an answer's lines with the referee's; how many there were.
+/// Compares the proofs of an answer's lines with the referee's; returns how many there were.
 fn check_proofs(best: &Value, game: &Value, position: &Value) -> Checked<usize> {
     let Some(truth) = referee::root(game, position).as_ref().and_then(referee::proofs) else { return Ok(0) };
     let mut count = 0;
@@ -46,7 +46,7 @@ fn check_proofs(best: &Value, game: &Value, position: &Value) -> Checked<usize> 
         };
         let truth = serde_json::to_value(known.score.and_then(|score| score.proof)).unwrap_or_default();
         let came = || format!("{line} at {position} of {game}");
-        // A bound claims one side of the truth alone.
+        // A bound claims only one side of the truth.
         let rank = |proof: &Value| ["loss", "draw", "win"].iter().position(|word| proof["outcome"] == *word);
         let is_true = match line["score"]["bound"].as_str() {
             Some("lower") => rank(claim) <= rank(&truth),
@@ -54,8 +54,8 @@ fn check_proofs(best: &Value, game: &Value, position: &Value) -> Checked<usize> 
             _ => rank(claim) == rank(&truth),
         };
         holds(is_true, format!("what is true: {truth}"), came)?;
-        if let (Some(told), Some(exact)) = (claim["plies"].as_u64(), truth["plies"].as_u64()) {
-            holds(told == exact, format!("the exact distance {exact}"), came)?;
+        if let (Some(claimed), Some(exact)) = (claim["plies"].as_u64(), truth["plies"].as_u64()) {
+            holds(claimed == exact, format!("the exact distance {exact}"), came)?;
         }
         if let (Some(most), Some(exact)) = (claim["plies_max"].as_u64(), truth["plies"].as_u64()) {
             holds(most >= exact, format!("a bound of the distance {exact}"), came)?;
@@ -110,13 +110,13 @@ pub(super) fn ends(trial: &Trial<'_>) -> Checked {
     .enumerate()
     {
         let id = format!("g{index}");
-        // What does not prove it ends by the deadline.
+        // A search that does not prove it ends by the deadline.
         let fields = with(fields, &json!({ "position": position, "hard_ms": 1500 }));
         let best = talk.best(&go(&id, &game, fields.clone()))?;
-        let is_told = talk.log.iter().any(|heard| {
+        let is_announced = talk.log.iter().any(|heard| {
             heard.message["type"] == "info" && heard.message["id"] == id && is_proven(&heard.message)
         });
-        if is_told || is_proven(&best) {
+        if is_announced || is_proven(&best) {
             like(&best, &json!({ "reason": "proven" })).map_err(|stop| stop.at(&fields.to_string()))?;
             count += 1;
         }

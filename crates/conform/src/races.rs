@@ -10,23 +10,31 @@ use super::verdict::{Checked, Stop, absent, holds, like, number, text, texts};
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "stop-decides",
-        "`stopping` before a bestmove that it brings, else `already_finished` behind it",
+        "`stopping` comes before the bestmove that it causes, `already_finished` after the bestmove",
         stop_decides,
     ),
     Check::new("stop-behind-go", "a stop right behind its go gets a legal move", stop_behind_go),
-    Check::new("stop-unknown", "a stop of what never was is `unknown`", stop_unknown),
-    Check::new("stop-twice", "a stop of what is over is `already_finished`", stop_twice),
+    Check::new("stop-unknown", "a stop of an unknown target is `unknown`", stop_unknown),
+    Check::new("stop-twice", "a stop of a finished search is `already_finished`", stop_twice),
     Check::new("stop-session", "a stop of a session ends its searches and no other", stop_session),
-    Check::new("stop-all", "a stop of all names what it ends", stop_all),
-    Check::new("stop-idle", "a stop where nothing runs is `already_finished`", stop_idle),
+    Check::new("stop-all", "a stop of all lists the searches that it ends", stop_all),
+    Check::new("stop-idle", "a stop when no search runs is `already_finished`", stop_idle),
     Check::refusals("stop-one-target", "a second target of a stop is `unknown_field`"),
     Check::new("discard", "a discarded search ends in `cancelled`", discard),
-    Check::new("ponder-superseded", "a go in a session that ponders ends that first", ponder_superseded),
-    Check::new("analysis-superseded", "a go in a session that analyses ends that first", analysis_superseded),
-    Check::new("refused-go", "a go that is refused supersedes nothing", refused_go),
+    Check::new(
+        "ponder-superseded",
+        "a go in a session that ponders ends the ponder first",
+        ponder_superseded,
+    ),
+    Check::new(
+        "analysis-superseded",
+        "a go in a session that analyses ends the analysis first",
+        analysis_superseded,
+    ),
+    Check::new("refused-go", "a refused go supersedes nothing", refused_go),
     Check::refusals("busy", "a go in a session that searches a move is `session_busy`"),
-    Check::new("queue", "with `queue` it waits its turn, its clock with it", queue),
-    Check::new("stop-queued", "a go that waits answers a move when it is stopped", stop_queued),
+    Check::new("queue", "with `queue` it waits its turn, and its clock stands still", queue),
+    Check::new("stop-queued", "a stopped go that waits answers with a move", stop_queued),
     Check::new("newgame-closes", "a newgame ends its session's search first, `closed`", newgame_closes),
     Check::new("close-closes", "a close ends its session's search first, `closed`", close_closes),
     Check::new("ponderhit", "update to mode move starts the clock", ponderhit),
@@ -40,13 +48,21 @@ pub(super) const CHECKS: &[Check] = &[
         "update replaces clock, limit and hard_ms of a running search",
         update_limits,
     ),
-    Check::new("update-late", "an update of what is over is no error, but an effect", update_late),
+    Check::new(
+        "update-late",
+        "an update of a finished search is answered by an effect, not an error",
+        update_late,
+    ),
     Check::new(
         "cores",
-        "a search for a move takes the cores of an analysis, and no analysis those that are taken",
+        "a search for a move takes the cores of an analysis; an analysis takes no occupied cores",
         cores,
     ),
-    Check::new("set-while-searching", "a setoption during a search is for the next one", set_while_searching),
+    Check::new(
+        "set-while-searching",
+        "a `setoption` during a search applies to the next one",
+        set_while_searching,
+    ),
 ];
 
 /// A greeted connection with the sessions named.
@@ -79,18 +95,18 @@ fn stop_decides(trial: &Trial<'_>) -> Checked {
             }
             talk.send(&stop(&id))?;
         }
-        let told = talk.last(&format!("stop-{id}"))?;
+        let result = talk.last(&format!("stop-{id}"))?;
         let best = talk.last(&id)?;
         like(&best, &json!({ "type": "bestmove" }))?;
         let is_first = talk.place(&format!("stop-{id}"))? < talk.place(&id)?;
-        let came = || format!("{told} and {best}");
-        match text(&told, "effect")? {
+        let came = || format!("{result} and {best}");
+        match text(&result, "effect")? {
             "stopping" => {
-                let is_stopped = best["reason"] == "stopped" && told["targets"] == json!([id]);
+                let is_stopped = best["reason"] == "stopped" && result["targets"] == json!([id]);
                 holds(is_first && is_stopped, "`stopping` with its target, then a bestmove `stopped`", came)?;
             }
             "already_finished" => {
-                let is_over = best["reason"] != "stopped" && told["targets"] == json!([]);
+                let is_over = best["reason"] != "stopped" && result["targets"] == json!([]);
                 holds(
                     !is_first && is_over,
                     "a bestmove that is not `stopped`, then `already_finished`",
@@ -128,8 +144,8 @@ fn stop_behind_go(trial: &Trial<'_>) -> Checked {
 fn stop_unknown(trial: &Trial<'_>) -> Checked {
     let (mut talk, _) = begin(trial, &[])?;
     like(&talk.result(&stop("never"))?, &json!({ "effect": "unknown", "targets": [] }))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
-    like(&told, &json!({ "effect": "unknown", "targets": [] }))
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
+    like(&result, &json!({ "effect": "unknown", "targets": [] }))
 }
 
 fn stop_twice(trial: &Trial<'_>) -> Checked {
@@ -138,8 +154,8 @@ fn stop_twice(trial: &Trial<'_>) -> Checked {
     like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
     talk.last("g")?;
     for id in ["again", "and-again"] {
-        let told = talk.result(&with(stop("g"), &json!({ "id": id })))?;
-        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+        let result = talk.result(&with(stop("g"), &json!({ "id": id })))?;
+        like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }
@@ -149,11 +165,11 @@ fn stop_session(trial: &Trial<'_>) -> Checked {
     start(&mut talk, &go("other", &game, endless()))?;
     talk.send(&go("a", &session("s"), endless()))?;
     talk.send(&go("b", &session("s"), with(endless(), &json!({ "queue": true }))))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
-    let mut targets = texts(&told, "targets")?;
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
+    let mut targets = texts(&result, "targets")?;
     targets.sort();
-    holds(told["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
-        told.to_string()
+    holds(result["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
+        result.to_string()
     })?;
     for id in ["a", "b"] {
         like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
@@ -167,11 +183,11 @@ fn stop_all(trial: &Trial<'_>) -> Checked {
     talk.send(&go("a", &session("s"), endless()))?;
     talk.send(&go("b", &game, endless()))?;
     talk.send(&go("c", &game, endless()))?;
-    let told = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
-    let mut targets = texts(&told, "targets")?;
+    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let mut targets = texts(&result, "targets")?;
     targets.sort();
-    let is_right = told["effect"] == "stopping" && targets == ["a", "b", "c"];
-    holds(is_right, "`stopping` of a, b and c", || told.to_string())?;
+    let is_right = result["effect"] == "stopping" && targets == ["a", "b", "c"];
+    holds(is_right, "`stopping` of a, b and c", || result.to_string())?;
     for id in ["a", "b", "c"] {
         like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
         holds(talk.place("s")? < talk.place(id)?, "the result before the moves", || format!("{id} first"))?;
@@ -182,8 +198,8 @@ fn stop_all(trial: &Trial<'_>) -> Checked {
 fn stop_idle(trial: &Trial<'_>) -> Checked {
     let (mut talk, _) = begin(trial, &["s"])?;
     for (id, fields) in [("1", json!({ "all": true })), ("2", json!({ "session": "s" }))] {
-        let told = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
-        like(&told, &json!({ "effect": "already_finished", "targets": [] }))?;
+        let result = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
+        like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }
@@ -261,7 +277,7 @@ fn queue(trial: &Trial<'_>) -> Checked {
     start(&mut talk, &go("a", &s, endless()))?;
     talk.send(&go("b", &s, json!({ "queue": true, "clock": { "kind": "per_move", "ms": 20 } })))?;
     talk.send(&go("c", &s, json!({ "queue": true, "limit": { "nodes": 1000 } })))?;
-    // Longer than the waiting clock, which stands.
+    // Longer than the clock of the waiting search, which stands still.
     let since = std::time::Instant::now();
     while since.elapsed().as_millis() < 60 {
         talk.ping()?;
@@ -396,7 +412,7 @@ fn cores(trial: &Trial<'_>) -> Checked {
     }
     talk.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
     talk.send(&go("move", &game, endless()))?;
-    // Whose cores it takes is the server's choice.
+    // The server chooses whose cores it takes.
     let from = talk.log.len();
     let index = talk.until(from, "the bestmove of the analysis whose cores are taken", |message| {
         message["type"] == "bestmove"
@@ -405,7 +421,7 @@ fn cores(trial: &Trial<'_>) -> Checked {
     like(&best, &json!({ "reason": "superseded", "superseded_by": "move" }))?;
     talk.info("move", "started")?;
     holds(talk.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
-    // Where no analysis is left to end, a search for a move runs beside the others.
+    // If no analysis is left to end, a search for a move runs beside the others.
     for index in 0..searches {
         start(&mut talk, &go(&format!("m{index}"), &game, endless()))?;
     }
@@ -422,6 +438,6 @@ fn set_while_searching(trial: &Trial<'_>) -> Checked {
     holds(talk.is_open("g"), "the search goes on", || "it ended".into())?;
     talk.result(&stop("g"))?;
     like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
-    // It thinks to its end at once: that is the player that was set.
+    // It answers at once, as the player that was set does.
     like(&talk.best(&go("h", &s, endless()))?, &json!({ "reason": "limit" }))
 }

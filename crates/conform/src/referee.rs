@@ -1,6 +1,6 @@
 //! Our own games as the referee of another server's searches.
 //!
-//! A game that is not ours has no referee: what its searches say is taken as it is.
+//! Other games have no referee: the claims of their searches are not checked.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) type Root = Arc<dyn AnyRoot>;
 /// What a position was searched for here, to compare with.
 const HASH_MB: usize = 16;
 
-/// The position of a request, with the fields that name its game; none where the referee does not know it.
+/// The position of a request, with the fields that name its game; none if the referee does not know it.
 pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
     let entry = *REGISTRY.iter().find(|entry| game["game"] == entry.name)?;
     let given: wire::Settings = match game.get("rules") {
@@ -34,8 +34,7 @@ pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
     root.extend(&moves?).ok()
 }
 
-/// What each of these moves is worth by our own player, which searches until it has proven them: none where
-/// it cannot.
+/// The proven value of each of these moves, by our own player's search; none if it cannot prove them.
 pub(super) fn proofs(root: &Root) -> Option<Vec<wire::Line>> {
     let entry = root.entry();
     let caps = Caps { threads: 1, hash_mb: HASH_MB };
@@ -57,7 +56,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn positions_are_opened_as_requests_tell_them() {
+    fn positions_are_opened_as_in_requests() {
         let small = json!({ "game": "isolation", "rules": { "width": 3, "height": 3 } });
         for (game, position, is_known) in [
             (&json!({ "game": "isolation" }), json!({ "moves": ["d4", "b3"] }), true),

@@ -15,7 +15,7 @@ pub(super) fn ping(id: &str) -> Value {
     json!({ "id": id, "cmd": "ping" })
 }
 
-/// A `go` at a game's start that tells `started` and `best`; `whose` names a session, or a game and its
+/// A `go` at a game's start that asks for `started` and `best`; `whose` names a session, or a game and its
 /// rules.
 pub(super) fn go(id: &str, whose: &Value, fields: Value) -> Value {
     let request = json!({ "id": id, "cmd": "go", "position": {}, "info": { "events": ["started", "best"] } });

@@ -1,5 +1,5 @@
 //! The rules service: `inspect`, settings of games and sessions, with our own rules as the referee. What
-//! `describe` tells is judged in `describe`.
+//! `describe` lists is judged in `describe`.
 
 use plyd_bridge as bridge;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::evals;
 use super::liveness::rounds;
 use super::referee::{self, Root};
 use super::requests::{after, endless, go, inspect, newgame, session, with};
-use super::trial::{Check, Trial, told};
+use super::trial::{Check, Trial, result_like};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 const WANTS: [&str; 11] =
@@ -18,46 +18,57 @@ const WANTS: [&str; 11] =
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("games", "`describe games` names the games of `hello`", describe::games),
-    Check::new("game", "`describe game` tells rules, options, grammars, players and endings", describe::game),
-    Check::new("options", "`describe options` tells those of every game", describe::options),
+    Check::new("game", "`describe game` lists rules, options, grammars, players and endings", describe::game),
+    Check::new("options", "`describe options` lists the options of every game", describe::options),
     Check::new(
         "settings",
         "a rule or an option has a name, a type, bounds that its default keeps, and words",
         describe::settings,
     ),
     Check::new("schema", "`describe schema` gives both schemas", describe::schema),
-    Check::new("limits", "`describe limits` tells those of `hello`", describe::limits),
-    Check::new("defaults", "the defaults that `describe` tells are accepted", describe::defaults),
-    Check::new("wants", "inspect tells what is wanted and nothing else", wants),
+    Check::new("limits", "`describe limits` gives the limits of `hello`", describe::limits),
+    Check::new("defaults", "the defaults that `describe` gives are accepted", describe::defaults),
+    Check::new("wants", "`inspect` answers what `want` names and nothing else", wants),
     Check::new("legal", "legal moves, mover and outcome are those of the game's rules", legal),
-    Check::new("moves", "`moves` tells for each legal move what follows", moves),
-    Check::new("evals", "an `eval` in `moves` is from the view of who makes the move", evals::of_moves),
+    Check::new("moves", "`moves` gives the text and outcome after each legal move", moves),
+    Check::new(
+        "evals",
+        "an `eval` in `moves` is from the view of the player who makes the move",
+        evals::of_moves,
+    ),
     Check::new("eval-side", "`eval` is from the mover's view", evals::of_positions),
     Check::new("texts", "a position's text can be sent back", round_trip),
     Check::new("hashes", "`hash` is equal for equal positions, and differs for others", hashes),
-    Check::new("outcomes", "games end as their rules say, by a word that `describe` lists", outcomes),
-    Check::new("chance", "chance outcomes start with `~` and are told where chance decides", chance),
-    Check::new("boards", "what is drawn lies on the board", boards),
+    Check::new("outcomes", "games end as their rules say, with a `by` that `describe` lists", outcomes),
+    Check::new("chance", "chance outcomes start with `~` and are listed when chance decides", chance),
+    Check::new("boards", "the primitives of `board` lie within its grid", boards),
     Check::new("records", "a record can be sent back", records),
-    Check::new("repetition", "repetition is what the moves since `start` tell", repetition),
+    Check::new("repetition", "repetition counts the positions since `start`", repetition),
     Check::new("max-plies", "`max_plies` counts the moves since `start`", max_plies),
-    Check::new("start-size", "a start sets the size, unless a rule that differs is given", start_size),
-    Check::new("newgame", "newgame tells the rules and options in force, the seed and the mover", new_game),
+    Check::new("start-size", "a start sets the size, unless a different size is given as a rule", start_size),
+    Check::new(
+        "newgame",
+        "`newgame` returns the rules and options in force, the seed and the mover",
+        new_game,
+    ),
     Check::new("reset", "a newgame on an open session starts from the defaults", reset),
-    Check::new("setoption", "options are all set, or none", set_option),
-    Check::new("default-options", "without a session, setoption is for later sessions", default_options),
-    Check::new("own-options", "a search's options are for it alone", own_options),
+    Check::new("setoption", "`setoption` sets all options or none", set_option),
+    Check::new("default-options", "`setoption` without a session applies to later sessions", default_options),
+    Check::new("own-options", "the options of a `go` apply to that search only", own_options),
     Check::new("player-seeds", "equal seeds make players repeat themselves", player_seeds),
-    Check::refusals("unknown-games", "a game that is not there is `game_unknown`"),
+    Check::refusals("unknown-games", "an unknown game is `game_unknown`"),
     Check::refusals("rules-refused", "an unknown or impossible rule is `rules_unsupported`"),
-    Check::refusals("options-refused", "options are `option_unknown` or `option_invalid`"),
-    Check::refusals("fault-order", "of several faults of state the first is told, in the order of the list"),
-    Check::refusals("positions-refused", "a start is `bad_position` or `illegal_position`"),
-    Check::refusals("moves-refused", "an illegal move is told by its place"),
-    Check::refusals("game-over", "a go where the game is over is `game_over`"),
+    Check::refusals("options-refused", "a bad option is `option_unknown` or `option_invalid`"),
+    Check::refusals(
+        "fault-order",
+        "of several faults of state the first in the order of the list is reported",
+    ),
+    Check::refusals("positions-refused", "a bad start is `bad_position` or `illegal_position`"),
+    Check::refusals("moves-refused", "an illegal move is reported by its index"),
+    Check::refusals("game-over", "a go after the end of the game is `game_over`"),
 ];
 
-/// Walks through each game, and shows what inspect tells and the referee knows at each ply.
+/// Walks through each game, and passes on what `inspect` answers and the referee knows at each ply.
 fn walk(
     trial: &Trial<'_>,
     plies: usize,
@@ -74,13 +85,13 @@ fn walk(
                     format!("{position} of {game}"),
                 ));
             };
-            let told = talk.result(&inspect("i", &game, &position, want))?;
-            see(&mut talk, &game, &position, &told, &root)
+            let result = talk.result(&inspect("i", &game, &position, want))?;
+            see(&mut talk, &game, &position, &result, &root)
                 .map_err(|stop| stop.at(&format!("{position} of {game}")))?;
             let mut next = root.legal();
             next.extend(root.chance().into_iter().map(|outcome| outcome.mv));
             next.sort();
-            // Some way through the game, the same in each run.
+            // A way through the game, the same in each run.
             let Some(mv) = next.get((ply * 7 + 3) % next.len().max(1)) else { break };
             position = after(&position, std::slice::from_ref(mv));
         }
@@ -114,29 +125,29 @@ fn wants(trial: &Trial<'_>) -> Checked {
 }
 
 fn legal(trial: &Trial<'_>) -> Checked {
-    walk(trial, 12, &["legal", "to_move", "outcome"], |_, _, _, told, root| {
-        let (mut legal, mut known) = (texts(told, "legal")?, root.legal());
+    walk(trial, 12, &["legal", "to_move", "outcome"], |_, _, _, result, root| {
+        let (mut legal, mut known) = (texts(result, "legal")?, root.legal());
         legal.sort();
         known.sort();
         holds(legal == known, format!("the moves {known:?}"), || format!("{legal:?}"))?;
         let to_move = serde_json::to_value(bridge::to_move(root.to_move())).unwrap_or_default();
         let outcome = root.outcome().map(|outcome| json!(outcome.winner.map(bridge::player)));
-        like(told, &json!({ "to_move": to_move }))?;
-        let is_same = outcome.is_some() != told["outcome"].is_null();
-        holds(is_same, format!("the outcome {outcome:?}"), || told.to_string())
+        like(result, &json!({ "to_move": to_move }))?;
+        let is_same = outcome.is_some() != result["outcome"].is_null();
+        holds(is_same, format!("the outcome {outcome:?}"), || result.to_string())
     })
 }
 
 fn moves(trial: &Trial<'_>) -> Checked {
-    walk(trial, 6, &["legal", "moves"], |_, _, _, told, root| {
+    walk(trial, 6, &["legal", "moves"], |_, _, _, result, root| {
         let known = root.moves(None).unwrap_or_default();
-        let moves = list(told, "moves")?;
+        let moves = list(result, "moves")?;
         let of = |entry: &Value| entry["move"].as_str().map(str::to_owned);
         let mut named: Vec<String> = moves.iter().filter_map(of).collect();
-        let mut legal = texts(told, "legal")?;
+        let mut legal = texts(result, "legal")?;
         named.sort();
         legal.sort();
-        holds(named == legal, "an entry for each legal move", || told["moves"].to_string())?;
+        holds(named == legal, "an entry for each legal move", || result["moves"].to_string())?;
         for entry in moves {
             let Some(known) = known.iter().find(|known| entry["move"] == known.mv.as_str()) else { continue };
             let is_same = entry["text"] == known.text.as_str()
@@ -150,30 +161,30 @@ fn moves(trial: &Trial<'_>) -> Checked {
 }
 
 fn round_trip(trial: &Trial<'_>) -> Checked {
-    walk(trial, 8, &["text", "hash", "legal"], |talk, game, _, told, root| {
+    walk(trial, 8, &["text", "hash", "legal"], |talk, game, _, result, root| {
         let known = root.text();
-        holds(told["text"] == known.as_str(), format!("the text {known}"), || told.to_string())?;
-        let again = json!({ "start": told["text"] });
-        // A rule that draws the start is not the text's.
+        holds(result["text"] == known.as_str(), format!("the text {known}"), || result.to_string())?;
+        let again = json!({ "start": result["text"] });
+        // A rule that draws the start is not part of the text.
         let again = talk.result(&inspect("again", game, &again, &["text", "hash", "legal"]))?;
-        like(&again, &json!({ "text": told["text"], "hash": told["hash"], "legal": told["legal"] }))
+        like(&again, &json!({ "text": result["text"], "hash": result["hash"], "legal": result["legal"] }))
     })
 }
 
 fn hashes(trial: &Trial<'_>) -> Checked {
     let mut seen: Vec<(Value, Value, Value)> = Vec::new();
-    walk(trial, 10, &["hash", "text"], |talk, game, position, told, _| {
+    walk(trial, 10, &["hash", "text"], |talk, game, position, result, _| {
         let again = talk.result(&inspect("again", game, position, &["hash"]))?;
-        like(&again, &json!({ "hash": told["hash"] }))?;
+        like(&again, &json!({ "hash": result["hash"] }))?;
         for (other, hash, text) in &seen {
             if other == game {
-                let agree = (*hash == told["hash"]) == (*text == told["text"]);
+                let agree = (*hash == result["hash"]) == (*text == result["text"]);
                 holds(agree, "equal hashes for equal positions alone", || {
-                    format!("{told}, before {text} {hash}")
+                    format!("{result}, before {text} {hash}")
                 })?;
             }
         }
-        seen.push((game.clone(), told["hash"].clone(), told["text"].clone()));
+        seen.push((game.clone(), result["hash"].clone(), result["text"].clone()));
         Ok(())
     })?;
     let mut talk = trial.greet()?;
@@ -188,20 +199,20 @@ fn hashes(trial: &Trial<'_>) -> Checked {
 
 fn outcomes(trial: &Trial<'_>) -> Checked {
     let mut endings = Vec::new();
-    walk(trial, 400, &["outcome", "legal"], |talk, game, position, told, root| {
+    walk(trial, 400, &["outcome", "legal"], |talk, game, position, result, root| {
         let Some(known) = root.outcome() else {
-            return holds(told["outcome"].is_null(), "a game that goes on", || told.to_string());
+            return holds(result["outcome"].is_null(), "a game that goes on", || result.to_string());
         };
         let known = serde_json::to_value(bridge::outcome(known)).unwrap_or_default();
         let mut wanted = json!({ "winner": known["winner"] });
         if let Some(scores) = known.get("scores") {
             wanted["scores"] = scores.clone();
         }
-        like(&told["outcome"], &wanted)?;
-        like(told, &json!({ "legal": [] }))?;
+        like(&result["outcome"], &wanted)?;
+        like(result, &json!({ "legal": [] }))?;
         let body = describe::described(talk, &game["game"])?;
-        let is_listed = list(&body, "by")?.iter().any(|by| by["name"] == told["outcome"]["by"]);
-        holds(is_listed, "a `by` that `describe` lists", || told.to_string())?;
+        let is_listed = list(&body, "by")?.iter().any(|by| by["name"] == result["outcome"]["by"]);
+        holds(is_listed, "a `by` that `describe` lists", || result.to_string())?;
         endings.push(position.clone());
         Ok(())
     })?;
@@ -209,25 +220,25 @@ fn outcomes(trial: &Trial<'_>) -> Checked {
 }
 
 fn chance(trial: &Trial<'_>) -> Checked {
-    walk(trial, 6, &["to_move", "legal", "chance"], |_, _, _, told, root| {
+    walk(trial, 6, &["to_move", "legal", "chance"], |_, _, _, result, root| {
         let mut known: Vec<String> = root.chance().into_iter().map(|outcome| outcome.mv).collect();
-        let outcomes = list(told, "chance")?;
+        let outcomes = list(result, "chance")?;
         let of = |outcome: &Value| outcome["move"].as_str().map(str::to_owned);
         let mut named: Vec<String> = outcomes.iter().filter_map(of).collect();
         known.sort();
         named.sort();
-        holds(named == known, format!("the outcomes {known:?}"), || told.to_string())?;
+        holds(named == known, format!("the outcomes {known:?}"), || result.to_string())?;
         holds(named.iter().all(|mv| mv.starts_with('~')), "outcomes that start with `~`", || {
-            told.to_string()
+            result.to_string()
         })?;
-        let is_chance = told["to_move"] == "chance";
-        holds(is_chance != named.is_empty(), "outcomes where chance is to move", || told.to_string())
+        let is_chance = result["to_move"] == "chance";
+        holds(is_chance != named.is_empty(), "outcomes where chance is to move", || result.to_string())
     })
 }
 
 fn boards(trial: &Trial<'_>) -> Checked {
-    walk(trial, 6, &["board"], |_, _, _, told, _| {
-        let board = &told["board"];
+    walk(trial, 6, &["board"], |_, _, _, result, _| {
+        let board = &result["board"];
         let (rows, cols) = (number(&board["grid"], "rows")?, number(&board["grid"], "cols")?);
         let came = || board.to_string();
         for (labels, count) in [("row_labels", rows), ("col_labels", cols)] {
@@ -248,15 +259,16 @@ fn boards(trial: &Trial<'_>) -> Checked {
 }
 
 fn records(trial: &Trial<'_>) -> Checked {
-    walk(trial, 5, &["record", "hash", "text", "outcome"], |talk, game, position, told, _| {
-        let record = &told["record"];
+    walk(trial, 5, &["record", "hash", "text", "outcome"], |talk, game, position, result, _| {
+        let record = &result["record"];
         let moves = position.get("moves").cloned().unwrap_or_else(|| json!([]));
-        let wanted = json!({ "record": 1, "game": game["game"], "moves": moves, "result": told["outcome"] });
+        let wanted =
+            json!({ "record": 1, "game": game["game"], "moves": moves, "result": result["outcome"] });
         like(record, &wanted)?;
         let again = json!({ "game": record["game"], "rules": record["rules"] });
         let position = json!({ "start": record["start"], "moves": record["moves"] });
         let again = talk.result(&inspect("again", &again, &position, &["hash", "text", "outcome"]))?;
-        like(&again, &json!({ "hash": told["hash"], "text": told["text"], "outcome": told["outcome"] }))
+        like(&again, &json!({ "hash": result["hash"], "text": result["text"], "outcome": result["outcome"] }))
     })
 }
 
@@ -265,8 +277,8 @@ fn drawn_at(talk: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Op
     let game = json!({ "game": "l-game", "rules": rules });
     let position = json!({ "moves": moves });
     let outcome = by.map_or(Value::Null, |by| json!({ "winner": null, "by": by }));
-    let told = talk.result(&inspect("i", &game, &position, &["outcome"]))?;
-    like(&told, &json!({ "outcome": outcome })).map_err(|stop| stop.at(&format!("{rules} after {moves:?}")))
+    let result = talk.result(&inspect("i", &game, &position, &["outcome"]))?;
+    like(&result, &json!({ "outcome": outcome })).map_err(|stop| stop.at(&format!("{rules} after {moves:?}")))
 }
 
 fn repetition(trial: &Trial<'_>) -> Checked {
@@ -307,10 +319,10 @@ fn start_size(trial: &Trial<'_>) -> Checked {
     let position = json!({ "start": "1.../..../..../..2. 1" });
     let bare = json!({ "game": "isolation" });
     let given = json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } });
-    let told = talk.result(&inspect("a", &bare, &position, &["hash", "legal", "record"]))?;
-    like(&told, &json!({ "record": { "rules": { "width": 4, "height": 4 } } }))?;
+    let result = talk.result(&inspect("a", &bare, &position, &["hash", "legal", "record"]))?;
+    like(&result, &json!({ "record": { "rules": { "width": 4, "height": 4 } } }))?;
     let same = talk.result(&inspect("b", &given, &position, &["hash", "legal"]))?;
-    like(&same, &json!({ "hash": told["hash"], "legal": told["legal"] }))?;
+    like(&same, &json!({ "hash": result["hash"], "legal": result["legal"] }))?;
     for rules in [json!({ "width": 5 }), json!({ "preset": "7x7" })] {
         let other = json!({ "game": "isolation", "rules": rules });
         let wanted = json!({ "code": "illegal_position", "pointer": "/position/start" });
@@ -326,11 +338,11 @@ fn new_game(trial: &Trial<'_>) -> Checked {
     let request = newgame("s", &game, json!({ "seed": "5eed", "options": { "depth": 4 } }));
     let wanted = json!({ "session": "s", "game": "isolation", "seed": "5eed", "to_move": "p1",
         "rules": { "width": 11, "height": 9 }, "options": { "depth": 4, "seed": "5eed" } });
-    told(&mut talk, &request, &wanted)?;
+    result_like(&mut talk, &request, &wanted)?;
     let request = newgame("s", &game, json!({ "seed": "1", "options": { "seed": "2" } }));
-    told(&mut talk, &request, &json!({ "seed": "1", "options": { "seed": "2" } }))?;
+    result_like(&mut talk, &request, &json!({ "seed": "1", "options": { "seed": "2" } }))?;
     let plain = newgame("s", &json!({ "game": "isolation" }), json!({}));
-    told(&mut talk, &plain, &json!({ "rules": { "width": 7, "height": 7 } }))
+    result_like(&mut talk, &plain, &json!({ "rules": { "width": 7, "height": 7 } }))
 }
 
 fn reset(trial: &Trial<'_>) -> Checked {
@@ -351,14 +363,14 @@ fn set_option(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
     talk.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
-    told(
+    result_like(
         &mut talk,
         &set("1", Some("s"), json!({ "player": "random" })),
         &json!({ "options": { "player": "random", "depth": 4 } }),
     )?;
     let bad = set("2", Some("s"), json!({ "depth": 3, "player": "greedy", "wings": 2 }));
     talk.refused(&bad, &json!({ "code": "option_unknown", "pointer": "/options/wings" }))?;
-    told(
+    result_like(
         &mut talk,
         &set("3", Some("s"), json!({})),
         &json!({ "options": { "player": "random", "depth": 4 } }),
@@ -368,16 +380,16 @@ fn set_option(trial: &Trial<'_>) -> Checked {
 fn default_options(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
-    told(&mut talk, &set("1", None, json!({ "depth": 2 })), &json!({ "options": { "depth": 2 } }))?;
-    told(&mut talk, &newgame("a", &game, json!({})), &json!({ "options": { "depth": 2 } }))?;
-    told(
+    result_like(&mut talk, &set("1", None, json!({ "depth": 2 })), &json!({ "options": { "depth": 2 } }))?;
+    result_like(&mut talk, &newgame("a", &game, json!({})), &json!({ "options": { "depth": 2 } }))?;
+    result_like(
         &mut talk,
         &newgame("b", &game, json!({ "options": { "depth": 3 } })),
         &json!({ "options": { "depth": 3 } }),
     )?;
-    told(&mut talk, &set("2", None, json!({ "depth": 5 })), &json!({ "options": { "depth": 5 } }))?;
+    result_like(&mut talk, &set("2", None, json!({ "depth": 5 })), &json!({ "options": { "depth": 5 } }))?;
     // An open session keeps its own.
-    told(&mut talk, &set("3", Some("a"), json!({})), &json!({ "options": { "depth": 2 } }))
+    result_like(&mut talk, &set("3", Some("a"), json!({})), &json!({ "options": { "depth": 2 } }))
 }
 
 fn own_options(trial: &Trial<'_>) -> Checked {

@@ -12,9 +12,9 @@ use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, texts};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::watched("legal-moves", "each move that is told is legal in the searched position"),
+    Check::watched("legal-moves", "each published move is legal in the searched position"),
     Check::watched("variations", "each variation is legal and stops at the end of the game"),
-    Check::watched("replies", "`ponder` is a legal reply, and absent where chance comes first"),
+    Check::watched("replies", "`ponder` is a legal reply, and absent if chance comes first"),
     Check::watched("lines", "lines[0].move, lines[0].pv[0] and `move` are equal, ranks count from 1"),
     Check::watched(
         "scores",
@@ -23,18 +23,18 @@ pub(super) const CHECKS: &[Check] = &[
     Check::watched("timing", "received, started and decided are in order"),
     Check::new("timing-clock", "`timing` is true, and on the clock of `t_us`", figures::timing),
     Check::new("stats", "`nodes`, `time_ms` and `nps` are those of the search", figures::stats),
-    Check::watched("reasons", "`superseded_by` comes with that reason alone"),
-    Check::watched("events", "only the events that were asked for are told"),
+    Check::watched("reasons", "`superseded_by` comes only with the reason `superseded`"),
+    Check::watched("events", "only the requested events are sent"),
     Check::new("modes", "move, analyse and ponder end in a legal move, in each game", modes),
-    Check::new("players", "every player that `describe` lists answers a move", players),
-    Check::new("hash", "`hash` is the searched position's, as `inspect` tells it", hash),
+    Check::new("players", "every player that `describe` lists answers with a move", players),
+    Check::new("hash", "`hash` is the searched position's, equal to that of `inspect`", hash),
     Check::new("multipv", "as many lines as asked for, if there are as many moves", multipv),
-    Check::new("ranking", "of exact scores the better is ranked first", ranking),
+    Check::new("ranking", "lines with exact scores are ranked from best to worst", ranking),
     Check::new("score-side", "scores are from the root mover's view", evals::of_searches),
     Check::new("searchmoves", "only `searchmoves` are searched", searchmoves),
     Check::new("excludemoves", "`excludemoves` are not searched, and one must be left", excludemoves),
-    Check::new("proofs", "what is announced as proven is true, with its distance", proofs::first),
-    Check::new("proofs-of-lines", "the same for each of several lines", proofs::of_lines),
+    Check::new("proofs", "announced proofs are true, and so is their distance", proofs::first),
+    Check::new("proofs-of-lines", "the announced proofs of each of several lines are true", proofs::of_lines),
     Check::new(
         "proven-ends",
         "a search whose lines are all proven ends at once, in every mode",
@@ -45,16 +45,20 @@ pub(super) const CHECKS: &[Check] = &[
         "one legal move is played at once in mode move, and analysed in the others",
         only_move,
     ),
-    Check::new("nodes", "a limit of nodes is kept, and used up unless the search is proven", nodes),
+    Check::new("nodes", "a limit of nodes is kept, and used up unless a proof ends the search", nodes),
     Check::new("depth", "a limit of depth ends the search at it", depth),
-    Check::new("repeatable", "equal searches of one thread and so many nodes give equal answers", repeatable),
+    Check::new(
+        "repeatable",
+        "equal searches with one thread and a limit of nodes give equal answers",
+        repeatable,
+    ),
     Check::new("reset-forgets", "a session that is reset searches as a new one", reset_forgets),
     Check::new("sessionless", "without a session seeds are 0 and nothing is kept", sessionless),
     Check::new("started-first", "`started` comes first, once, and without a move", started_first),
-    Check::new("interval", "of an event one message comes in `min_interval_ms`", interval),
+    Check::new("interval", "each event is sent at most once in `min_interval_ms`", interval),
     Check::new("skipped", "messages that a newer one replaced are counted in `skipped`", figures::skipped),
-    Check::new("anytime", "with an unknown deadline the last better move told is the answer", anytime),
-    Check::new("game-over", "a go where the game is over is `game_over` with the outcome", game_over),
+    Check::new("anytime", "with an unknown deadline the answer is the last `best` move sent", anytime),
+    Check::new("game-over", "a go after the end of the game is `game_over` with the outcome", game_over),
     Check::new("chance-node", "a go at a chance node is `illegal_position`", chance_node),
 ];
 
@@ -78,20 +82,20 @@ fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
         let mut position = json!({});
         for ply in 0..4_usize {
             let id = format!("at{}", found.len());
-            let told =
+            let result =
                 talk.result(&inspect(&id, &game, &position, &["to_move", "legal", "chance", "outcome"]))?;
-            if told["to_move"] == "chance" {
-                let drawn = text(&list(&told, "chance")?[0], "move")?.to_owned();
+            if result["to_move"] == "chance" {
+                let drawn = text(&list(&result, "chance")?[0], "move")?.to_owned();
                 position = after(&position, &[drawn]);
                 continue;
             }
-            if !told["outcome"].is_null() {
+            if !result["outcome"].is_null() {
                 break;
             }
             if ply != 1 {
                 found.push((game.clone(), position.clone()));
             }
-            let legal = texts(&told, "legal")?;
+            let legal = texts(&result, "legal")?;
             let Some(mv) = legal.get(legal.len() / 2) else { break };
             position = after(&position, std::slice::from_ref(mv));
         }
@@ -103,7 +107,7 @@ fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     }
 }
 
-/// A conversation with something of everything, so that messages of every kind are there to be judged.
+/// A conversation that brings messages of every kind, for the monitor to judge.
 pub(super) fn everything(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.ping()?;
@@ -178,15 +182,15 @@ fn players(trial: &Trial<'_>) -> Checked {
 fn hash(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["hash"]))?;
+        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["hash"]))?;
         let fields = json!({ "position": position, "limit": { "nodes": 10 } });
         let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
-        like(&best, &json!({ "hash": told["hash"] }))?;
+        like(&best, &json!({ "hash": result["hash"] }))?;
     }
     Ok(())
 }
 
-/// A limit that lets the search go through all moves.
+/// A limit that is enough to search all moves.
 fn small() -> Value {
     json!({ "mode": "analyse", "limit": { "nodes": 2000, "depth": 2 } })
 }
@@ -194,8 +198,8 @@ fn small() -> Value {
 fn multipv(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
-        let legal = texts(&told, "legal")?.len();
+        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&result, "legal")?.len();
         for asked in [1, 3, 1000] {
             let fields = with(small(), &json!({ "position": position, "multipv": asked }));
             let best = talk.best(&go(&format!("g{index}-{asked}"), &game, fields))?;
@@ -244,8 +248,8 @@ fn ranking(trial: &Trial<'_>) -> Checked {
 fn searchmoves(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
-        let legal = texts(&told, "legal")?;
+        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&result, "legal")?;
         for wanted in [&legal[legal.len() - 1..], &legal[..legal.len().min(2)]] {
             let fields = with(small(), &json!({ "position": position, "multipv": 9, "searchmoves": wanted }));
             let best = talk.best(&go(&format!("g{index}-{}", wanted.len()), &game, fields))?;
@@ -262,8 +266,8 @@ fn searchmoves(trial: &Trial<'_>) -> Checked {
 fn excludemoves(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let told = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
-        let legal = texts(&told, "legal")?;
+        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+        let legal = texts(&result, "legal")?;
         let whole = go(&format!("g{index}"), &game, with(small(), &json!({ "position": position })));
         let first = text(&talk.best(&whole)?, "move")?.to_owned();
         if legal.len() > 1 {
@@ -283,8 +287,8 @@ fn only_move(trial: &Trial<'_>) -> Checked {
     let rows = format!("1........../..x......../{}2.......... 1", ".........../".repeat(6));
     let game = json!({ "game": "isolation" });
     let position = json!({ "start": rows });
-    let told = talk.result(&inspect("i", &game, &position, &["legal"]))?;
-    like(&told, &json!({ "legal": ["b3"] }))?;
+    let result = talk.result(&inspect("i", &game, &position, &["legal"]))?;
+    like(&result, &json!({ "legal": ["b3"] }))?;
     for (id, fields) in [("a", endless()), ("b", json!({ "clock": { "kind": "per_move", "ms": 600_000 } }))] {
         let best =
             talk.best(&go(id, &game, with(fields, &json!({ "position": position, "hard_ms": 3000 }))))?;
@@ -308,7 +312,7 @@ fn nodes(trial: &Trial<'_>) -> Checked {
         let best = talk.best(&go(&format!("g{nodes}"), &game, fields))?;
         like(&best, &json!({ "reason": "limit" }))?;
         let searched = number(&best["stats"], "nodes")?;
-        // A search may look at its limit now and then only.
+        // A search may check its limit only now and then.
         holds(searched <= nodes + 2048, format!("{nodes} nodes, and some at most"), || {
             format!("{searched}: {best}")
         })?;
@@ -344,7 +348,7 @@ fn repeatable(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
-/// A search that is the same whenever it starts from the same, but uses what its session keeps.
+/// A deterministic search that uses what its session keeps.
 fn fixed() -> Value {
     json!({ "limit": { "nodes": 50_000 }, "options": { "threads": 1, "seed": "5" } })
 }
@@ -355,7 +359,7 @@ fn reset_forgets(trial: &Trial<'_>) -> Checked {
     let open = newgame("s", &game, json!({ "seed": "5" }));
     talk.result(&open)?;
     let first = talk.best(&go("g0", &session("s"), fixed()))?;
-    // What these keep is what must be forgotten.
+    // What these searches leave in the session must be forgotten.
     for round in 1..4 {
         talk.best(&go(&format!("g{round}"), &session("s"), fixed()))?;
     }
@@ -394,8 +398,8 @@ fn started_first(trial: &Trial<'_>) -> Checked {
         format!("{starts}; {first}")
     })?;
     absent(first, "move")?;
-    let is_told = infos.iter().any(|info| info["event"] == "best" && info["move"].is_string());
-    holds(is_told, "a `best` with its move", || format!("{} infos", infos.len()))
+    let has_move = infos.iter().any(|info| info["event"] == "best" && info["move"].is_string());
+    holds(has_move, "a `best` with its move", || format!("{} infos", infos.len()))
 }
 
 fn interval(trial: &Trial<'_>) -> Checked {
@@ -424,11 +428,9 @@ fn anytime(trial: &Trial<'_>) -> Checked {
         talk.result(&stop(id))?;
         let best = talk.last(id)?;
         like(&best, &json!({ "reason": "stopped" }))?;
-        let told = talk.log[from..].iter().rev().find(|heard| heard.message["event"] == "best");
-        let last = told.map(|heard| heard.message["move"].clone());
-        holds(last.as_ref() == Some(&best["move"]), "the last better move that was told", || {
-            best.to_string()
-        })?;
+        let news = talk.log[from..].iter().rev().find(|heard| heard.message["event"] == "best");
+        let last = news.map(|heard| heard.message["move"].clone());
+        holds(last.as_ref() == Some(&best["move"]), "the move of the last `best`", || best.to_string())?;
     }
     Ok(())
 }
@@ -454,17 +456,17 @@ fn chance_node(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "ijk", "rules": { "mode": "nondet" } });
     let mut position = json!({});
     for ply in 0..4 {
-        let told =
+        let result =
             talk.result(&inspect(&format!("i{ply}"), &game, &position, &["to_move", "legal", "chance"]))?;
-        if told["to_move"] == "chance" {
-            like(&told, &json!({ "legal": [] }))?;
-            holds(!list(&told, "chance")?.is_empty(), "chance outcomes", || told.to_string())?;
+        if result["to_move"] == "chance" {
+            like(&result, &json!({ "legal": [] }))?;
+            holds(!list(&result, "chance")?.is_empty(), "chance outcomes", || result.to_string())?;
             let fields = json!({ "position": position, "limit": { "nodes": 5 } });
             let wanted = json!({ "code": "illegal_position", "pointer": "/position" });
             talk.refused(&go("g", &game, fields), &wanted)?;
             return Ok(());
         }
-        let legal = texts(&told, "legal")?;
+        let legal = texts(&result, "legal")?;
         position = after(&position, &legal[..legal.len().min(1)]);
     }
     Err(Stop::failed("a chance node within 4 plies of `nondet`", "none"))

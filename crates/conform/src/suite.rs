@@ -17,7 +17,7 @@ use super::{
 };
 use plyd_protocol::client::{Address, LineError};
 
-/// How many checks talk to servers of their own at once.
+/// How many checks run at once, each with a server of its own.
 const WORKERS: usize = 4;
 
 /// The groups in the order of the report. The last two measure times, and are run when nothing else is.
@@ -128,7 +128,7 @@ fn spread(workers: usize, jobs: usize, job: impl Fn(usize) + Sync) {
     });
 }
 
-/// Makes a check; none of those that all messages decide.
+/// Runs a check; none for a check that the monitor decides.
 fn made(plan: &Plan, findings: &Findings, group: &'static str, check: &'static Check) -> Option<Row> {
     let trial = Trial::new(plan, findings, &format!("{group}/{}", check.name));
     let began = Instant::now();
@@ -140,7 +140,7 @@ fn made(plan: &Plan, findings: &Findings, group: &'static str, check: &'static C
     Some(row_of(group, check, checked, began.elapsed()))
 }
 
-/// What all messages say about a check; where none were to be had, nothing is said.
+/// The monitor's verdict on a check; skipped if there was no conversation to judge.
 fn watched(findings: &Findings, group: &str, check: &Check, shown: &Checked) -> Checked {
     findings.check(&format!("{group}/{}", check.name))?;
     match shown {

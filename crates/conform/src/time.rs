@@ -1,10 +1,9 @@
-//! Times: clocks and limits are kept, and answers that come at once do so.
+//! Times: clocks and limits are kept, and immediate answers come at once.
 //!
-//! Each wait is measured beside a control, a thread that only sleeps to the same instant: what makes that
-//! late makes an honest server late, too. A server is judged by the median of what it is later than its
-//! control, and a tail is told as slow. Where the machine takes its cores from a thread that is busy, as a
-//! search is, and not only from sleepers, the best round is judged instead: a server that does not heed its
-//! clock is late each time.
+//! Each wait is measured beside a control, a thread that only sleeps to the same instant: what delays the
+//! control delays an honest server, too. A server is judged by the median of its delay beyond its control's,
+//! and a late tail is reported as slow. If the machine also stops busy threads (such as a search), and not
+//! only sleepers, the best round is judged instead: a server that does not heed its clock is late each time.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,39 +19,39 @@ use super::verdict::{Checked, Stop, holds, like};
 /// How often each wait is measured.
 const ROUNDS: usize = 7;
 
-/// An answer that is so much later than its control in the median has not heeded its time.
+/// A median delay beyond the control's from which a server has not heeded its time.
 const TOO_LATE: Duration = Duration::from_millis(25);
 
-/// A machine that stops a busy thread for so long is too busy for a median to be the server's own.
+/// A machine that stops a busy thread for so long is too busy to judge a server by its median.
 const BUSY: Duration = Duration::from_millis(4);
 
-/// How long a thread is busy before each round to find that out.
+/// How long a thread spins before each round to measure that.
 const PROBE: Duration = Duration::from_millis(20);
 
-/// An answer that is so much later than its control is told.
+/// The delay beyond the control's from which an answer is reported as slow.
 const LATE: Duration = Duration::from_millis(5);
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("per-move", "the clock per_move is kept", per_move),
-    Check::new("increment", "the clock increment is kept: what is added comes after the move", increment),
+    Check::new("increment", "the clock increment is kept; the increment is added after the move", increment),
     Check::new("delay", "the clock delay is kept", delay),
     Check::new("bank", "the clock bank is kept", bank),
-    Check::new("spent", "a clock at 0 or less is answered at once", spent),
-    Check::new("elapsed", "`elapsed_ms` counts", elapsed),
+    Check::new("spent", "a go with a clock at 0 or less is answered at once", spent),
+    Check::new("elapsed", "`elapsed_ms` is taken off the clock", elapsed),
     Check::new("overhead", "the answer is written `overhead_ms` early", overhead),
-    Check::new("hard", "`hard_ms` ends the search by `deadline`", hard),
+    Check::new("hard", "`hard_ms` ends the search with the reason `deadline`", hard),
     Check::new("hard-first", "`hard_ms` comes before a later clock", hard_first),
     Check::new("time-limit", "a limit of time is kept, and used up", time_limit),
-    Check::new("endless", "a search without end goes on until it is stopped", goes_on),
-    Check::new("ponder-clock", "a ponder does not heed its clock", ponder_clock),
-    Check::new("update-clock", "a clock that comes by `update` runs from there", update_clock),
-    Check::new("proven", "what is proven is answered at once", proven),
+    Check::new("endless", "a search without a limit goes on until it is stopped", goes_on),
+    Check::new("ponder-clock", "a ponder ignores its clock", ponder_clock),
+    Check::new("update-clock", "a clock set by `update` runs from its arrival", update_clock),
+    Check::new("proven", "a proven position is answered at once", proven),
     Check::new("first-best", "the first `best` comes within 10 ms", first_best),
     Check::new("stop-delay", "the move follows a stop at once", stop_delay),
     Check::new("ping-delay", "a ping is answered at once beside a search", ping_delay),
 ];
 
-/// What was due and when it came.
+/// One measured wait.
 #[derive(Clone, Copy)]
 pub(super) struct Sample {
     /// How late it came.
@@ -74,7 +73,7 @@ impl Sample {
     }
 }
 
-/// Does something that ends by itself so long after the instant that it gives, beside a control.
+/// Runs an action whose answer is due `due` after it was sent, beside a control.
 pub(super) fn measured<T>(
     due: Duration,
     action: impl FnOnce() -> Checked<(Instant, Instant, T)>,
@@ -87,13 +86,13 @@ pub(super) fn measured<T>(
             thread::sleep(due.saturating_duration_since(Instant::now()));
             due.elapsed()
         });
-        let (sent, came, told) = action()?;
+        let (sent, came, answer) = action()?;
         let control = control.join().unwrap_or_default();
-        Ok((Sample { late: came.saturating_duration_since(sent + due), control, stopped }, told))
+        Ok((Sample { late: came.saturating_duration_since(sent + due), control, stopped }, answer))
     })
 }
 
-/// The longest time for which a thread that does nothing but read the clock does not run.
+/// The longest pause of a thread that does nothing but read the clock.
 fn longest_stop() -> Duration {
     let began = Instant::now();
     let (mut last, mut longest) = (began, Duration::ZERO);
@@ -105,7 +104,7 @@ fn longest_stop() -> Duration {
     longest
 }
 
-/// Judges how late things were that had until `allowed` after they were due.
+/// Judges the delays of answers that may come until `allowed` after they are due.
 pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checked {
     let mut excess: Vec<Duration> = samples.iter().map(Sample::excess).collect();
     excess.sort();
@@ -134,7 +133,7 @@ pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checke
     }
 }
 
-/// Asks for moves that are due after so long; each answer must have the reason.
+/// Requests moves that are due after so long; each answer must have the reason.
 fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -150,7 +149,7 @@ fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Chec
     judge(&format!("an answer within {} ms to {fields}", due.as_millis()), &samples, Duration::ZERO)
 }
 
-/// Sends a request: when it was sent, when its answer came, and that.
+/// Sends a request; returns when it was sent, when its answer came, and the answer.
 pub(super) fn answer(talk: &mut Conversation<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
     let sent = talk.send(request)?;
     let heard = talk.last_heard(request["id"].as_str().unwrap_or_default())?;
@@ -229,7 +228,7 @@ fn time_limit(trial: &Trial<'_>) -> Checked {
     judge("an answer after a limit of 60 ms", &samples, Duration::ZERO)
 }
 
-/// A search goes on for longer than its clock would have it.
+/// A search runs longer than its clock allows.
 fn outlives(trial: &Trial<'_>, fields: &Value) -> Checked {
     let mut talk = trial.greet()?;
     let game = talk.vast_game()?;
@@ -274,42 +273,43 @@ fn update_clock(trial: &Trial<'_>) -> Checked {
     judge("an answer within 60 ms of an update", &samples, Duration::ZERO)
 }
 
-/// How long a server has to prove a few moves; the first of these that suffices each time is what it needs.
+/// The times that a server is given to prove a few moves; the first that always suffices is what it needs.
 const PROOFS: [u64; 3] = [80, 300, 1000];
 
 fn proven(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let (game, position) = proofs::decided(&talk)?.swap_remove(0);
     let at = json!({ "position": position });
-    let answers = |talk: &mut Conversation<'_>,
-                   id: &str,
-                   fields: &Value,
-                   within: u64,
-                   reason: Option<&str>| {
-        let (mut samples, mut held) = (Vec::new(), Vec::new());
-        let mut are_proven = true;
-        for round in 0..ROUNDS {
-            let from = talk.log.len();
-            let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
-            let (sample, best) = measured(ms(within), || answer(talk, &request))?;
-            if let Some(reason) = reason {
-                like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+    let answers =
+        |talk: &mut Conversation<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+            let (mut samples, mut held) = (Vec::new(), Vec::new());
+            let mut are_proven = true;
+            for round in 0..ROUNDS {
+                let from = talk.log.len();
+                let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
+                let (sample, best) = measured(ms(within), || answer(talk, &request))?;
+                if let Some(reason) = reason {
+                    like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
+                }
+                are_proven &= best["reason"] == "proven";
+                // From the first message with these very lines to the end; zero if there was none.
+                let is_final = |heard: &&Heard| heard.message["lines"] == best["lines"];
+                let (first, last) = (talk.log[from..].iter().find(is_final), talk.log.last());
+                let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
+                held.push(Sample { late, ..sample });
+                samples.push(sample);
             }
-            are_proven &= best["reason"] == "proven";
-            // From the first time that these very lines were told to the end, none if they never were.
-            let told = |heard: &&Heard| heard.message["lines"] == best["lines"];
-            let (first, last) = (talk.log[from..].iter().find(told), talk.log.last());
-            let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
-            held.push(Sample { late, ..sample });
-            samples.push(sample);
-        }
-        if reason.is_some() {
-            judge(&format!("the end as soon as the proof is told, with {fields}"), &held, Duration::ZERO)?;
-        }
-        judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
-        Ok(are_proven)
-    };
-    // With a limit, whatever proves it or not answers by then; without one only the proof ends the search.
+            if reason.is_some() {
+                judge(
+                    &format!("the end as soon as the proof is published, with {fields}"),
+                    &held,
+                    Duration::ZERO,
+                )?;
+            }
+            judge(&format!("an answer within {within} ms to {fields}"), &samples, Duration::ZERO)?;
+            Ok(are_proven)
+        };
+    // With a limit the answer comes by then, proven or not; without one only the proof ends the search.
     let mut enough = None;
     for within in PROOFS {
         let limit = json!({ "limit": { "time_ms": within } });
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(verdict(&[0, 1, 4], 0, 0), Ok(()));
         assert_eq!(verdict(&[0, 1, 500], 0, 0), Err(Verdict::Slow));
         assert_eq!(verdict(&[0, 60, 60], 0, 0), Err(Verdict::Failed));
-        // A machine that wakes nobody in time, or stops who is busy, blames nobody who is in time at all.
+        // If the machine wakes threads late or stops busy ones, a server that is in time once does not fail.
         assert_eq!(verdict(&[60, 60, 60], 58, 0), Ok(()));
         assert_eq!(verdict(&[0, 60, 60], 0, 20), Err(Verdict::Slow));
         assert_eq!(verdict(&[60, 60, 60], 0, 20), Err(Verdict::Failed));

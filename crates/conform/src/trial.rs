@@ -26,7 +26,7 @@ pub(super) struct Check {
     pub run: Run,
 }
 
-/// How a check is made.
+/// How a check is decided.
 pub(super) enum Run {
     /// By a conversation of its own.
     Conversation(fn(&Trial<'_>) -> Checked),
@@ -63,7 +63,7 @@ pub struct Plan {
     pub only: Vec<String>,
     /// Whether the log of a server that is started goes to our stderr; else it is dropped.
     pub log: bool,
-    /// What ends the servers that are started if this process is killed; none: they see the end of their
+    /// The reaper that ends started servers if this process is killed; without one they see the end of their
     /// input.
     pub reaper: Option<Arc<Reaper>>,
 }
@@ -134,7 +134,7 @@ impl<'a> Trial<'a> {
         matches!(self.plan.address, Address::WebSocket(_))
     }
 
-    /// The host and port of a WebSocket; skips the check where there is none.
+    /// The host and port of a WebSocket; skips the check if there is none.
     pub(super) fn needs_websocket(&self) -> Checked<&str> {
         match &self.plan.address {
             Address::WebSocket(address) => Ok(address),
@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Skips the check over WebSocket, where nothing can be sent behind the end of the input.
+    /// Skips the check over WebSocket: there no answer can follow the end of the input.
     pub(super) fn needs_half_closing(&self) -> Checked {
         if self.is_websocket() {
             Err(Stop::skipped("not of a WebSocket, which ends in both directions at once"))
@@ -160,7 +160,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Skips the check where there is one connection alone.
+    /// Skips the check if the server has a single connection.
     pub(super) fn needs_several_connections(&self) -> Checked {
         if self.is_stdio() {
             Err(Stop::skipped("several connections only: call a server with tcp=HOST:PORT"))
@@ -192,8 +192,8 @@ pub(super) fn lines(plan: &Plan) -> Result<Lines, LineError> {
     }
 }
 
-/// Asks for `like` of the result of a request; what most checks of `rules` and `handshake` are.
-pub(super) fn told(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
+/// Sends a request and compares its result by `like`, as most checks of `rules` and `handshake` do.
+pub(super) fn result_like(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
     let result = talk.result(request)?;
     like(&result, fields).map_err(|stop| stop.at(&request.to_string()))
 }

@@ -1,10 +1,10 @@
-//! What comes of a check.
+//! The result of a check.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// What text a report repeats at most, in characters.
-const TOLD: usize = 600;
+/// The most characters of a text that a report repeats.
+const LONGEST_TEXT: usize = 600;
 
 /// How a check ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -12,7 +12,7 @@ const TOLD: usize = 600;
 pub enum Verdict {
     /// As the specification says.
     Passed,
-    /// Right, but later than promised now and then: a warning.
+    /// Right, but now and then later than promised: a warning.
     Slow,
     /// The server does not offer what the check needs, or the transport has no such thing.
     Skipped,
@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict as tables tell it.
+    /// The verdict as tables print it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ pub(super) struct Stop {
     pub came: String,
 }
 
-/// What a check gives.
+/// The result of a check's steps.
 pub(super) type Checked<T = ()> = Result<T, Stop>;
 
 impl Stop {
@@ -63,14 +63,14 @@ impl Stop {
         Self { verdict: Verdict::Skipped, expected: cut(why.into()), came: String::new() }
     }
 
-    /// Tells before what was expected where that was.
+    /// Puts the place before what was expected.
     pub(super) fn at(self, place: &str) -> Self {
         Self { expected: cut(format!("{place}: {}", self.expected)), ..self }
     }
 }
 
 fn cut(text: String) -> String {
-    match text.char_indices().nth(TOLD) {
+    match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
@@ -95,7 +95,7 @@ fn matches(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Fails where the message has that field.
+/// Fails if the message has that field.
 pub(super) fn absent(message: &Value, field: &str) -> Checked {
     holds(message.get(field).is_none(), format!("no `{field}`"), || message.to_string())
 }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let stop = Stop::failed("ü".repeat(2 * TOLD), "short");
-        assert_eq!((stop.expected.chars().count(), &*stop.came), (TOLD + 3, "short"));
+        let stop = Stop::failed("ü".repeat(2 * LONGEST_TEXT), "short");
+        assert_eq!((stop.expected.chars().count(), &*stop.came), (LONGEST_TEXT + 3, "short"));
     }
 }

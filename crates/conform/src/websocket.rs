@@ -1,7 +1,7 @@
 //! WebSocket (RFC 6455): what a message is, which frames end the connection and with which status, and who
 //! may open one.
 //!
-//! The frames that break a rule are made here, since the client of the suite makes none.
+//! Builds the frames that break a rule itself, since the suite's client makes none.
 
 use std::net::SocketAddr;
 
@@ -31,24 +31,36 @@ const NOT_TEXT: u16 = 1007;
 pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "messages",
-        "a message is one line: a line feed in it is white space, and two objects are `bad_json`",
+        "a message is one line: a line feed in it is white space, and two objects in it are `bad_json`",
         messages,
     ),
-    Check::new("fragments", "a message in fragments is read whole, whatever stands between them", fragments),
-    Check::new("text", "bytes that are no UTF-8, in whichever fragment, end it with status 1007", text),
-    Check::new("binary", "a binary message ends it with status 1003", binary),
-    Check::new("lengths", "a length that is not written in the fewest bytes ends it: 1002", lengths),
-    Check::new("masks", "a frame without a mask ends it: 1002", masks),
-    Check::new("kinds", "reserved bits and frames of an unknown kind end it: 1002", kinds),
-    Check::new("control", "a control frame in fragments, or a long one, ends it: 1002", control),
-    Check::new("order", "fragments that continue nothing, or are not continued, end it: 1002", order),
-    Check::new("pings", "a ping is answered by a pong of its payload", pings),
+    Check::new(
+        "fragments",
+        "a message in fragments is read whole, whatever control frames come between them",
+        fragments,
+    ),
+    Check::new(
+        "text",
+        "bytes that are not UTF-8, in any fragment, end the connection with status 1007",
+        text,
+    ),
+    Check::new("binary", "a binary message ends the connection with status 1003", binary),
+    Check::new("lengths", "a length not in its shortest form ends the connection with 1002", lengths),
+    Check::new("masks", "a frame without a mask ends the connection with 1002", masks),
+    Check::new("kinds", "reserved bits and unknown opcodes end the connection with 1002", kinds),
+    Check::new("control", "a fragmented or long control frame ends the connection with 1002", control),
+    Check::new(
+        "order",
+        "fragments that continue nothing, or are not continued, end the connection with 1002",
+        order,
+    ),
+    Check::new("pings", "a ping is answered by a pong with its payload", pings),
     Check::new(
         "close",
-        "a close frame ends searches without a word, and is answered by one of its status",
+        "a close frame ends searches without an answer, and is answered by one with its status",
         close,
     ),
-    Check::new("paths", "there is a WebSocket at `/ws` and at `/`, and nowhere else", paths),
+    Check::new("paths", "the WebSocket is at `/ws` and `/` only", paths),
     Check::new("origins", "pages of other origins are refused", origins),
 ];
 
@@ -70,7 +82,7 @@ fn ends(trial: &Trial<'_>, name: &str, frames: &[u8], status: u16) -> Checked {
     let mut talk = greet(trial)?;
     let heard = talk.log.len();
     let behind = frame(TEXT, ping("behind").to_string().as_bytes());
-    // Lines of their own, should they be taken for some.
+    // Complete lines, in case the server takes them for some.
     [frames, &behind].into_iter().for_each(|line| talk.note(line));
     talk.send_frames(&[frames, &behind].concat())?;
     talk.closed_as(status).map_err(|stop| stop.at(name))?;

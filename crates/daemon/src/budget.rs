@@ -32,8 +32,8 @@ impl Memory {
         self.total
     }
 
-    /// Takes `bytes`, or what can be had: never more than half of what is left, so that something is left for
-    /// the next, and at least [`SMALLEST`], past the total if need be. A search is never refused for want of
+    /// Takes `bytes` or less: at most half of what is left, so that something is left for the next claim, and
+    /// at least [`SMALLEST`], even past the total. A search is never refused for want of
     /// memory.
     pub(super) fn claim(&self, bytes: u64) -> Claim {
         let share = |used: u64| bytes.min(self.total.saturating_sub(used) / 2).max(SMALLEST.min(bytes));
@@ -57,7 +57,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// The bytes that were had.
+    /// The claimed bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -14,13 +14,13 @@ use super::state::{Asks, Conn, ConnId, RequestError, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 
-/// When a client whose answer found too much unread may ask again.
+/// When a client may ask again whose answer was refused because too much is unread.
 const UNREAD_RETRY_MS: u64 = 200;
 
-/// What of a connection takes milliseconds to free: a megabyte may be ten thousands of small texts.
+/// The size from which freeing takes milliseconds: a megabyte may be ten thousands of small texts.
 const LARGE_LEFTOVER: usize = 1 << 20;
 
-/// The bytes a second of large answers that a client must read while others wait for the room that they take.
+/// The rate, in bytes a second, at which a client must read large answers while others wait for their room.
 const LEAST_RATE: usize = 256 << 10;
 
 /// Where a connection comes from.
@@ -45,8 +45,8 @@ pub(super) enum Taken {
 }
 
 impl Conn {
-    /// The requests that are worked on, or wait for that, and that a `stop` can end beside searches; in the
-    /// order of their arrival.
+    /// The requests in progress or queued that a `stop` can end besides searches, in the order of their
+    /// arrival.
     pub(super) fn questions(&self) -> Vec<(TaskId, String)> {
         // One that is answered, and whose thread has not said so yet, may have left its id to a later one.
         let mut latest: HashMap<&str, TaskId> = HashMap::new();
@@ -126,7 +126,7 @@ impl State {
         Taken::Wait
     }
 
-    /// Notes that a writer got on; gives whether it is to go on, since its connection was not cut off.
+    /// Notes that a writer made progress; returns false if its connection was cut off.
     pub(super) fn writer_progress(&mut self, id: ConnId, now_ns: u64) -> bool {
         let Some(conn) = self.conns.get_mut(&id) else { return false };
         conn.outbox.note_progress(now_ns);
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// Wakes the writer and keeps an eye on it; cuts a reader off that is too slow.
+    /// Wakes the writer and watches it; cuts off a reader that is too slow.
     pub(super) fn watch_writer(&mut self, id: ConnId, now_ns: u64) {
         let Some(conn) = self.conns.get_mut(&id) else {
             return;
@@ -159,8 +159,8 @@ impl State {
         }
     }
 
-    /// Why an answer of so many bytes cannot be queued: large ones bide their time one by one, but for those
-    /// that fit together, and all that peers left unread is bounded.
+    /// Why an answer of so many bytes cannot be queued: large ones go one at a time unless they fit
+    /// together, and the total that peers leave unread is bounded.
     pub(super) fn no_room_for_answer(
         &mut self,
         id: ConnId,
@@ -189,7 +189,7 @@ impl State {
         unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
     }
 
-    /// Cuts off who reads large answers so slowly that others get none.
+    /// Cuts off clients that read large answers so slowly that others get none.
     fn cut_slow_readers(&mut self, now_ns: u64) {
         let is_slow = |conn: &Conn| conn.outbox.is_slow(self.limits.stalled, LEAST_RATE, now_ns);
         let slow: Vec<ConnId> =
@@ -217,7 +217,7 @@ impl State {
         }
     }
 
-    /// Looks whether a writer got on.
+    /// Checks whether a writer made progress.
     pub(super) fn writer_is_due(&mut self, id: ConnId, now_ns: u64) {
         let stalled = self.limits.stalled.as_nanos() as u64;
         let Some(conn) = self.conns.get_mut(&id) else {
@@ -327,7 +327,7 @@ impl State {
         self.timers.forget(id);
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
-        // What waits for a thread is given up by the next one, and with it what it holds.
+        // The next thread gives up the tasks that wait for one, and with them what they hold.
         self.effects.hurried.extend(conn.tasks.keys().map(|task| (id, *task)));
         self.counters.connections_dropped += u64::from(count);
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
@@ -342,7 +342,7 @@ impl State {
         tracing::debug!(conn = id, "connection closed");
     }
 
-    /// Tells everybody that the daemon ends, and lets every search answer.
+    /// Announces the daemon's end to every client, and lets every search answer.
     pub(super) fn shut_down(&mut self, now_ns: u64) {
         self.shutting_down = true;
         let conns: Vec<ConnId> = self.conns.keys().copied().collect();

@@ -82,7 +82,7 @@ fn game(entry: &Entry) -> GameInfo {
     }
 }
 
-/// What the levels of a game were measured to be.
+/// The measured strengths of a game's levels.
 fn levels(entry: &Entry) -> Option<LevelsInfo> {
     let levels = entry.levels();
     let rating = |(level, Level { rating, .. }): (u32, &Level)| {

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops each thing, also if one of them panics.
+/// Drops each thing, even if one of them panics.
 pub(super) fn here(things: Vec<Box<dyn Any + Send>>) {
     for thing in things {
         if catch_unwind(AssertUnwindSafe(|| drop(thing))).is_err() {
@@ -14,7 +14,7 @@ pub(super) fn here(things: Vec<Box<dyn Any + Send>>) {
     }
 }
 
-/// Drops things that take milliseconds to free, on a thread that nobody waits for.
+/// Drops things that take milliseconds to free on a thread of its own that nothing waits for.
 pub(super) fn elsewhere(things: Vec<Box<dyn Any + Send>>) {
     if things.is_empty() {
         return;
@@ -41,7 +41,7 @@ pub(super) mod tests {
         pub(crate) static GIVEN: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Tells which thread drops it.
+    /// Records which thread drops it.
     struct Probe(Sender<ThreadId>);
 
     impl Drop for Probe {

@@ -1,8 +1,7 @@
-//! What the sessions of connections hold in memory: what they were opened with, and the positions that they
-//! remember.
+//! The memory of sessions: what they were opened with, and the positions that they remember.
 //!
-//! A position is remembered for speed alone. So where a new session needs the room, the server forgets its
-//! client's positions, and then those of connections that hold more than their share.
+//! A position is remembered only for speed. So if a new session needs the room, the server forgets its
+//! client's positions first, then those of connections that hold more than their share.
 
 use std::sync::Arc;
 
@@ -47,8 +46,8 @@ impl State {
         self.effects.deferred_drops.push(Box::new(leftover));
     }
 
-    /// Makes room for a session that was asked for in so many bytes; the bytes that it holds, if it may be
-    /// opened.
+    /// Makes room for a session whose request has so many bytes; returns the bytes that it holds, if it may
+    /// be opened.
     pub(super) fn room_for_session(&mut self, conn: ConnId, name: &str, asked_in: usize) -> Option<usize> {
         let bytes = SESSION_BYTES + asked_in;
         let is_room = |state: &mut Self| {
@@ -61,10 +60,10 @@ impl State {
         self.forget_positions(conn);
         let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());
         if self.held_by_sessions(conn) - replaced + bytes > self.limits.session_bytes {
-            // Others cannot help a connection beyond its own bound.
+            // Memory of others does not help a connection at its own bound.
             return None;
         }
-        // Whoever frees most comes first, as long as anybody frees anything.
+        // The connection that frees most comes first, as long as one frees anything.
         while !is_room(self) {
             let holders = self.conns.keys().map(|id| (self.remembered_beyond(*id), *id));
             let (freed, id) = holders.max()?;

@@ -1,5 +1,5 @@
-//! What requests in flight occupy: how much a connection may hold, how much all may hold together, and who
-//! has to wait.
+//! The memory of requests in flight: how much one connection may hold, how much all may hold together, and
+//! which must wait.
 //!
 //! A connection whose next request does not fit is read no further until something that it waits for is done.
 //! Each connection has a small share that no other can take, so that ordinary requests never wait for large
@@ -7,8 +7,9 @@
 //! request that would wait for searches alone is refused instead, so that the `stop` behind it is read.
 //!
 //! A long line asks for its room before it is decoded ([`State::reserve`]) and its request takes it over, so
-//! that whoever has decoded a line never waits again. A line that may occupy more than half of everything is
-//! decoded while no other such line is, and its request then waits in the queue for the room that it needs.
+//! that the reader of a decoded line never waits again. A line that may occupy more than half of everything
+//! is decoded while no other such line is, and its request then waits in the queue for the room that it
+//! needs.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -21,7 +22,7 @@ use super::state::{ConnId, Stage, State};
 #[derive(Default)]
 pub(super) struct Held {
     requests: HashMap<String, Weight>,
-    /// The bytes of requests that had their final message before the work on them was done.
+    /// The bytes of requests whose final message was sent before the work on them was done.
     over: HashMap<TaskId, usize>,
     bytes: usize,
     /// Of these, the bytes of searches, which may not end by themselves.
@@ -65,22 +66,22 @@ pub(super) struct Intake {
 /// Whether a request fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Room {
-    /// It does.
+    /// It fits now.
     Free,
-    /// It will.
+    /// It will fit later.
     Later,
-    /// It may never: what takes the room are searches.
+    /// It may never fit: searches take the room.
     Never,
 }
 
 /// Whether a line can be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reserved {
-    /// It can, in room that is kept for it.
+    /// It can: room is reserved for it.
     Now,
-    /// It will; the reader is woken then.
+    /// It can later; the reader is woken then.
     Later,
-    /// Nobody will look at it.
+    /// It will not be read: the connection takes no more lines.
     Unwanted,
 }
 
@@ -116,7 +117,7 @@ impl State {
         let room = match () {
             () if intake.all.is_own(old, new) => Room::Free,
             () if is_next && intake.all.fits(old, new) => Room::Free,
-            // All that ends by itself ends in the end.
+            // Whatever ends by itself will free its room.
             () if intake.lasting.fits(held.lasting, held.lasting + bytes) => Room::Later,
             () => Room::Never,
         };
@@ -161,7 +162,7 @@ impl State {
         self.leave_turns(id);
     }
 
-    /// Whether a decoded request of so many bytes must wait for room. Whoever has reserved room need not.
+    /// Whether a decoded request of so many bytes must wait for room. With reserved room it need not.
     pub(super) fn awaits_room(&mut self, id: ConnId, bytes: usize) -> bool {
         let has_reserved = self.conns.get(&id).is_some_and(|conn| conn.held.reserved >= bytes);
         !has_reserved && !self.intake.doomed.contains(&id) && self.room(id, bytes) == Room::Later
@@ -171,7 +172,7 @@ impl State {
     pub(super) fn hold(&mut self, id: ConnId, name: &str, task: TaskId, bytes: usize) -> bool {
         let Some(held) = self.conns.get(&id).map(|conn| &conn.held) else { return true };
         let (old, new) = (held.total(), held.total() + bytes);
-        // Whose turn it is was asked before.
+        // The turn was checked before.
         let fits = (old == 0 || new <= self.intake.most) && self.intake.all.fits(old, new);
         if held.reserved < bytes && !fits {
             return false;
@@ -208,7 +209,7 @@ impl State {
             if is_done {
                 held.bytes -= bytes;
             } else {
-                // A search can be over while its request waits to be read: what it holds is there until then.
+                // A search can be over while its request waits to be read, which holds its memory until then.
                 held.over.insert(task, bytes);
             }
         });
@@ -258,7 +259,7 @@ impl State {
         intake.lasting.change(lasting, held.lasting);
     }
 
-    /// Lets look again who may find room now.
+    /// Wakes the readers that may find room now.
     fn wake_waiting(&mut self, id: ConnId) {
         if let Some(conn) = self.conns.get_mut(&id)
             && std::mem::take(&mut conn.held.waits)
@@ -283,7 +284,7 @@ impl State {
         }
     }
 
-    /// Lets the next line be decoded of those that are decoded one at a time.
+    /// Admits the next of the lines that are decoded one at a time.
     fn leave_turns(&mut self, id: ConnId) {
         let Self { conns, intake, effects, .. } = self;
         for turns in [&mut intake.large, &mut intake.doomed] {

@@ -1,7 +1,7 @@
 //! One `go`: what was asked, the best answer so far, and when it must end.
 //!
-//! No I/O and no lock: a job is a value in the daemon's state. Whoever ends it takes it out of the state, so
-//! that whoever comes later finds nothing to end.
+//! No I/O and no lock: a job is a value in the daemon's state. Whatever ends it takes it out of the state, so
+//! that a later event finds nothing to end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use plyd_core::search::{Control, End, UNLIMITED};
 /// The time between the watchdog's decision and the written answer: `hard_ms` is kept to the ms.
 const WATCHDOG_MARGIN_US: i64 = 500;
 
-/// Where a job is on its way.
+/// The phase that a job is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     /// Its position is being read.
@@ -40,7 +40,7 @@ pub(super) enum Phase {
 
 /// An engine with the memory that it takes.
 pub(super) struct LoadedEngine {
-    /// What it was made from.
+    /// The key it was made from.
     pub(super) key: EngineKey,
     /// The player.
     pub(super) engine: Box<dyn Engine>,
@@ -69,13 +69,13 @@ pub(super) struct EngineKey {
     pub(super) rules: Rules,
 }
 
-/// A search whose request proved valid.
+/// A search whose request is valid.
 pub(super) struct Prepared {
     /// The position.
     pub(super) root: Arc<dyn AnyRoot>,
     /// The `start` by which the client named it.
     pub(super) start: Option<String>,
-    /// What the texts occupy that name it.
+    /// The bytes of the texts that name it.
     pub(super) position_bytes: usize,
     /// The moves to choose from.
     pub(super) candidates: Candidates,
@@ -83,15 +83,15 @@ pub(super) struct Prepared {
     pub(super) multipv: usize,
     /// The position's hash.
     pub(super) hash: u64,
-    /// A legal move, for an end that comes before the search could say anything.
+    /// A legal move, for a search that ends before it published one.
     pub(super) fallback: wire::Line,
     /// What the engine must be made from.
     pub(super) key: EngineKey,
-    /// A new engine, unless the session's seemed to fit; the thread decides which one searches.
+    /// A new engine, unless the session's engine seemed to fit; the thread decides which one searches.
     pub(super) loaded: Option<LoadedEngine>,
-    /// What the client is to know of the position before it gets an answer.
+    /// The notice about the position that the client gets before the answer.
     pub(super) warning: Option<String>,
-    /// Whether whoever asks next would read the same position: not if there was no time to read it well.
+    /// Whether the next request would read the same position: false if there was no time to read it fully.
     pub(super) is_lasting: bool,
 }
 
@@ -115,7 +115,7 @@ impl Wants {
         }
     }
 
-    /// The same where each better move is wanted at once.
+    /// The same if each better move is wanted at once.
     fn anytime(self) -> Self {
         Self { best: true, interval_ns: 0, ..self }
     }
@@ -133,18 +133,18 @@ impl Wants {
 /// News of one kind, held back until the client's interval is over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateLimit {
-    /// When the next one may be queued.
+    /// The earliest instant at which the next one may be queued.
     next_ns: u64,
-    /// Whether one waits for that.
+    /// Whether one is held back until then.
     held: bool,
-    /// How many it replaced.
+    /// How many earlier ones it replaced.
     skipped: u64,
 }
 
 /// When a job ends at the latest, as [`plyd_core::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deadlines {
-    /// Until when an answer saves no time.
+    /// The instant before which an early answer saves no time.
     clock_free: u64,
     clock_soft: Option<u64>,
     clock: Option<u64>,
@@ -152,9 +152,9 @@ struct Deadlines {
     watchdog: Option<u64>,
     /// Ten seconds after the end of input.
     eof: Option<u64>,
-    /// When a legal move is chosen for a search that is to end and has published none.
+    /// When a legal move is chosen for an ending search that has published none.
     first_move: Option<u64>,
-    /// When a search that is to end and whose position is not known ends without a move.
+    /// When an ending search whose position is still unknown ends without a move.
     unprepared: Option<u64>,
 }
 
@@ -176,7 +176,7 @@ pub(super) struct Job {
     pub(super) interrupt: Interrupt,
     /// What the running search looks at.
     pub(super) control: Arc<Control>,
-    /// Where it is.
+    /// Its phase.
     pub(super) phase: Phase,
     /// When the line arrived.
     pub(super) received_ns: u64,
@@ -188,18 +188,18 @@ pub(super) struct Job {
     pub(super) hash: u64,
     /// Whether the position has a single legal move.
     pub(super) forced: bool,
-    /// The best so far; before the first published one a legal move, and nothing while it is prepared.
+    /// The best lines so far: nothing while it is prepared, then a legal move until the search publishes.
     pub(super) best: Option<Arc<Vec<wire::Line>>>,
     /// Whether `best` was published by the search.
     pub(super) published: bool,
     /// Why it is to end as soon as it has a move.
     pub(super) ending: Option<Reason>,
-    /// The place of its timer.
+    /// The key of its timer.
     pub(super) timer_ns: Option<u64>,
     wants: Wants,
     best_rate: RateLimit,
     progress_rate: RateLimit,
-    /// When `progress` is told at the latest.
+    /// When `progress` is sent at the latest.
     reminder_ns: u64,
     shown_depth: u32,
     clock: Option<Clock>,
@@ -253,7 +253,7 @@ impl Job {
         job
     }
 
-    /// Lets all its times run from `base_ns`.
+    /// Starts all its times at `base_ns`.
     pub(super) fn run_clock_from(&mut self, base_ns: u64) {
         self.plan_clock(base_ns);
         self.plan_limit(base_ns);
@@ -268,7 +268,7 @@ impl Job {
             || !update.limit.is_empty()
             || update.mode.is_some()
         {
-            // What the client spent before the `go` says nothing about times that begin now.
+            // The time that the client spent before the `go` does not count for times that begin now.
             self.elapsed_ms = 0;
         }
         if !update.limit.is_empty() {
@@ -296,7 +296,7 @@ impl Job {
         update.clock.or(self.clock).is_some() || !update.limit.is_empty() || !self.limit.is_empty()
     }
 
-    /// Gives the job ten seconds, or whatever it is, after the end of input.
+    /// Limits the job to its time after the end of input (ten seconds by default).
     pub(super) fn end_with_input(&mut self, at_ns: u64) {
         self.deadlines.eof = Some(at_ns);
     }
@@ -307,7 +307,7 @@ impl Job {
         self.deadlines.first_move = Some(at_ns);
     }
 
-    /// Has its position read at once, or given up at `at_ns`.
+    /// Asks for its position to be read at once, and given up at `at_ns`.
     pub(super) fn hurry(&mut self, at_ns: u64) {
         self.interrupt.hurry();
         self.deadlines.unprepared.get_or_insert(at_ns);
@@ -318,16 +318,16 @@ impl Job {
         self.phase == Phase::Preparing && self.deadlines.unprepared.is_some_and(|at| at <= now_ns)
     }
 
-    /// Notes why it is to end. What a client is told of, such as a stop, comes before a deadline that passed.
+    /// Notes why it is to end. A reason that its client hears of, such as a stop, overrides a deadline.
     pub(super) fn end_for(&mut self, reason: Reason) {
-        if self.ending.is_none() || (self.told_ending().is_none() && is_told(reason)) {
+        if self.ending.is_none() || (self.announced_ending().is_none() && is_announced(reason)) {
             self.ending = Some(reason);
         }
     }
 
-    /// Why it is to end, if a client was told so.
-    pub(super) fn told_ending(&self) -> Option<Reason> {
-        self.ending.filter(|reason| is_told(*reason))
+    /// Why it is to end, if its client heard of that.
+    pub(super) fn announced_ending(&self) -> Option<Reason> {
+        self.ending.filter(|reason| is_announced(*reason))
     }
 
     /// Whether nothing but the client or a proof ends it.
@@ -336,7 +336,7 @@ impl Job {
         self.ending.is_none() && timed.iter().all(Option::is_none) && self.limit.is_empty()
     }
 
-    /// Whether the one legal move can be answered without a search. A limit is an order to search.
+    /// Whether the only legal move can be answered without a search. With a limit the search is wanted.
     pub(super) fn is_only_move(&self) -> bool {
         self.forced && self.mode == Mode::Move && !self.is_limited()
     }
@@ -352,13 +352,13 @@ impl Job {
         [clock, limit, watchdog].into_iter().flatten().min()
     }
 
-    /// How it takes its turns.
+    /// How it is scheduled.
     pub(super) fn class(&self) -> Class {
         let ends_by_itself = self.deadline().is_some() || self.is_limited();
         if self.mode == Mode::Move && ends_by_itself { Class::Move } else { Class::Endless }
     }
 
-    /// Whether the clock was at its end when it began to run.
+    /// Whether the clock had already expired when it started.
     pub(super) fn has_flagged(&self, now_ns: u64) -> bool {
         self.deadlines.clock.is_some_and(|at| at <= now_ns)
     }
@@ -368,8 +368,8 @@ impl Job {
         self.ends().filter(|(at, _)| *at <= now_ns).min_by_key(|(at, _)| *at).map(|(_, reason)| reason)
     }
 
-    /// The deadlines that count now. The timer is set by them and what is due is found by them, so that no
-    /// timer fires for nothing.
+    /// The deadlines that count now. Both the timer and the check of what is due use them, so that no timer
+    /// fires for nothing.
     fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
         let Deadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
         let ending = self.ending.unwrap_or(Reason::Stopped);
@@ -392,10 +392,10 @@ impl Job {
         .filter_map(|(at, reason)| Some((at?, reason)))
     }
 
-    /// Waits for its session or for cores, with clocks that stand: what ran out before says nothing.
+    /// Waits for its session or for cores, its clocks stopped: a deadline that passed before does not count.
     pub(super) fn enqueue(&mut self) {
         self.phase = Phase::Waiting;
-        self.ending = self.told_ending();
+        self.ending = self.announced_ending();
     }
 
     /// Whether `hard_ms` is over.
@@ -437,7 +437,7 @@ impl Job {
         news
     }
 
-    /// The search begins; `reminder` is the time after which `progress` is told for the first time.
+    /// The search begins; `reminder` is the time after which `progress` is sent for the first time.
     pub(super) fn began(&mut self, now_ns: u64, reminder: Duration) {
         self.started_ns = Some(now_ns);
         let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
@@ -445,8 +445,8 @@ impl Job {
     }
 
     /// Whether news of this kind may go out now, and how many they replaced; otherwise they are held, and
-    /// [`Job::overdue_news`] tells when they may go. `reminder` is the time after which `progress` is told
-    /// even if no depth was completed.
+    /// [`Job::overdue_news`] lists them once they may go. `reminder` is the time after which `progress` is
+    /// sent even if no depth was completed.
     pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
         let rate = match event {
             InfoEvent::Started => return Some(0),
@@ -490,7 +490,7 @@ impl Job {
         self.wants.has(event)
     }
 
-    /// How far the search has come, as the wire tells it.
+    /// How far the search has come, in wire types.
     pub(super) fn stats(&self, now_ns: u64) -> wire::Stats {
         let stats = self.control.stats();
         let spent_ns = self.started_ns.map_or(0, |started| now_ns.saturating_sub(started));
@@ -554,7 +554,7 @@ impl Job {
         base_ns.saturating_add(left_us.saturating_mul(1000))
     }
 
-    /// Tells the running search its deadlines. `hard_ms` is the watchdog's alone.
+    /// Gives the running search its deadlines. `hard_ms` is the watchdog's alone.
     fn arm_control(&self) {
         let Deadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
         let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
@@ -574,8 +574,8 @@ impl Job {
     }
 }
 
-/// Whether an end for this reason is one that clients hear of when it is decided.
-fn is_told(reason: Reason) -> bool {
+/// Whether clients hear of an end for this reason at the moment it is decided.
+fn is_announced(reason: Reason) -> bool {
     matches!(reason, Reason::Stopped | Reason::Closed | Reason::Shutdown)
 }
 

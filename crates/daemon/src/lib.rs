@@ -9,10 +9,10 @@
 //! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
 //! messages), `budget` (memory of tables), `schedule` (who searches next), `waiting` (who waits to be taken
 //! in), `timers` (what is due when), `state`, `conn` (the life of a connection), `places` (who may be
-//! connected), `shares` (of what is bounded for all), `intake` (the memory of requests in flight), `session`
+//! connected), `shares` (of bounded resources), `intake` (the memory of requests in flight), `session`
 //! (what requests do), `holdings` (what sessions hold), `searches` (the life of searches), `threads` (the
 //! search threads' place in the state), `prepare` and `describe` (the slow part of requests), `pool`,
-//! `worker` and `watchdog` (the threads themselves), `priority` (of those that compute), `discard` (who frees
+//! `worker` and `watchdog` (the threads themselves), `priority` (of computing threads), `discard` (freeing
 //! memory), `transport`, `transcript`.
 //!
 //! No game is known here, and nothing but the transport touches bytes.
@@ -78,11 +78,11 @@ pub use limits::Limits;
 pub use transport::check_origin;
 pub use transport::local::Connection;
 
-/// The threads that decode long lines; with more of them peers that send nothing else would crowd out the
-/// searches.
+/// The number of threads that decode long lines. With more, peers that send only long lines would crowd out
+/// the searches.
 const BLOCKING_THREADS: usize = 2;
 
-/// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing where
+/// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
 /// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can
 /// connect to a port of the system's choice without them.
 pub const LISTENING: &str = "plyd::listening";
@@ -93,7 +93,7 @@ const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "and
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
 
-/// What the transcript has for its last lines where peers that do not read used up the time of the end.
+/// The time that the transcript gets for its last lines if peers that do not read used up the shutdown time.
 const LAST_LINES: Duration = Duration::from_millis(250);
 
 /// What a daemon serves, and how.
@@ -173,12 +173,12 @@ struct Shared {
     pool: Pool,
     worker: RequestWorker,
     memory: Memory,
-    /// Of the threads that search and those that work on requests.
+    /// The priority of the threads that search or work on requests.
     priority: Priority,
-    /// Of what they work on without a clock that waits for it.
+    /// The priority of work that no clock waits for.
     slow_priority: Priority,
     transcript: Option<Transcript>,
-    /// Tells that a shutdown has nothing more to wait for.
+    /// Notified when a shutdown has nothing more to wait for.
     quiet: Notify,
     /// Held by each connection that lingers before it closes.
     lingering: Arc<()>,
@@ -251,7 +251,7 @@ impl Shared {
     }
 }
 
-/// A running daemon. Dropping it ends its threads; it serves whatever it was told to serve meanwhile.
+/// A running daemon. Dropping it ends its threads; until then it serves what the `serve` methods name.
 pub struct Daemon {
     shared: Arc<Shared>,
     /// Whether it may listen where other machines reach it.
@@ -387,7 +387,7 @@ impl Daemon {
         Ok(file)
     }
 
-    /// The load and the counters, as `status` tells them.
+    /// The load and the counters, as `status` reports them.
     #[must_use]
     pub fn status(&self) -> wire::StatusResult {
         self.shared.lock().status(now_ns())
@@ -419,7 +419,7 @@ impl Daemon {
         }
     }
 
-    /// Makes dropping the daemon not wait for the transcript.
+    /// Lets dropping the daemon skip the wait for the transcript.
     fn hurry(&self) {
         self.shared.transcript.iter().for_each(Transcript::abandon);
     }
@@ -453,7 +453,7 @@ fn keep_accepting<F>(
 {
     let accept = async move {
         loop {
-            // The task goes with its set, where this future is dropped.
+            // If this future is dropped, the task is dropped with its set.
             let mut accepting = tokio::task::JoinSet::new();
             accepting.spawn(start());
             match accepting.join_next().await {

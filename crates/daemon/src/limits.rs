@@ -17,7 +17,7 @@ pub struct Limits {
     pub strangers: usize,
     /// Connections of one address at once; 0: no limit.
     pub connections_per_address: usize,
-    /// Players with their memory at once: those of searches that were taken in, and those that sessions keep.
+    /// Engines in memory at once: those of admitted searches, and those that sessions keep.
     pub engines: usize,
     /// Sessions of one connection.
     pub sessions: usize,
@@ -37,17 +37,16 @@ pub struct Limits {
     pub unsent_bytes: usize,
     /// Unsent bytes of all connections past which large answers are refused.
     pub unsent_bytes_in_all: usize,
-    /// Time without progress of the unsent bytes after which a connection is closed.
+    /// Time without progress on unsent bytes after which a connection is closed.
     pub stalled: Duration,
-    /// Time in which `hello` must come where it is required.
+    /// Time in which `hello` must come if it is required.
     pub handshake: Duration,
-    /// Time without a word after which a peer on a WebSocket is asked whether it is there, and again, until
-    /// it is cut off.
+    /// Silence after which a WebSocket peer is pinged, and pinged again, until it is cut off.
     pub silence: Duration,
     /// Time without a line and without a request in flight after which a greeted connection is closed; zero:
     /// never.
     pub idle: Duration,
-    /// Time without a byte after which the system asks a peer over TCP whether it is there; zero: never.
+    /// Silence after which the system probes a TCP peer (keep-alive); zero: never.
     pub keepalive: Duration,
     /// Time that searches have after the end of input.
     pub eof: Duration,
@@ -55,10 +54,9 @@ pub struct Limits {
     pub shutdown: Duration,
     /// Time in which a search thread must yield once its search is over; then it is abandoned.
     pub abandon: Duration,
-    /// Time that a search whose end is due has to publish its first move; then a legal move is chosen for it.
+    /// Time that an ending search has to publish its first move; then a legal move is chosen for it.
     pub first_move: Duration,
-    /// Time after its end is due that a search has until its position is read, and a question whose session
-    /// is closed.
+    /// Time that an ending search has to read its position, and a question whose session is closed to answer.
     pub preparation: Duration,
     /// Time after which a client that wants `progress` gets one even if no depth was completed.
     pub progress: Duration,
@@ -101,9 +99,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits as `hello` tells them.
+    /// The limits as `hello` announces them.
     #[must_use]
-    pub fn told(&self) -> wire::Limits {
+    pub fn to_wire(&self) -> wire::Limits {
         wire::Limits {
             requests: self.requests as u32,
             sessions: self.sessions as u32,

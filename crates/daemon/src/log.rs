@@ -1,9 +1,9 @@
-//! The log: lines that a thread of their own writes to stderr, so that nobody ever waits for it or fails with
-//! it.
+//! The log: a thread of its own writes the lines to stderr, so that no caller ever waits for it or fails
+//! with it.
 //!
-//! Knows nothing of what is logged. Lines wait in a queue of bounded size. Those that find no room in it,
-//! since nobody reads stderr, and those that cannot be written, since the disk is full or the reader gone,
-//! are lost and counted; the log says how many as soon as it can be written again.
+//! Knows nothing of what is logged. Lines wait in a queue of bounded size. Lines are
+//! lost and counted if the queue is full (nobody reads stderr) or they cannot be written (the disk is full
+//! or the reader gone); the log says how many as soon as it can be written again.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Write as _;
@@ -117,8 +117,8 @@ struct Writer<F> {
 }
 
 impl<F: AsFd> Writer<F> {
-    /// Writes the lines, after what was lost before and before what was lost behind them; gives the number of
-    /// those that could not be written.
+    /// Writes the lines, with notes of the losses before and after them; returns how many lines could not be
+    /// written.
     fn write(&mut self, lines: &[u8], lost_behind: u64) -> u64 {
         let unwritten = match self.report().and_then(|()| self.put(lines)) {
             Ok(()) => 0,
@@ -155,7 +155,7 @@ impl<F: AsFd> Writer<F> {
                     self.is_cut = bytes[written - 1] != b'\n';
                 }
                 Err(Errno::INTR) => {}
-                // Who started this process may have made stderr so; an error here shows in the next write.
+                // The parent may have made stderr non-blocking; an error here shows in the next write.
                 Err(Errno::AGAIN) => {
                     let _ready_or_broken = poll(&mut [PollFd::new(&self.output, PollFlags::OUT)], None);
                 }
@@ -185,7 +185,7 @@ impl io::Write for Lines {
     }
 }
 
-/// What is left of the log is written, for a moment, when this is dropped.
+/// Writes what is left of the log, for a moment at most, when dropped.
 #[derive(Debug)]
 pub struct Flush(());
 
@@ -205,12 +205,12 @@ impl Drop for Flush {
 /// The system gives no thread.
 pub fn start() -> io::Result<Flush> {
     thread::Builder::new().name("log".into()).spawn(|| LOG.write(io::stderr()))?;
-    panic::set_hook(Box::new(|panic| LOG.append(told(panic).as_bytes())));
+    panic::set_hook(Box::new(|panic| LOG.append(panic_text(panic).as_bytes())));
     Ok(Flush(()))
 }
 
-/// What a panic says, as the standard library does.
-fn told(panic: &PanicHookInfo<'_>) -> String {
+/// The text of a panic, in the standard library's form.
+fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     let thread = thread::current();
     let mut text = format!("\nthread '{}' {panic}\n", thread.name().unwrap_or("<unnamed>"));
     let backtrace = Backtrace::capture();
@@ -220,7 +220,7 @@ fn told(panic: &PanicHookInfo<'_>) -> String {
     text
 }
 
-/// Waits a moment until the log is written; whether it is. If not, stderr would block whoever writes to it.
+/// Waits a moment until the log is written; returns whether it is. If not, a write to stderr would block.
 pub fn flush() -> bool {
     LOG.flush(FLUSH)
 }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_within_a_line_is_told_on_a_line_of_its_own() {
+    fn a_gap_within_a_line_is_reported_on_a_line_of_its_own() {
         let (mut reader, output) = io::pipe().unwrap();
         let mut writer = Writer { output, lost: 2, is_cut: true };
         assert_eq!(writer.write(b"next\n", 1), 0);

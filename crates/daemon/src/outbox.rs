@@ -11,10 +11,10 @@ use plyd_protocol as wire;
 
 use super::discard;
 
-/// A message of more bytes is large: it says that much was asked, not that the reader is slow.
+/// A message of more bytes is large: much was asked for, which does not make the reader slow.
 pub(super) const LARGE_MESSAGE: usize = 1 << 20;
 
-/// A body of more bytes is written from where it was made: copying it would keep a thread that serves others.
+/// A longer body is not copied but written in place: copying would occupy a thread that serves others.
 pub(super) const LONG_BODY: usize = 64 << 10;
 
 /// A search, over all connections.
@@ -236,7 +236,7 @@ impl Outbox {
         self.queued_bytes + self.held_bytes
     }
 
-    /// The same without large messages: what a slow reader is known by.
+    /// The same without large messages: the measure of a slow reader.
     pub(super) fn unsent_small(&self) -> usize {
         self.unsent() - self.unsent_large()
     }
@@ -246,8 +246,8 @@ impl Outbox {
         self.queued_large + self.held_large
     }
 
-    /// Whether large messages are read more slowly than anybody's need be who keeps others waiting: after
-    /// `grace`, so many bytes a second.
+    /// Whether the peer reads large messages more slowly than it must while others wait: so many bytes a
+    /// second, after `grace`.
     pub(super) fn is_slow(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
         let needed = grace + Duration::from_millis((self.large_since * 1000 / bytes_a_second) as u64);
         self.unsent_large() > 0 && self.large_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns

@@ -7,7 +7,7 @@
 pub struct File {
     /// Its path below the root, without a leading slash.
     pub path: &'static str,
-    /// Its type, as `Content-Type` tells it.
+    /// Its type, as in `Content-Type`.
     pub mime: &'static str,
     /// What is in it.
     pub bytes: &'static [u8],
@@ -21,7 +21,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The file at the path of a request, such as `/` or `/style.css`: what is not listed is not there.
+    /// The file at the path of a request, such as `/` or `/style.css`; only listed files exist.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&File> {
         let path = match path.strip_prefix('/')? {
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The paths of all files below a folder, sorted; but for tests, and what only tells Node that they are
-    /// modules.
+    /// The paths of all files below a folder, sorted, except tests and the file that only marks
+    /// them as modules for Node.
     fn files_of(folder: &Path, prefix: &str) -> Vec<String> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {

@@ -1,5 +1,5 @@
-//! Who may be connected: strangers and greeted clients have places of their own, so that peers that never say
-//! `hello` keep nobody out who does; and peers that guess tokens wait for their answers.
+//! Who may be connected. Strangers and greeted clients have separate places, so that peers that never say
+//! `hello` keep out no client that does; peers that guess tokens wait for their answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,9 +15,9 @@ const PLACE_RETRY_MS: u64 = 1000;
 /// How long the answer to the first wrong token of a network waits; twice as long each time.
 const FIRST_DELAY_MS: u64 = 100;
 const LONGEST_DELAY_MS: u64 = 5000;
-/// After so long without a wrong token a network begins anew.
+/// After so long without a wrong token a network's count restarts.
 const FORGET_NS: u64 = 60_000_000_000;
-/// The networks that are told apart at most.
+/// The most networks that are counted apart.
 const NETWORKS: usize = 1024;
 /// At most one line of log about wrong tokens in this time.
 const LOG_NS: u64 = 10_000_000_000;
@@ -53,7 +53,7 @@ impl Guesses {
             self.by_network.retain(|_, guess| guess.last_ns + FORGET_NS > now_ns);
         }
         let is_known = self.by_network.len() + 1 < NETWORKS || self.by_network.contains_key(&network);
-        // Those for whom there is no place share one; it is no address that a peer can have.
+        // Networks beyond the limit share one entry, under an address that no peer can have.
         let guess =
             self.by_network.entry(if is_known { network } else { Some(Ipv6Addr::UNSPECIFIED.into()) });
         let guess = guess.or_insert(Guess { count: 0, last_ns: now_ns });
@@ -85,8 +85,8 @@ impl Conn {
 }
 
 impl State {
-    /// Lets strangers leave for one that came, the oldest first: of its own address if that has too many
-    /// connections, else of all.
+    /// Closes strangers, the oldest first, to make room for a new one: those of its own address if that has
+    /// too many connections, else any.
     pub(super) fn make_place(&mut self, newcomer: ConnId, now_ns: u64) {
         let most = self.limits.connections_per_address;
         let network = self.conns.get(&newcomer).and_then(|conn| conn.network);
@@ -131,7 +131,7 @@ impl State {
     /// Whether a stranger whose `hello` is good may stay.
     ///
     /// # Errors
-    /// All places are taken, or all of its address.
+    /// All places, or all those of its address, are taken.
     pub(super) fn find_place(&self, id: ConnId) -> Result<(), RequestError> {
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.remote) else { return Ok(()) };
         let (network, most) = (conn.network, self.limits.connections_per_address);
@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// Begins to look whether a client that was greeted is idle.
+    /// Starts the idle timer of a greeted client.
     pub(super) fn watch_idle(&mut self, id: ConnId, now_ns: u64) {
         let most = self.limits.idle.as_nanos() as u64;
         if most > 0 && self.conns.get(&id).is_some_and(|conn| conn.remote) {

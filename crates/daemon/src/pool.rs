@@ -1,11 +1,11 @@
 //! The threads that work on requests, and whose turn it is.
 //!
 //! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait
-//! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]), and
-//! what breaks off is worked on again, from its beginning, by the slow threads, or by those for urgent
-//! requests where a clock runs: no question keeps a move waiting. A slow request whose answer is wanted at
-//! once goes back to the quick ones: what they cannot decide in that time a search begins without, and a
-//! question ends without an answer.
+//! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]). A
+//! request that needs more is restarted on the slow threads, or on the urgent ones if a clock runs: no
+//! question keeps a move waiting. A slow request whose answer is wanted at once goes back to the quick
+//! threads: a search then begins without what they cannot decide in that time, and a question ends without
+//! an answer.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -22,12 +22,12 @@ use plyd_core::search::clock::now_ns;
 
 /// The most threads that work on quick requests.
 const QUICK_THREADS: usize = 4;
-/// By how much the nice value of what no clock waits for exceeds that of searches: beside a search it gets a
-/// tenth of a core, less than the schedule leaves to such work when it promises minimums.
+/// How much higher the nice value of work is that no clock waits for than that of searches. Beside a search
+/// it gets a tenth of a core, less than the schedule leaves for it when it promises minimums.
 pub(super) const SLOW_NICE: u8 = 10;
 
-/// The most threads that work on urgent requests, and on slow ones: half of the cores, since no schedule
-/// shares them out, but so many that no connection holds all.
+/// The most threads for urgent requests, and for slow ones: half of the cores, since they are not
+/// scheduled, but so many that no connection holds all.
 fn slow_threads(cores: usize) -> usize {
     (cores / 2).clamp(2, QUICK_THREADS)
 }
@@ -35,11 +35,11 @@ fn slow_threads(cores: usize) -> usize {
 /// Which threads work on a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// What the work of some milliseconds answers.
+    /// Requests that some milliseconds of work answer.
     Quick,
-    /// Longer ones that a clock waits for, or whoever stopped them.
+    /// Longer ones that a clock or a stop waits for.
     Urgent,
-    /// Longer ones that none waits for.
+    /// Longer ones that nothing waits for.
     Slow,
 }
 
@@ -68,13 +68,13 @@ impl Queue {
     }
 }
 
-/// What waits, by connections, which take turns.
+/// The queue of each connection; connections take turns.
 struct Turns<T> {
-    /// How much of one connection is worked on at most.
+    /// The most tasks of one connection in progress at once.
     max_of_one: usize,
-    /// The connections with something that waits, whose turn is next first.
+    /// The connections with waiting tasks, in the order of their turns.
     waiting: VecDeque<(ConnId, VecDeque<T>)>,
-    /// How much of each connection is worked on.
+    /// The tasks in progress, by connection.
     working: HashMap<ConnId, usize>,
 }
 
@@ -90,7 +90,7 @@ impl<T> Turns<T> {
         }
     }
 
-    /// Takes what is next, and gives the connection's next turn to the others.
+    /// Takes the next task; its connection goes to the end of the line.
     fn next(&mut self) -> Option<T> {
         let is_free =
             |(conn, _): &(ConnId, _)| self.working.get(conn).is_none_or(|&some| some < self.max_of_one);
@@ -104,7 +104,7 @@ impl<T> Turns<T> {
         item
     }
 
-    /// Notes that something of a connection is done.
+    /// Notes that a task of a connection is done.
     fn done(&mut self, conn: ConnId) {
         if let Some(working) = self.working.get_mut(&conn) {
             *working -= 1;
@@ -114,7 +114,7 @@ impl<T> Turns<T> {
         }
     }
 
-    /// Takes out what waits and is meant.
+    /// Takes the given task out of the queue, if it waits there.
     fn remove(&mut self, conn: ConnId, is_meant: impl Fn(&T) -> bool) -> Option<T> {
         let at = self.waiting.iter().position(|(of, _)| *of == conn)?;
         let items = &mut self.waiting[at].1;
@@ -147,13 +147,13 @@ impl Pool {
         self.spawn_worker(shared, Kind::Quick);
     }
 
-    /// Has a task worked on.
+    /// Queues a task.
     pub(super) fn submit(&self, shared: &Arc<Shared>, task: Task) {
         self.give(shared, Kind::Quick, task);
     }
 
-    /// Has a task answered sooner, if it waits for an urgent or a slow thread: at once where it is hurried,
-    /// else as soon as what it asks deserves by now.
+    /// Speeds up a task that waits for an urgent or a slow thread: at once if it is hurried, otherwise on the
+    /// kind of thread that suits it by now.
     pub(super) fn hurry(&self, shared: &Arc<Shared>, conn: ConnId, id: TaskId) {
         let mut queues = self.lock();
         let found = [Kind::Urgent, Kind::Slow]
@@ -165,8 +165,7 @@ impl Pool {
         }
     }
 
-    /// Has a task worked on again from its beginning, by a thread for long work unless it is to be answered
-    /// at once by now.
+    /// Restarts a task, on a thread for long work unless it must be answered at once by now.
     fn repeat(&self, shared: &Arc<Shared>, task: Task) {
         let kind = longer(shared, &task);
         let mut queues = self.lock();
@@ -184,7 +183,7 @@ impl Pool {
         self.have(shared, kind, queues);
     }
 
-    /// Has a thread for what was just put in line.
+    /// Makes sure that a thread takes what was just queued.
     fn have(&self, shared: &Arc<Shared>, kind: Kind, mut queues: MutexGuard<'_, Queues>) {
         let queue = &mut queues.of[kind as usize];
         let short = queue.turns.len() > queue.idle && queue.threads < queue.max_threads;
@@ -250,8 +249,8 @@ impl Pool {
     }
 }
 
-/// Works on a task. Whatever waits for it in its lane gets in line then. A panic costs its request alone:
-/// neither the thread nor the lane.
+/// Works on a task, then queues the next one of its lane. A panic fails this request only, neither the
+/// thread nor the lane.
 fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     let conn = task.conn;
     let answered = catch_unwind(AssertUnwindSafe(|| answer(shared, kind, &task)));
@@ -282,12 +281,12 @@ fn longer(shared: &Arc<Shared>, task: &Task) -> Kind {
     if shared.with(|state| state.is_urgent(task)) { Kind::Urgent } else { Kind::Slow }
 }
 
-/// What came of the work on a task.
+/// The result of the work on a task.
 enum Answered {
     Fully,
-    /// More than the quick threads may spend would decide it; in a hurry what they found is good enough.
+    /// More time than the quick threads have would decide it; in a hurry what they found is good enough.
     Partly,
-    /// It takes more than they may spend to answer at all.
+    /// Any answer takes more time than they have.
     NotYet,
 }
 
@@ -308,7 +307,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 catch_unwind(AssertUnwindSafe(|| shared.worker.work(task, context, &effort)))
             };
             let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
-            // In a hurry a search begins with what is known; a question has no use for that.
+            // In a hurry a search begins with what is known; a question cannot use that.
             let is_hurried = task.interrupt.is_hurried();
             let is_short = effort.was_broken_off() || (effort.was_cut() && !(is_hurried && is_go));
             let is_over = task.interrupt.is_ended() || (is_hurried && !is_go);
@@ -362,7 +361,7 @@ fn work_apart(
     Ok(output.unwrap_or_else(|| Output::Refused(RequestError::unprepared())))
 }
 
-/// Drops what came of work that is done again: its destructors are the games' code.
+/// Drops the output of work that is redone: its destructors are the games' code.
 fn drop_output(output: Output) {
     if catch_unwind(AssertUnwindSafe(|| drop(output))).is_err() {
         tracing::error!("dropping what a game made panicked");
@@ -373,10 +372,10 @@ fn drop_output(output: Output) {
 fn broken(shared: &Shared, panic: Box<dyn Any + Send>) -> RequestError {
     let incident = shared.incident("a request panicked", panic.as_ref());
     if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // What a game panics with may have a destructor that panics in its turn; the second is not tried.
+        // The payload of a game's panic may itself panic when dropped; the second payload is not dropped.
         std::mem::forget(worse);
     }
-    RequestError::new(ErrorCode::Internal, format!("the server failed; its log tells more under {incident}"))
+    RequestError::new(ErrorCode::Internal, format!("the server failed; see {incident} in its log"))
 }
 
 #[cfg(test)]

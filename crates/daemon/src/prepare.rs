@@ -1,7 +1,7 @@
 //! The slow part of requests: parsing positions and moves, asking the rules, opening engines.
 //!
 //! It runs on the pool's threads, without the lock, on a copy of what it needs to know of the state
-//! ([`Context`]); what comes of it ([`Output`]) is taken over under the lock.
+//! ([`Context`]); its [`Output`] is applied under the lock.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -26,7 +26,7 @@ use plyd_core::options::Options;
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
 
-/// A task; those that arrived later have larger ones.
+/// A task's number; later tasks have larger ones.
 pub(super) type TaskId = u64;
 
 /// A request that takes time.
@@ -52,7 +52,7 @@ pub(super) struct Task {
     pub(super) work: Work,
 }
 
-/// Which requests of a connection keep their order.
+/// A group of a connection's requests that keep their order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Lane {
     /// Those of a session.
@@ -93,7 +93,7 @@ pub(super) enum Context {
 pub(super) struct SessionView {
     /// The game.
     pub(super) entry: &'static Entry,
-    /// The rules that were given, and its seed where they take one.
+    /// The rules that were given, and its seed if they take one.
     pub(super) rules: Rules,
     /// The options that were given.
     pub(super) options: wire::Settings,
@@ -103,11 +103,11 @@ pub(super) struct SessionView {
     pub(super) base: Arc<dyn AnyRoot>,
     /// The last position that was searched or looked at, with the `start` by which it was named.
     pub(super) prefix: Option<(Option<String>, Arc<dyn AnyRoot>)>,
-    /// What the engine was made from that it got last: a hint for preparation.
+    /// The key of its latest engine: a hint for preparation.
     pub(super) engine: Option<EngineKey>,
 }
 
-/// What came of a task.
+/// The output of a task.
 pub(super) enum Output {
     /// A `result`, serialised.
     Body(String),
@@ -163,7 +163,7 @@ impl RequestWorker {
         output.unwrap_or_else(Output::Refused)
     }
 
-    /// The session of a request, or a passing one made from the game and the rules that it names.
+    /// The session of a request, or a temporary one made from the game and the rules that it names.
     fn view(
         &self,
         game: &GameRef,
@@ -229,7 +229,7 @@ impl RequestWorker {
         Ok(Output::Options(bridge::settings(&asked), body(task, ResultBody::SetOption(result))))
     }
 
-    /// A session's options with those of a request laid over them: as they were given, and as they are.
+    /// A session's options overlaid with a request's: as given, and as effective.
     fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<(Settings, Options), Fault> {
         let over = given(over);
         settings::check_options(view.entry, &over)?;
@@ -284,7 +284,7 @@ impl RequestWorker {
     fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, RequestError> {
         let root = position(view, &go.position, effort)?;
         let doubt = root.doubt();
-        // What is wrong with a position that may be another one is not known.
+        // If the position is uncertain, so is a fault in the moves chosen from it.
         let candidates = root
             .candidates_within(&go.searchmoves, &go.excludemoves, effort)
             .map_err(|fault| doubt.map_or(fault, Fault::from))?;
@@ -314,7 +314,7 @@ impl RequestWorker {
     }
 }
 
-/// What a client is told whose search begins on a position that the rules are not sure of.
+/// The notice to a client whose search begins on a position that the rules are not sure of.
 fn warning(doubt: Doubt, effort: &Effort) -> String {
     let spent = if effort.was_cut() { "time" } else { "their budget" };
     match doubt {

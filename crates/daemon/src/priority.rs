@@ -1,7 +1,7 @@
 //! The priority of the threads that compute: below that of the threads that read and write, so that these
-//! come first where cores are short.
+//! come first if cores are short.
 
-/// What the threads that compute set their nice value to; nothing where it stays.
+/// The nice value of the threads that compute; none if it stays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Priority(Option<i32>);
 

@@ -1,17 +1,17 @@
-//! Who searches: shares the cores out between all searches, so that never more search threads run than there
-//! are cores.
+//! The scheduler: shares the cores out between all searches, so that there are never more running search
+//! threads than cores.
 //!
-//! Knows no thread, no clock and no job: instants come in as numbers, and what comes out is who begins, goes
-//! on and pauses. Searches are served in this order:
+//! Knows no thread, no clock and no job: instants come in as numbers, and the decisions which searches
+//! start, resume and pause come out. Searches are served in this order:
 //!
 //! 1. Searches for a move that have a deadline, until each has had its minimum: earliest deadline first.
 //! 2. Searches for a move that end by themselves: in turns, the connection that used least first.
 //! 3. What runs until somebody stops it: in longer turns, the connection that used least first.
 //!
-//! A search of several threads takes its cores together (gang scheduling). Whoever is not among the first to
-//! fit pauses at once, whatever is left of its turn. A search with a deadline is taken in only if every
-//! minimum still fits before its deadline: the test pays all that is owed, earliest deadline first, in the
-//! order in which the cores will, so that what is taken in is kept.
+//! A search of several threads takes its cores together (gang scheduling). A search that is not among the
+//! first to fit pauses at once, whatever is left of its turn. A search with a deadline is admitted only if
+//! every minimum still fits before its deadline: the test simulates how the cores will pay all debts,
+//! earliest deadline first, so that each promise is kept.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -20,14 +20,14 @@ use super::state::ConnId;
 
 /// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
 const MINIMUM_NS: u64 = 10_000_000;
-/// Below this a clock is too short to promise anything: its search takes its turn, and answers what it has.
+/// Below this a clock is too short for a promise: its search takes its turn, and answers the best it has.
 const SHORTEST_NS: u64 = 5_000_000;
 /// A turn of a search for a move that had its minimum.
 const MOVE_TURN_NS: u64 = 5_000_000;
 /// A turn of a search without an end.
 const ENDLESS_TURN_NS: u64 = 20_000_000;
-/// The most times that somebody is looked for who leaves for a newcomer. Each time mends the first debt that
-/// is late; the next ones are rarely late for anything but that.
+/// The most attempts to find a search that leaves for a newcomer. Each attempt mends the first late debt,
+/// which is usually the cause of the later ones.
 const MAX_ROUNDS: usize = 16;
 
 /// The part of the time that is promised; the rest is for starting, pausing and whatever else the process
@@ -54,12 +54,12 @@ pub(super) struct Claim {
     pub(super) threads: usize,
     /// What kind it is.
     pub(super) class: Class,
-    /// When it must answer, if there is such an instant.
+    /// Its deadline, if it has one.
     pub(super) deadline_ns: Option<u64>,
 }
 
 impl Claim {
-    /// The time on its cores that it is promised if it comes in now.
+    /// The time on its cores that it is promised if it is admitted now.
     fn minimum(&self, now_ns: u64) -> u64 {
         match (self.class, self.deadline_ns) {
             (Class::Move, Some(deadline_ns)) => {
@@ -71,7 +71,7 @@ impl Claim {
     }
 }
 
-/// Whether a search can be taken in.
+/// Whether a search can be admitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
     /// It fits.
@@ -93,7 +93,7 @@ pub(super) struct Changes {
     pub(super) paused: Vec<JobId>,
 }
 
-/// A search that is to run.
+/// An admitted search.
 #[derive(Debug)]
 struct Search {
     claim: Claim,
@@ -118,7 +118,7 @@ struct Turn {
     place: Place,
 }
 
-/// Who comes first: the smallest.
+/// The rank of a search: the smallest runs first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Place {
     rank: Rank,
@@ -139,7 +139,7 @@ impl Search {
         if self.used_ns < self.promised_ns { Rank::Promised } else { Rank::Turns(self.claim.class) }
     }
 
-    /// What is left of its minimum at a time, and cannot be had later than its deadline.
+    /// The rest of its minimum at an instant, to be had before its deadline.
     fn owed(&self, now_ns: u64) -> u64 {
         let running_ns = self.turn.map_or(0, |turn| now_ns.saturating_sub(turn.charged_ns));
         let owed_ns = self.promised_ns.saturating_sub(self.used_ns + running_ns);
@@ -148,14 +148,14 @@ impl Search {
     }
 }
 
-/// What a connection used, among those that search now.
+/// The time that a connection used, while it has searches.
 #[derive(Debug)]
 struct Account {
     searches: usize,
     used_ns: u64,
 }
 
-/// All searches, and who of them runs.
+/// All admitted searches, and which of them run.
 #[derive(Debug)]
 pub(super) struct Schedule {
     cores: usize,
@@ -169,12 +169,12 @@ pub(super) struct Schedule {
     is_stale: bool,
     /// When the next decision is due, if nothing changes until then.
     next_ns: Option<u64>,
-    /// Whether somebody outside waits for minimums to be had.
+    /// Whether a search that is not admitted waits for minimums to be paid.
     is_awaited: bool,
 }
 
 impl Schedule {
-    /// Nobody searches on so many cores.
+    /// An empty schedule for so many cores.
     pub(super) fn new(cores: usize) -> Self {
         Self {
             cores: cores.max(1),
@@ -188,12 +188,12 @@ impl Schedule {
         }
     }
 
-    /// Whether a search is taken in and has not left.
+    /// Whether a search is admitted.
     pub(super) fn holds(&self, id: JobId) -> bool {
         self.searches.contains_key(&id)
     }
 
-    /// The threads of a search, if it is taken in.
+    /// The threads of a search, if it is admitted.
     pub(super) fn threads_of(&self, id: JobId) -> usize {
         self.searches.get(&id).map_or(0, |search| search.claim.threads)
     }
@@ -208,20 +208,20 @@ impl Schedule {
         self.held.saturating_sub(freed) + threads <= self.cores
     }
 
-    /// Whether there is a place for one more search without any that leaves, where there are `places` in all.
+    /// Whether one more search fits into `places` without any that leaves.
     pub(super) fn has_place(&self, places: usize) -> bool {
         self.searches.len() < places
     }
 
-    /// Whether there is a place for one more search of a connection, where there are `places` in all.
+    /// Whether one more search of a connection fits into `places`, if need be by one that leaves.
     pub(super) fn room(&self, conn: ConnId, places: usize) -> Admission {
         if self.has_place(places) {
             return Admission::Fits;
         }
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
         self.searches.values().for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
-        // Of the connection that has the most, what lost least: what has not begun, else what has no end,
-        // the newest first.
+        // Of the connection that has the most, the search that loses least: one that has not begun, else one
+        // without an end, the newest first.
         let leaving = self.searches.iter().filter_map(|(&id, search)| {
             let count = counts[&search.claim.conn];
             let is_cheap = (!search.has_begun, search.claim.class == Class::Endless);
@@ -230,18 +230,18 @@ impl Schedule {
         leaving.max().map_or(Admission::Refused, |(_, _, _, id)| Admission::Displaces(vec![id]))
     }
 
-    /// Whether so many threads could run now without anybody pausing.
+    /// Whether so many threads could run now without pausing a search.
     pub(super) fn has_idle(&self, threads: usize) -> bool {
         self.running() + threads <= self.cores
     }
 
-    /// Asks for a decision whenever a minimum was had, or not.
+    /// Sets whether a decision is due whenever a minimum was paid.
     pub(super) fn await_minimums(&mut self, is_awaited: bool) {
         self.is_stale |= is_awaited && !self.is_awaited;
         self.is_awaited = is_awaited;
     }
 
-    /// Takes a search in. It is to run as soon as it is [`Schedule::ready`].
+    /// Admits a search. It runs once it is [`Schedule::ready`].
     pub(super) fn enter(&mut self, id: JobId, claim: Claim, now_ns: u64) {
         let claim = Claim { threads: claim.threads.clamp(1, self.cores), ..claim };
         self.charge(now_ns);
@@ -261,8 +261,8 @@ impl Schedule {
         }
     }
 
-    /// The search is another kind of search from now on, or its deadline moved. It has a minimum from now on
-    /// only if that fits; it stays in any case.
+    /// Changes a search's kind or deadline. It has a minimum from now on only if that fits; it stays in any
+    /// case.
     pub(super) fn change(&mut self, id: JobId, class: Class, deadline_ns: Option<u64>, now_ns: u64) {
         self.charge(now_ns);
         let Some(search) = self.searches.get_mut(&id) else { return };
@@ -280,7 +280,7 @@ impl Schedule {
         self.is_stale = true;
     }
 
-    /// The search is over, or leaves its cores for good; gives whether it was here.
+    /// Removes a search that is over or leaves its cores for good; returns whether it was admitted.
     pub(super) fn leave(&mut self, id: JobId, now_ns: u64) -> bool {
         self.charge(now_ns);
         let Some(search) = self.searches.remove(&id) else { return false };
@@ -291,8 +291,7 @@ impl Schedule {
         true
     }
 
-    /// A connection that comes back to search begins level with the one that used least: nobody saves time
-    /// up.
+    /// A connection that searches again starts level with the one that used least: none saves time up.
     fn open_account(&mut self, claim: Claim) {
         let of_class = self.accounts.iter().filter(|((class, _), _)| *class == claim.class);
         let least_ns = of_class.map(|(_, account)| account.used_ns).min().unwrap_or(0);
@@ -324,7 +323,7 @@ impl Schedule {
         }
     }
 
-    /// Whether a search can be taken in so that every minimum fits.
+    /// Whether a search can be admitted so that every minimum fits.
     pub(super) fn admission(&self, claim: &Claim, now_ns: u64) -> Admission {
         let mut plan = self.plan(now_ns);
         let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };
@@ -343,7 +342,7 @@ impl Schedule {
             let Some(late) = first_late(self.cores, now_ns, from_ns, plan.debts.iter()) else {
                 return if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) };
             };
-            // What is paid after the first debt that is late makes it no later.
+            // Debts that are paid after the first late one do not delay it.
             let leaving = self.leaving(&plan.debts[..=late], counts[&claim.conn], &counts);
             let order: HashMap<JobId, usize> = leaving.iter().copied().zip(0..).collect();
             let is_enough = |count: usize| {
@@ -368,8 +367,8 @@ impl Schedule {
         Admission::Refused
     }
 
-    /// Who of those that are owed may leave for a connection with `own` searches, in this order: whose
-    /// connection has the most goes first, and of those the one that came last. None of them has run.
+    /// The owed searches that may leave for a connection with `own` searches: first those of the connection
+    /// that has the most, and of these the newest. None of them has run.
     fn leaving(&self, debts: &[Debt], own: usize, counts: &HashMap<ConnId, usize>) -> Vec<JobId> {
         let mut unbegun: HashMap<ConnId, BTreeSet<JobId>> = HashMap::new();
         for id in debts.iter().filter_map(|debt| debt.to) {
@@ -392,7 +391,7 @@ impl Schedule {
         leaving
     }
 
-    /// In how many nanoseconds all minimums are had.
+    /// In how many nanoseconds all minimums are paid.
     pub(super) fn backlog_ns(&self, now_ns: u64) -> u64 {
         ends(self.cores, self.plan(now_ns).debts.iter()).max().unwrap_or(0) / 7 * 8
     }
@@ -457,12 +456,12 @@ impl Schedule {
             }
             search.has_begun = true;
         }
-        // Who runs without anybody waiting needs no turns.
+        // If no search waits, those that run need no turns.
         self.next_ns = Some(next_ns).filter(|_| is_waited_for && next_ns != u64::MAX);
         changes
     }
 
-    /// Who runs, with its place: the first by place that fit, one after the other.
+    /// The searches to run, with their ranks: the first by rank that fit, one after the other.
     fn choose(&self, now_ns: u64) -> HashMap<JobId, Place> {
         let mut waiting: Vec<(JobId, Place, &Claim)> = self
             .searches
@@ -477,7 +476,7 @@ impl Schedule {
             let Some((at, _)) = fitting.min_by_key(|(_, (id, place, _))| (*place, *id)) else { break };
             let (id, place, claim) = waiting.swap_remove(at);
             idle -= claim.threads;
-            // A connection that has a core comes later to the next, by what the turn is going to cost.
+            // A connection that gets a core is charged for that turn before it competes for the next core.
             if let Rank::Turns(class) = place.rank {
                 let turn_ns = if class == Class::Move { MOVE_TURN_NS } else { ENDLESS_TURN_NS };
                 let cost_ns = turn_ns * claim.threads as u64;
@@ -485,7 +484,7 @@ impl Schedule {
                 let others = waiting.iter_mut().filter(|(_, place, other)| same(other, place.rank));
                 others.for_each(|(_, place, _)| place.first += cost_ns);
             }
-            // What counts later is what was used, not who was chosen beside it.
+            // What counts later is the time used, not this advance.
             chosen.insert(id, self.place(&self.searches[&id], now_ns));
         }
         chosen
@@ -544,11 +543,11 @@ struct Debt {
     deadline_ns: u64,
     threads: usize,
     owed_ns: u64,
-    /// To whom; none: to the newcomer.
+    /// The search that is owed; none: the newcomer.
     to: Option<JobId>,
 }
 
-/// The first debt from the deadline `from_ns` on that is not paid in time. Earlier ones are paid before.
+/// The first debt with a deadline of `from_ns` or later that is not paid in time; earlier ones are paid.
 fn first_late<'a>(
     cores: usize,
     now_ns: u64,
@@ -561,7 +560,7 @@ fn first_late<'a>(
     debts.clone().zip(ends(cores, debts)).position(is_late)
 }
 
-/// When each debt is paid, from now, if nobody else comes: in this order, as the cores are going to.
+/// When each debt is paid, from now, in this order, if no other search comes.
 fn ends<'a>(cores: usize, debts: impl Iterator<Item = &'a Debt>) -> impl Iterator<Item = u64> {
     let mut busy = vec![0; cores];
     debts.map(move |debt| {

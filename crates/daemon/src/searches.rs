@@ -1,4 +1,4 @@
-//! The life of searches: who may start, whose turn it is, and how each ends in exactly one final message.
+//! The life of searches: which may start, whose turn it is, and how each ends in exactly one final message.
 //!
 //! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
 //! newer search, the end of the connection) takes the job out of the state and queues the final message in
@@ -86,8 +86,8 @@ impl State {
         current.is_some_and(|current| current.mode == Mode::Move)
     }
 
-    /// Why the daemon cannot carry a search beside those that are taken in. Searches of connections that have
-    /// more leave for it: for a minimum those that have not begun, for a slot if need be one that has.
+    /// Why the daemon cannot admit a search beside the admitted ones. Searches of connections that have more
+    /// make room for it: those that have not begun for its minimum, if need be one that has for its slot.
     fn shortage(&mut self, id: JobId, threads: usize, now_ns: u64) -> Option<RequestError> {
         let mut displaced = Vec::new();
         match self.admission(id, threads, now_ns) {
@@ -97,7 +97,7 @@ impl State {
         }
         match self.places(id) {
             Admission::Fits => {}
-            // Whoever leaves for the cores makes room as well.
+            // A search that leaves to free cores frees a slot as well.
             Admission::Displaces(others) if displaced.is_empty() => displaced = others,
             Admission::Displaces(_) => {}
             Admission::Refused if displaced.is_empty() => {
@@ -135,7 +135,7 @@ impl State {
         }
     }
 
-    /// Has a search wait, or wait for something else than before.
+    /// Makes a search wait, or changes what it waits for.
     pub(super) fn enqueue(&mut self, id: JobId) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.enqueue();
@@ -147,7 +147,7 @@ impl State {
         self.waiting.enter(id, job.conn, kind);
     }
 
-    /// A session searches nothing: those that wait for it are looked at.
+    /// A session has no search any more: looks at the searches that wait for it.
     fn free_session(&mut self, conn: ConnId, name: &str) {
         if let Some(session) = self.session_mut(conn, name) {
             session.current = None;
@@ -156,7 +156,7 @@ impl State {
         self.freed = true;
     }
 
-    /// Takes the place of a search: one that told a move ends with it; another waits, if it may, or ends.
+    /// Displaces a search: it ends if it has sent a move; otherwise it waits, if it may, or is refused.
     fn displace(&mut self, id: JobId, refusal: &RequestError, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.started_ns.is_some() || matches!(job.phase, Phase::Searching(_)) {
@@ -210,7 +210,7 @@ impl State {
         let is_busy = worker.and_then(|id| self.workers.get(&id)).is_some_and(|worker| worker.busy.is_some());
         let Some(job) = self.jobs.get_mut(&id) else { return };
         if job.ending.is_some() || job.has_flagged(now_ns) {
-            // There is no time to search in, but on a core that nobody else wants.
+            // No time is left to search, except on a core that no other search wants.
             let reason = *job.ending.get_or_insert(Reason::Clock);
             if is_busy || !self.schedule.has_idle(threads) {
                 return self.finish(id, reason, now_ns);
@@ -243,7 +243,7 @@ impl State {
         }
     }
 
-    /// Lets those search whose turn it is, and the others pause.
+    /// Resumes the searches whose turn it is, and pauses the others.
     pub(super) fn take_turns(&mut self, now_ns: u64) {
         while self.schedule.is_due(now_ns) {
             let Changes { begun, resumed, paused } = self.schedule.decide(now_ns);
@@ -257,7 +257,7 @@ impl State {
             for id in begun {
                 self.launch(id, now_ns);
             }
-            // Who waits for cores may find them now.
+            // A search that waits for cores may find them now.
             self.freed = true;
         }
         let next = self.schedule.next_ns();
@@ -294,7 +294,7 @@ impl State {
     /// Ends analyses and ponders until `threads` cores are free, as far as there are any to end.
     fn make_room(&mut self, threads: usize, conn: ConnId, name: &str, now_ns: u64) {
         while !self.schedule.fits(threads, 0) {
-            // The own connection's yield first, then the ones that began last.
+            // Those of the same connection yield first, then the most recent ones.
             let yielding =
                 self.jobs.iter().filter(|(id, job)| job.mode != Mode::Move && self.schedule.holds(**id));
             let Some((_, id)) = yielding.map(|(id, job)| (job.conn == conn, *id)).max() else { return };
@@ -318,12 +318,12 @@ impl State {
         }
         job.began(now_ns, reminder);
         if job.wants(InfoEvent::Started) {
-            self.tell(id, InfoEvent::Started, now_ns);
+            self.send_info(id, InfoEvent::Started, now_ns);
         }
         true
     }
 
-    /// A search found something better, or the same at a greater depth; gives whether its client is told.
+    /// A search found something better, or the same at a greater depth; returns whether its client gets news.
     pub(super) fn publish(&mut self, id: JobId, lines: Arc<Vec<wire::Line>>, now_ns: u64) -> bool {
         let Some(job) = self.jobs.get_mut(&id) else { return false };
         if lines.is_empty() {
@@ -336,7 +336,7 @@ impl State {
         job.published = true;
         let news = job.news(changed, depth);
         for &event in &news {
-            self.tell(id, event, now_ns);
+            self.send_info(id, event, now_ns);
         }
         let Some(job) = self.jobs.get(&id) else { return true };
         if let Some(reason) = job.ending {
@@ -350,7 +350,7 @@ impl State {
     }
 
     /// Queues news of a job, unless the client wants them later.
-    fn tell(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
+    fn send_info(&mut self, id: JobId, event: InfoEvent, now_ns: u64) {
         let reminder = self.limits.progress;
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let Some(skipped) = job.pass(event, now_ns, reminder) else {
@@ -379,7 +379,7 @@ impl State {
         }
     }
 
-    /// A search that is not over ended by itself.
+    /// A search ended by itself while its job was still open.
     pub(super) fn search_ended(&mut self, id: JobId, lines: Vec<wire::Line>, end: End, now_ns: u64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let changed = !lines.is_empty() && job.best.as_ref().is_none_or(|best| **best != lines);
@@ -387,14 +387,14 @@ impl State {
             job.best = Some(Arc::new(lines));
         }
         if let Some(reason) = job.reason_of(end) {
-            // The final message tells the last lines; news of them would say nothing more.
+            // The final message has the last lines, so an event with them would be redundant.
             return self.finish(id, reason, now_ns);
         }
         job.phase = Phase::Open(end);
         self.schedule.leave(id, now_ns);
         self.freed = true;
         if changed && self.jobs.get(&id).is_some_and(|job| job.wants(InfoEvent::Best)) {
-            self.tell(id, InfoEvent::Best, now_ns);
+            self.send_info(id, InfoEvent::Best, now_ns);
         }
         self.rearm_job(id);
     }
@@ -404,7 +404,7 @@ impl State {
         self.end(id, reason, None, None, now_ns);
     }
 
-    /// Ends a job with the best move so far and what there is to say about its end.
+    /// Ends a job with the best move so far and the details of its end.
     pub(super) fn end(
         &mut self,
         id: JobId,
@@ -424,9 +424,9 @@ impl State {
         let Some(mut job) = self.take_job(id, now_ns) else {
             return;
         };
-        // What a client was told of holds, whatever came first while a move was awaited.
-        let (reason, superseded_by) = match job.told_ending() {
-            Some(told) if reason != Reason::Failed => (told, None),
+        // An announced ending holds, whatever else came while a move was awaited.
+        let (reason, superseded_by) = match job.announced_ending() {
+            Some(announced) if reason != Reason::Failed => (announced, None),
             _ => (reason, superseded_by),
         };
         let lines = job.best.take().unwrap_or_default();
@@ -478,7 +478,7 @@ impl State {
         }
     }
 
-    /// Takes a job out of the state: from here on it is over. Its thread is told to come back.
+    /// Takes a job out of the state: from here on it is over. Its thread is called back.
     fn take_job(&mut self, id: JobId, now_ns: u64) -> Option<Job> {
         let job = self.jobs.remove(&id)?;
         job.control.stop();
@@ -534,7 +534,7 @@ impl State {
         }
     }
 
-    /// Has the position of a job read at once: it is to end.
+    /// Asks for a job's position to be read at once, because the job is to end.
     fn hurry_job(&mut self, id: JobId, now_ns: u64) {
         let grace = self.limits.preparation.as_nanos() as u64;
         let Some(job) = self.jobs.get_mut(&id) else { return };
@@ -556,7 +556,7 @@ impl State {
         let Some(job) = self.jobs.get_mut(&id) else { return };
         job.timer_ns = None;
         for event in job.overdue_news(now_ns) {
-            self.tell(id, event, now_ns);
+            self.send_info(id, event, now_ns);
         }
         let Some(job) = self.jobs.get_mut(&id) else { return };
         match job.due(now_ns) {
@@ -576,12 +576,12 @@ impl State {
         }
     }
 
-    /// Starts what waits for a session, for cores or for a place, as far as it can start now. Those of a
-    /// connection that wait for the same start in the order of their arrival.
+    /// Starts the searches that wait for a session, for cores or for a slot and can start now. Those of one
+    /// connection that wait for the same thing start in the order of their arrival.
     pub(super) fn start_waiting(&mut self, now_ns: u64) {
         while std::mem::take(&mut self.freed) {
             let mut is_short = false;
-            // What is owed is the same until one more is taken in.
+            // The debts stay the same until one more search is admitted.
             let mut plan = None;
             let mut heads = self.waiting.heads();
             while let Some((id, kind, conn)) = heads.pop_first() {
@@ -627,7 +627,7 @@ impl State {
     }
 }
 
-/// Whether a search is taken in only if it can have its minimum.
+/// Whether a search is admitted only if it can have its minimum.
 fn needs_minimum(job: &Job) -> bool {
     let has_deadline = job.class() == Class::Move && job.deadline().is_some();
     has_deadline && !job.is_only_move() && job.ending.is_none()

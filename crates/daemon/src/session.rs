@@ -35,7 +35,7 @@ pub(super) const FEATURES: [&str; 12] = [
 /// When a client whose request found no room may ask again.
 const ROOM_RETRY_MS: u64 = 200;
 
-/// A request with where and when it came in.
+/// Where and when a request came in.
 #[derive(Debug)]
 pub(super) struct Arrival {
     /// The connection.
@@ -172,7 +172,7 @@ impl State {
     }
 
     fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, RequestError> {
-        let limits = self.limits.told();
+        let limits = self.limits.to_wire();
         let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
         let token = self.token.clone();
         let Some(conn) = self.conns.get_mut(&id) else {
@@ -223,7 +223,7 @@ impl State {
     }
 
     fn limits_body(&self) -> Result<ResultBody, RequestError> {
-        let body = serde_json::to_value(self.limits.told())
+        let body = serde_json::to_value(self.limits.to_wire())
             .map_err(|error| RequestError::new(ErrorCode::Internal, error.to_string()))?;
         Ok(ResultBody::Describe(wire::DescribeResult { body }))
     }
@@ -269,8 +269,8 @@ impl State {
         let targets = targets.into_iter().map(|(_, name)| name).collect();
         self.send_result(id, name, ResultBody::Stop(wire::StopResult { effect, targets }), now_ns);
         for job in jobs {
-            // Where a search is to end already, the first decision stands.
-            if stop.discard && self.jobs.get(&job).is_some_and(|job| job.told_ending().is_none()) {
+            // If a search is to end already, the first decision stands.
+            if stop.discard && self.jobs.get(&job).is_some_and(|job| job.announced_ending().is_none()) {
                 self.cancel(job, now_ns);
             } else {
                 self.stop_job(job, Reason::Stopped, now_ns);
@@ -411,8 +411,8 @@ impl State {
         }
     }
 
-    /// Hurries what came in a session before the task that ends it: searches at once, questions after a
-    /// grace.
+    /// Hurries the requests of a session that came before the task that ends it: searches at once, questions
+    /// after a grace period.
     fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
         let is_meant = |job: &Job| {
             job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)
@@ -457,15 +457,15 @@ impl State {
         Ok(Context::Session(Box::new(session.view.clone())))
     }
 
-    /// Whether a clock waits for the work on a request, or whoever stopped it. Without either nothing ends
-    /// that work, which would keep others waiting.
+    /// Whether a clock or a client's stop waits for the work on a request. Without either nothing ends that
+    /// work, which would keep others waiting.
     pub(super) fn is_urgent(&self, task: &Task) -> bool {
         let Work::Go(id, _) = &task.work else { return false };
         let is_timed = |job: &Job| job.class() == Class::Move && job.deadline().is_some();
         self.jobs.get(id).is_some_and(|job| is_timed(job) || task.interrupt.is_hurried())
     }
 
-    /// Takes what came of the work on a request.
+    /// Takes the output of the work on a request.
     pub(super) fn commit(&mut self, task: &Task, output: Output, now_ns: u64) {
         if !self.conns.contains_key(&task.conn) {
             return self.effects.deferred_drops.push(Box::new(output));
@@ -570,7 +570,7 @@ impl State {
     }
 }
 
-/// Compares secrets in a time that depends on the length of what was given alone.
+/// Compares secrets in a time that depends only on the length of the given one.
 fn same_secret(given: &[u8], secret: &[u8]) -> bool {
     let mut difference = given.len() ^ secret.len();
     for (index, byte) in given.iter().enumerate() {

@@ -1,8 +1,7 @@
-//! A bounded whole in which everybody has a small share that nobody else can take; the rest goes to whoever
-//! comes first.
+//! A bounded resource in which each connection has a small share that no other can take; the rest is first
+//! come, first served.
 
-/// The whole, and what is taken of it beyond the shares. Whoever takes something keeps count of what it
-/// holds.
+/// The resource, and what is taken of it beyond the shares. Each holder counts what it holds itself.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     share: usize,
@@ -41,13 +40,13 @@ impl Shares {
         self.is_own(old, new) || self.used - self.beyond(old) + self.beyond(new) <= self.pool
     }
 
-    /// The same for what may exceed the whole as long as nobody else takes anything of the pool.
+    /// The same, but it may exceed the whole as long as no other holds anything of the pool.
     pub(super) fn fits(&self, old: usize, new: usize) -> bool {
         let others = self.used - self.beyond(old);
         others == 0 || self.fits_bounded(old, new)
     }
 
-    /// What others could have more if one that holds `old` held `new`, which is less.
+    /// What would become free for others if a holder of `old` held only `new`.
     pub(super) fn freed(&self, old: usize, new: usize) -> usize {
         self.beyond(old).saturating_sub(self.beyond(new))
     }

@@ -45,7 +45,7 @@ pub(super) struct Effects {
     pub(super) signals: Vec<Signal>,
     /// Requests to work on.
     pub(super) tasks: Vec<Task>,
-    /// Searches whose turn came, to be woken.
+    /// Searches to wake: their turn came.
     pub(super) wakes: Vec<Arc<Control>>,
     /// Requests whose answer is wanted sooner than before: at once, or by a clock.
     pub(super) hurried: Vec<(ConnId, TaskId)>,
@@ -54,7 +54,7 @@ pub(super) struct Effects {
     /// Jobs that are over, positions, engines: what is dropped outside of the lock, because its destructor is
     /// the games' code.
     pub(super) deferred_drops: Vec<Box<dyn Any + Send>>,
-    /// The same of what takes so long that whoever serves others must not do it.
+    /// The same for what takes too long for a thread that serves others.
     pub(super) large_leftovers: Vec<Box<dyn Any + Send>>,
     /// Whether the watchdog's next instant moved forward.
     pub(super) rearm: bool,
@@ -62,7 +62,7 @@ pub(super) struct Effects {
     pub(super) quiet: bool,
 }
 
-/// What kind of request is worked on, or waits for that.
+/// The kind of a request in progress or queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asks {
     /// `go`, which has timers of its own.
@@ -71,11 +71,11 @@ pub(super) enum Asks {
     Close,
     /// `newgame` or `setoption`, which take microseconds: a `stop` names them, and nothing ends them.
     Change,
-    /// `inspect` or `describe`: an answer, whose rules may have long to work, and nothing that goes on.
+    /// `inspect` or `describe`: a question that may keep the rules busy for long, and changes nothing.
     Question,
 }
 
-/// A request that is worked on, or waits for that.
+/// A request in progress or queued.
 pub(super) struct Pending {
     /// The request's id.
     pub(super) name: String,
@@ -89,7 +89,7 @@ pub(super) struct Pending {
 
 /// A search thread.
 pub(super) struct Worker {
-    /// Where its orders go; dropping it ends the thread.
+    /// The channel of its commands; dropping it ends the thread.
     pub(super) orders: Sender<Order>,
     /// The job that it has, over or not.
     pub(super) busy: Option<JobId>,
@@ -137,9 +137,9 @@ pub(super) struct Conn {
     pub(super) outbox: Outbox,
     /// Wakes its writer.
     pub(super) writer: Signal,
-    /// Tells its reader to end.
+    /// Asks its reader to end.
     pub(super) reader: Signal,
-    /// Lets its reader go on that waits for room.
+    /// Wakes its reader if that waits for room.
     pub(super) resume: Signal,
     /// What its requests in flight occupy.
     pub(super) held: Held,
@@ -153,7 +153,7 @@ pub(super) struct Conn {
     pub(super) greeted: bool,
     /// Whether a token is wanted.
     pub(super) wants_token: bool,
-    /// Whether it came over a network socket, where a stranger may be at the other end.
+    /// Whether it came over a network socket, so that the peer may be a stranger.
     pub(super) remote: bool,
     /// Bad lines before `hello`.
     pub(super) bad_lines: u32,
@@ -190,7 +190,7 @@ pub(super) struct RequestError {
     pub(super) pointer: Option<String>,
     /// What is wrong, in a sentence.
     pub(super) message: String,
-    /// The outcome, where the game is over.
+    /// The outcome, if the game is over.
     pub(super) outcome: Option<Box<wire::Outcome>>,
     /// When to try again.
     pub(super) retry_ms: Option<u64>,
@@ -207,12 +207,12 @@ impl RequestError {
         Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
     }
 
-    /// The same with the place that is to blame.
+    /// The same with a pointer to the field at fault.
     pub(super) fn at(self, pointer: &str) -> Self {
         Self { pointer: Some(pointer.to_owned()), ..self }
     }
 
-    /// The same with a time after which it may go better.
+    /// The same with a time after which to retry.
     pub(super) fn retry(self, ms: u64) -> Self {
         Self { retry_ms: Some(ms), ..self }
     }
@@ -246,7 +246,7 @@ pub(super) struct State {
     pub(super) workers: HashMap<WorkerId, Worker>,
     /// Threads without a session and without work.
     pub(super) idle: Vec<WorkerId>,
-    /// Who of them runs.
+    /// Which searches run.
     pub(super) schedule: Schedule,
     /// Who waits to be taken in.
     pub(super) waiting: Waiting,
@@ -272,9 +272,9 @@ pub(super) struct State {
     pub(super) admitted: Vec<JobId>,
     /// What is to be done outside.
     pub(super) effects: Effects,
-    /// When the timer of turns is set to.
+    /// The instant of the timer for turns.
     pub(super) turn_ns: Option<u64>,
-    /// What is due when.
+    /// The timers.
     pub(super) timers: Timers,
     last_id: u64,
 }
@@ -315,7 +315,7 @@ impl State {
         }
     }
 
-    /// A number that was not used before.
+    /// A number that was never used before.
     pub(super) fn fresh_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
@@ -326,7 +326,7 @@ impl State {
         self.effects.rearm |= self.timers.set(at_ns, timer);
     }
 
-    /// Takes a timer back.
+    /// Cancels a timer.
     pub(super) fn clear_timer(&mut self, at_ns: u64, timer: Timer) {
         self.timers.clear(at_ns, timer);
     }
@@ -336,11 +336,11 @@ impl State {
         self.timers.first()
     }
 
-    /// Does what is due. A timer that is set meanwhile waits for the next tick, however early it is.
+    /// Fires the due timers. A timer that is set meanwhile waits for the next tick, however early it is.
     pub(super) fn tick(&mut self, now_ns: u64) {
         for (at, timer) in self.timers.due(now_ns) {
             if !self.timers.clear(at, timer) {
-                // What was done before took it back.
+                // An earlier timer cancelled it.
                 continue;
             }
             match timer {
@@ -362,13 +362,13 @@ impl State {
         }
     }
 
-    /// Lets start what can start, and gives out what is to be done outside.
+    /// Starts what can start, and returns what is to be done outside the lock.
     pub(super) fn settle(&mut self, now_ns: u64) -> Effects {
         while self.freed || self.schedule.is_due(now_ns) {
             self.start_waiting(now_ns);
             self.take_turns(now_ns);
         }
-        // Who has no core yet gets an engine with its first turn: a search that waits holds no table.
+        // A search gets its engine with its first turn: a waiting search holds no table.
         for id in std::mem::take(&mut self.admitted) {
             let prepared = self.jobs.get_mut(&id).and_then(|job| job.prepared.as_mut());
             if let Some(loaded) = prepared.and_then(|prepared| prepared.loaded.take()) {

@@ -18,9 +18,9 @@ use plyd_core::search::End;
 
 /// How a search came back from its thread.
 pub(super) enum Return {
-    /// It ended by itself, or because it was told to.
+    /// It ended by itself, or because it was stopped.
     Ended(Vec<wire::Line>, End),
-    /// It broke; the log tells more under the incident's name.
+    /// It broke; the log has more under the incident's name.
     Failed {
         /// The incident's name.
         incident: String,
@@ -28,8 +28,8 @@ pub(super) enum Return {
 }
 
 impl State {
-    /// Makes a search thread, in the place of the engine that a session has kept the longest if there is none
-    /// left.
+    /// Makes a search thread; if no slot is left, in the place of the engine that a session has kept unused
+    /// the longest.
     pub(super) fn spawn_worker(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
         if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
             self.forget_oldest();
@@ -79,7 +79,7 @@ impl State {
         }
     }
 
-    /// Gives a job whose turn it is to a thread, if that is free.
+    /// Gives a job whose turn it is to its thread, if that is free.
     pub(super) fn give(&mut self, worker_id: WorkerId, id: JobId, now_ns: u64) {
         let Some(worker) = self.workers.get_mut(&worker_id) else {
             return;
@@ -165,7 +165,7 @@ impl State {
         self.replace(worker_id, worker.owner);
     }
 
-    /// Lets the search that waits for a thread that is gone have another one.
+    /// Gives another thread to the search that waits for one that is gone.
     fn replace(&mut self, worker_id: WorkerId, owner: Option<(ConnId, String)>) {
         let Some((conn, name)) = owner else { return };
         let Some(session) = self.session_mut(conn, &name) else {
@@ -182,7 +182,7 @@ impl State {
         }
     }
 
-    /// A thread could not be started: its search ends with what there is.
+    /// A thread could not be started: its search ends with the best move so far.
     pub(super) fn lost(&mut self, worker_id: WorkerId, now_ns: u64) {
         let Some(worker) = self.workers.remove(&worker_id) else {
             return;

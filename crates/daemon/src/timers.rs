@@ -1,7 +1,7 @@
-//! What is due when, in the order of time.
+//! The daemon's timers, in the order of their instants.
 //!
-//! Knows neither the clock nor what is done when a timer is due. Timers of a connection go with it: a flood
-//! of connections that come and leave must not keep the watchdog busy long after they are gone.
+//! Knows neither the clock nor what a timer does. A connection's timers are removed with it: a flood of
+//! connections that come and leave must not keep the watchdog busy long after they are gone.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -33,7 +33,7 @@ pub(super) enum Timer {
 }
 
 impl Timer {
-    /// The connection that it goes with; jobs and threads take theirs back themselves.
+    /// The connection that it is removed with; jobs and threads cancel theirs themselves.
     fn conn(self) -> Option<ConnId> {
         match self {
             Self::Job(_) | Self::Worker(_) | Self::Turn => None,
@@ -51,12 +51,12 @@ impl Timer {
 #[derive(Default, Debug)]
 pub(super) struct Timers {
     by_time: BTreeSet<(u64, Timer)>,
-    /// Those that go with a connection. They are set a few times in its life, never for each search.
+    /// Those that are removed with a connection. They are set a few times in its life, never for each search.
     by_conn: HashMap<ConnId, BTreeSet<(u64, Timer)>>,
 }
 
 impl Timers {
-    /// Sets a timer; whether it is now the first.
+    /// Sets a timer; returns whether it is now the first.
     pub(super) fn set(&mut self, at_ns: u64, timer: Timer) -> bool {
         let is_first = self.first().is_none_or(|first| at_ns < first);
         self.by_time.insert((at_ns, timer));
@@ -66,7 +66,7 @@ impl Timers {
         is_first
     }
 
-    /// Takes a timer back; whether it was set.
+    /// Cancels a timer; returns whether it was set.
     pub(super) fn clear(&mut self, at_ns: u64, timer: Timer) -> bool {
         if let Some(conn) = timer.conn()
             && let Some(of_conn) = self.by_conn.get_mut(&conn)
@@ -79,7 +79,7 @@ impl Timers {
         self.by_time.remove(&(at_ns, timer))
     }
 
-    /// Takes back all timers of a connection that is gone.
+    /// Cancels all timers of a connection that is gone.
     pub(super) fn forget(&mut self, conn: ConnId) {
         for timer in self.by_conn.remove(&conn).unwrap_or_default() {
             self.by_time.remove(&timer);

@@ -36,7 +36,7 @@ const FLUSH: Duration = Duration::from_millis(200);
 /// The transcript's end that takes lines.
 pub(super) struct Transcript {
     lines: Sender<Entry>,
-    /// Disconnected when the writer has ended; none once that was waited for.
+    /// Disconnected when the writer has ended; none once a caller waited for that.
     writer: Mutex<Option<Receiver<Infallible>>>,
     load: Arc<Load>,
 }
@@ -126,8 +126,8 @@ impl Transcript {
         self.load.losses.total()
     }
 
-    /// Waits until everything noted is written, unless somebody waits already, or until the time is over: the
-    /// disk may hang.
+    /// Waits until everything noted is written, unless another caller waits already, or until the time is
+    /// over: the disk may hang.
     pub(super) fn finish(&self, time: Duration) {
         let Some(writer) = self.take_writer() else { return };
         // The writer takes it last. It has ended already only if it panicked, and the log says so.
@@ -138,7 +138,7 @@ impl Transcript {
         self.load.losses.report();
     }
 
-    /// Makes [`finish`](Self::finish) not wait.
+    /// Lets [`finish`](Self::finish) return without a wait.
     pub(super) fn abandon(&self) {
         drop(self.take_writer());
     }
@@ -169,7 +169,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes lines until the end; where that fails, counts those that come from then on as lost.
+    /// Writes lines until the end; once that fails, counts all later lines as lost.
     fn run(mut self, queue: &Receiver<Entry>) {
         if let Err(error) = self.write(queue) {
             tracing::error!(%error, "the transcript ends here");

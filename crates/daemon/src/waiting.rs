@@ -1,7 +1,7 @@
-//! Searches that wait by `queue`: who is looked at when something became free.
+//! Searches that wait by `queue`: which of them are checked when something becomes free.
 //!
-//! That must not take longer the more of them wait. So they stand in lines, one for each connection and kind,
-//! of which only the first is looked at. A search whose session is busy is set aside until the session is
+//! The cost must not grow with their number. So they wait in lines, one for each connection and kind, and
+//! only the first of each line is checked. A search whose session is busy is set aside until the session is
 //! free.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::outbox::JobId;
 use super::state::ConnId;
 
-/// What a search waits for, beside a place.
+/// What a search waits for, besides a slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     /// Its session alone.
@@ -75,7 +75,7 @@ impl Waiting {
         self.places.insert(id, Place::Aside(kind, conn, session.to_owned()));
     }
 
-    /// A session is free: whoever was set aside for it gets in line again.
+    /// A session is free: the searches set aside for it get in line again.
     pub(super) fn session_is_free(&mut self, conn: ConnId, session: &str) {
         for id in self.aside.remove(&(conn, session.to_owned())).unwrap_or_default() {
             if let Some(Place::Aside(kind, ..)) = self.places.remove(&id) {

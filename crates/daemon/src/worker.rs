@@ -1,6 +1,6 @@
 //! The thread that owns an engine and searches with it, one search at a time.
 //!
-//! It knows nothing of connections: orders come in over a channel, and what the search finds goes to the
+//! It knows nothing of connections: commands come in over a channel, and what the search finds goes to the
 //! daemon's state. A search that panics costs its engine, never the thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use plyd_core::engine::{AnyRoot, Candidates};
 use plyd_core::search::clock::now_ns;
 use plyd_core::search::{Control, End};
 
-/// What a search thread is told.
+/// A command to a search thread.
 pub(super) enum Order {
     /// Search.
     Search(Box<Run>),
@@ -37,17 +37,17 @@ pub(super) struct Run {
     pub(super) candidates: Candidates,
     /// The lines to give.
     pub(super) multipv: usize,
-    /// What reaches the search while it runs.
+    /// The control of the running search.
     pub(super) control: Arc<Control>,
     /// What the engine that searches is made from.
     pub(super) key: EngineKey,
-    /// A new engine, for the case that the thread's was made from something else.
+    /// A new engine, in case the thread's was made from another key.
     pub(super) loaded: Option<LoadedEngine>,
     /// Whether the engine must forget what it learned.
     pub(super) forget: bool,
 }
 
-/// Searches until there are no more orders.
+/// Searches until there are no more commands.
 pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>) {
     shared.priority.apply();
     let mut loaded: Option<LoadedEngine> = None;
@@ -59,12 +59,13 @@ pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>)
                 if loaded.as_ref().is_some_and(|kept| kept.key == run.key) {
                     drop_engine(fresh);
                 } else {
-                    // What came before may have left an engine that this search did not ask for.
+                    // An earlier search may have left an engine with other settings.
                     drop_engine(std::mem::replace(&mut loaded, fresh));
                 }
                 let job = run.job;
                 let searched = catch_unwind(AssertUnwindSafe(|| search(shared, &mut loaded, &run)));
-                // The position goes before the answer: whoever reads the answer finds nothing left of it.
+                // The position is dropped before the answer goes out: nothing of it is left when a client
+                // reads the answer.
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop(run)));
                 let returned = match (searched, dropped) {
                     (Ok(Some((lines, end))), Ok(())) => Return::Ended(lines, end),
@@ -108,11 +109,11 @@ fn search(
     let mut first = true;
     let mut publish = |lines| {
         let lines = Arc::new(bridge::lines(lines));
-        let told = shared.with(|state| state.publish(job, lines, now_ns()));
+        let is_sent = shared.with(|state| state.publish(job, lines, now_ns()));
         // The writer that was just woken may have been given this core: let it go first, once a search, or
-        // the first move waits for a time slice. Where nothing is to be written, whoever else wants the core
-        // would get it.
-        if std::mem::take(&mut first) && told {
+        // the first move waits for a time slice. If nothing is to be written, some
+        // other thread would get the core.
+        if std::mem::take(&mut first) && is_sent {
             std::thread::yield_now();
         }
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Launch, LineError, Lines, Reaper};
 
-/// Where somebody is found that speaks the protocol.
+/// Where a server of the protocol is found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
     /// On the standard streams of a program, which is started.
@@ -47,7 +47,7 @@ impl Address {
         Self::of(way, place).unwrap_or_else(|| Err(wrong()))
     }
 
-    /// The address of that kind (`tcp`, `ws` or `unix`); none where there is no such kind.
+    /// The address of that kind (`tcp`, `ws` or `unix`); none if there is no such kind.
     pub fn of(way: &str, place: &str) -> Option<Result<Self, String>> {
         let is_port = place.rsplit_once(':').is_some_and(|(host, port)| {
             let is_host = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/');
@@ -90,8 +90,8 @@ impl Address {
 }
 
 impl Program {
-    /// What starts it, and has the reaper end it if this process is killed; without one it sees the end of
-    /// its input.
+    /// The launch of the program. The reaper ends it if this process is killed; without a reaper it sees the
+    /// end of its input.
     ///
     /// # Errors
     /// [`LineError::Start`] if there is no such program.
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_tell_their_kind() {
+    fn addresses_show_their_kind() {
         let read = |text| Address::read(text).ok();
         assert_eq!(read("tcp=localhost:7117"), Some(Address::Tcp("localhost:7117".into())));
         for text in ["ws=[::1]:80", "ws://[::1]:80", "ws://[::1]:80/", "ws://[::1]:80/ws"] {

@@ -1,8 +1,8 @@
 //! A peer that reads and writes lines, each with the instant of its arrival: a child process or a server at
 //! an address.
 //!
-//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits longer than it is
-//! told, whether the peer writes nothing, writes without end or does not read, and no more is stored than one
+//! Knows no protocol: what a line says is for others. It trusts no peer: no call waits past its deadline,
+//! whether the peer writes nothing, writes without end or does not read, and no more is stored than one
 //! line and one read. There is no thread behind it. What arrives while nobody calls waits in the system, and
 //! a peer that writes on waits for its reader.
 
@@ -24,10 +24,10 @@ use super::process::Launch;
 use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
 use crate::framing::{Event, Framing};
 
-/// What one read takes at most.
+/// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
 
-/// How long a connection or a peer that does not read is waited for, unless told.
+/// The default timeout for connecting, and for a peer that does not read.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A peer that reads and writes lines.
@@ -101,7 +101,7 @@ pub enum LineError {
     /// A line is longer than the protocol allows.
     #[error("a line of more than {MAX_LINE} bytes")]
     TooLong,
-    /// What is said over a WebSocket is against its rules.
+    /// The peer breaks the rules of WebSocket.
     #[error("a WebSocket with {0}")]
     Frames(&'static str),
 }
@@ -198,7 +198,7 @@ impl Lines {
         self.framing.set_limit(bytes);
     }
 
-    /// Sends a line and tells when it was on its way.
+    /// Sends a line; returns when it was sent.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the peer is gone or the input was finished, [`LineError::Unread`] if it does
@@ -210,7 +210,7 @@ impl Lines {
         self.write()
     }
 
-    /// Sends bytes as they are, a part of a line or several, and tells when they were on their way.
+    /// Sends bytes as they are, a part of a line or several; returns when they were sent.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -305,7 +305,7 @@ impl Lines {
         }
     }
 
-    /// The status with which the server closed the WebSocket; none before that, or where it told none.
+    /// The status with which the server closed the WebSocket; none before that, or if it gave none.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.web.as_ref().and_then(|web| web.status)
@@ -398,7 +398,7 @@ impl Lines {
                 }
             }
         }
-        // Whoever left meanwhile is told at the next read.
+        // The next read reports a peer that left meanwhile.
         let _gone_already = self.write_out();
         Ok(())
     }
@@ -412,12 +412,12 @@ fn received(event: Event<'_>, at: Instant) -> Result<ReceivedLine, LineError> {
     }
 }
 
-/// Waits until a stream is ready, or broken, which reading or writing will tell; false at the deadline.
+/// Waits until a stream is ready or broken (reading or writing shows which); false at the deadline.
 fn is_ready(stream: BorrowedFd<'_>, ready: PollFlags, deadline: Instant) -> Result<bool, LineError> {
     let mut streams = [PollFd::new(&stream, ready)];
     loop {
         let wait = deadline.saturating_duration_since(Instant::now());
-        // A wait that does not fit is one without end.
+        // A timeout that does not fit means no timeout.
         match poll(&mut streams, Timespec::try_from(wait).ok().as_ref()) {
             Ok(count) => return Ok(count > 0),
             Err(Errno::INTR) => {}
@@ -482,7 +482,7 @@ mod tests {
 
     #[test]
     fn children_of_the_child_end_with_it() {
-        // The grandchild tells its number; the child itself goes on, or is gone already.
+        // The grandchild prints its number; the child itself goes on, or is gone already.
         for script in ["sleep 1000 & echo $!; wait", "sleep 1000 & echo $!; exec 1>&-"] {
             let mut parent = shell(script);
             let grandchild = String::from_utf8(parent.next(soon()).unwrap().bytes).unwrap();

@@ -1,7 +1,7 @@
 //! The protocol from the other end: a small blocking client for a child process or a server at an address.
 //!
 //! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the
-//! wire types and nothing of games; it never waits longer than it is told. What it starts ends with it:
+//! wire types and nothing of games; it never waits past its deadlines. What it starts ends with it:
 //! `process` and `reaper`.
 
 mod address;
@@ -107,7 +107,7 @@ impl Client {
         self.lines.set_patience(patience);
     }
 
-    /// Sends a request and tells when its last byte was on its way.
+    /// Sends a request; returns when its last byte was sent.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
@@ -116,8 +116,8 @@ impl Client {
         Ok(self.lines.send(&line)?)
     }
 
-    /// Sends a command under an id of the client's own, which it gives (`1`, `2` and so on), and tells when
-    /// its last byte was on its way.
+    /// Sends a command under an id of the client's own (`1`, `2` and so on); returns the id, and when its
+    /// last byte was sent.
     ///
     /// # Errors
     /// [`LineError::Closed`] if the server is gone, [`LineError::Unread`] if it does not read.
@@ -136,7 +136,7 @@ impl Client {
         Ok(self.lines.send(line)?)
     }
 
-    /// The next message that no one took yet.
+    /// The next message that was not taken yet.
     ///
     /// # Errors
     /// [`LineError::TimedOut`] at the deadline, [`LineError::Closed`] if none can come any more.
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_message_is_told() {
+    fn a_line_that_is_no_message_is_reported() {
         let error = script(&["hello"]).next(soon()).unwrap_err();
         assert!(error.to_string().contains("`hello`"), "{error}");
     }

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::reaper::Reaper;
 
-/// How often the exit of a child is looked for.
+/// The interval at which a child's exit is polled.
 const EXIT_POLL: Duration = Duration::from_millis(2);
 
 /// A program to be started, by itself or once a [`Reaper`] knows of it.
@@ -30,7 +30,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The process stays in our group until it makes one of its own number, as `setsid` does.
+    /// The process stays in our group until it makes a group of its own, as `setsid` does.
     #[must_use]
     pub fn without_group(mut self) -> Self {
         self.leads_group = false;

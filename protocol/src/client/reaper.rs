@@ -1,10 +1,11 @@
-//! What outlives who starts processes: a process that kills their groups when the starter itself was killed.
+//! The reaper: a process that outlives the one that starts processes, and kills their groups if the starter
+//! is killed.
 //!
 //! A group is known to the reaper before anything runs in it. The reaper reads a line for each group that
 //! begins and ends from a pipe, which ends with the starter, however that ended. A child is started as `plyd
 //! reaper --join`, which writes its own group into that pipe and then becomes the command, with the same
 //! process id. If the starter dies before that, the pipe cannot be opened any more, and nothing is started;
-//! if it dies behind that, the reaper knows.
+//! if it dies after that, the reaper knows.
 //!
 //! The reaper runs in a group of its own, so that what is sent to the starter's group does not reach it. A
 //! process that leaves its group on purpose escapes, unless it is the one that was started.
@@ -30,7 +31,7 @@ use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 use super::process::Launch;
 
 /// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere
-/// the starter tells the reaper of a child that it has just started.
+/// the starter reports a child to the reaper right after it started it.
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
 /// The starter's end of a reaper.
@@ -120,7 +121,8 @@ impl Drop for Reaper {
     }
 }
 
-/// Who starts a child, and the pipe to the reaper by its number there; `PROCESS:PIPE` on a command line.
+/// The process that starts a child, and the number of its pipe to the reaper; `PROCESS:PIPE` on a command
+/// line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Starter {
     process: u32,
@@ -159,7 +161,7 @@ pub fn join(starter: Starter, command: &mut Command) -> io::Error {
 
 fn enter(starter: Starter) -> io::Result<File> {
     let path = format!("/proc/{}/fd/{}", starter.process, starter.pipe);
-    // Without blocking, this fails where the reaper is gone.
+    // Without blocking, this fails if the reaper is gone.
     let flags = OFlags::NONBLOCK.bits() as i32;
     let mut pipe = File::options().write(true).custom_flags(flags).open(path)?;
     // Had the starter ended, its number might be another process's by now.
@@ -171,7 +173,7 @@ fn enter(starter: Starter) -> io::Result<File> {
     Ok(pipe)
 }
 
-/// Looks for a program as the system will, so that its absence is told where it is started.
+/// Looks for a program as the system will, so that its absence is reported when it is started.
 fn find(program: &OsStr, command: &Command) -> io::Result<()> {
     let directory = command.get_current_dir().unwrap_or(Path::new(""));
     let given =

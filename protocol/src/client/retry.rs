@@ -1,10 +1,10 @@
-//! Asking again where a server is overloaded, within the same clock.
+//! Retries while a server is overloaded, within the same clock.
 
 use std::time::{Duration, Instant};
 
 use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
 
-/// When to ask again, where the server does not say.
+/// When to ask again if the server does not say.
 const USUAL: Duration = Duration::from_millis(100);
 
 /// A `go` that is sent again while the server is overloaded.
@@ -36,8 +36,8 @@ impl Retry {
         Self { began, elapsed_ms: go.elapsed_ms, allowed }
     }
 
-    /// How long to wait before the `go` is sent again; none where it is not to be, because the error is
-    /// another one or the clock does not last until then.
+    /// How long to wait before the `go` is sent again; none if it is not to be sent again, because the
+    /// error is another one or the clock does not last until then.
     #[must_use]
     pub fn pause(&self, go: &Go, error: &ErrorMessage, now: Instant) -> Option<Duration> {
         if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {
@@ -48,7 +48,7 @@ impl Retry {
         self.allowed.is_none_or(|allowed| spent < allowed).then_some(pause)
     }
 
-    /// Tells the `go` how much time is spent.
+    /// Sets the time that the `go` has spent.
     pub fn renew(&self, go: &mut Go, now: Instant) {
         let spent = now.saturating_duration_since(self.began).as_micros().div_ceil(1000);
         go.elapsed_ms = self.elapsed_ms.saturating_add(u64::try_from(spent).unwrap_or(u64::MAX));

@@ -54,7 +54,7 @@ pub fn let_children_heed_hangup() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether SIGHUP is ignored, as Linux tells it; elsewhere it is taken not to be.
+/// Whether SIGHUP is ignored, as Linux reports it; elsewhere it counts as not ignored.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -158,7 +158,7 @@ impl Decoder {
     /// Takes bytes and appends the text in them, each message with a line end; gives the control frames.
     ///
     /// # Errors
-    /// What the server does against the rules.
+    /// How the server breaks the rules.
     pub fn take(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<Vec<ControlFrame>, &'static str> {
         let mut controls = Vec::new();
         loop {

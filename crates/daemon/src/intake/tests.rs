@@ -1,4 +1,4 @@
-//! Readers of many connections that want room at once: each sleeps until it is woken, as the real ones do.
+//! Readers of many connections that want room at once. As real ones do, each sleeps until it is woken.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,17 +28,17 @@ struct Line {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Nothing stays of it: nonsense, or a padded ping.
+    /// It leaves nothing in memory: nonsense, or a padded ping.
     Passing,
     /// It is done some time later.
     Question,
-    /// It stays until somebody stops it.
+    /// It stays until it is stopped.
     Search,
-    /// As a question, but its line is short, so that no room is kept for it.
+    /// As a question, but with a short line, so that no room is reserved for it.
     Short,
 }
 
-/// Where a reader is.
+/// The state of a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Next,
@@ -89,7 +89,7 @@ impl Scene {
         Self { state, readers, questions, searches, refused, taken: 0 }
     }
 
-    /// Raises the signals, and looks whether more is held than may be.
+    /// Raises the signals, and checks that no more is held than allowed.
     fn settle(&mut self, largest: usize) {
         self.state.settle(0).signals.iter().for_each(Signal::wake);
         let held: usize = self.state.conns.values().map(|conn| conn.held.total()).sum();
@@ -150,8 +150,8 @@ fn lines() -> impl Strategy<Value = Vec<Vec<Line>>> {
 }
 
 proptest! {
-    /// Whoever waits for room is woken once there is some, whatever the others do, and nothing is refused but
-    /// for searches.
+    /// A reader that waits for room is woken once there is some, whatever the others do, and requests are
+    /// refused only because of searches.
     #[test]
     fn everybody_gets_room_in_the_end(of_readers in lines(), choices in proptest::collection::vec(any::<u16>(), 64)) {
         let largest = of_readers.iter().flatten().map(|line| line.bytes).max().unwrap_or(0);
@@ -349,7 +349,7 @@ fn what_searches_leave_no_room_for_waits_for_no_large_line() {
     assert!(!readers.state.awaits_room(b, 20));
     assert!(!readers.state.hold(b, "more", 0, 20));
     readers.state.unreserve(b);
-    // Who ends while it waits keeps nobody waiting.
+    // A connection that ends while it waits keeps no other waiting.
     assert!(!readers.reserves(c, 400));
     readers.state.end_conn(a, 0);
     assert!(readers.woken().contains(&c));

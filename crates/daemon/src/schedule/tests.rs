@@ -1,5 +1,5 @@
-//! The schedule on a machine that is simulated: cores that switch at once and a clock that jumps from
-//! decision to decision.
+//! The schedule on a simulated machine: cores that switch at once, and a clock that jumps from decision to
+//! decision.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::*;
 const MS: u64 = 1_000_000;
 
 thread_local! {
-    /// Debts that were looked at.
+    /// The number of debts that were checked.
     pub(crate) static STEPS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -20,7 +20,7 @@ struct Machine {
     schedule: Schedule,
     now_ns: u64,
     running: BTreeSet<JobId>,
-    /// Who ran for the first time, in this order.
+    /// The searches in the order of their first run.
     begun: Vec<JobId>,
     /// The time on its cores that each search had.
     ran_ns: HashMap<JobId, u64>,
@@ -51,7 +51,7 @@ impl Machine {
         self.enter(id, self.claim(conn, 1, Class::Move, in_ms));
     }
 
-    /// Takes a search in, if that can be; gives what came of it.
+    /// Admits a search, if possible; returns the decision.
     fn asks(&mut self, id: JobId, claim: Claim) -> Admission {
         let admission = self.schedule.admission(&claim, self.now_ns);
         if let Admission::Displaces(ids) = &admission {
@@ -81,7 +81,7 @@ impl Machine {
         self.check();
     }
 
-    /// Never more threads than cores, and no idle core that somebody could use.
+    /// Never more threads than cores, and no idle core that a waiting search could use.
     fn check(&self) {
         let threads = |ids: &BTreeSet<JobId>| ids.iter().map(|id| self.schedule.threads_of(*id)).sum();
         let (running, cores): (usize, usize) = (threads(&self.running), self.schedule.cores);
@@ -194,8 +194,8 @@ fn what_does_not_fit_is_refused_of_the_connection_that_has_most() {
     }
     assert_eq!(machine.asks(9, claim(&machine, 1)), Admission::Refused);
     assert_eq!(machine.schedule.backlog_ns(machine.now_ns) / MS, 91);
-    // Others get their places from the one that has most, until it has no more than they; the one that runs
-    // stays.
+    // Others get their places from the connection that has most, until it has no more than they; its running
+    // search stays.
     for (id, displaced) in [(10, 8), (11, 7), (12, 6), (13, 5), (14, 4)] {
         assert_eq!(machine.asks(id, claim(&machine, id)), Admission::Displaces(vec![displaced]));
     }
@@ -269,7 +269,7 @@ fn an_admission_looks_at_each_debt_a_few_times() {
         assert_eq!(machine.schedule.admission(&claim, machine.now_ns), wanted);
         assert!(STEPS.get() <= 2 * count as usize, "{} steps for {in_ms} ms", STEPS.get());
     }
-    // As many as the cores can carry: whoever leaves is found by halves.
+    // As many as the cores can carry: the searches that leave are found by bisection.
     let most = 60_000 / 8 * 7 / 10 - 1;
     for id in count..most {
         machine.schedule.enter(100 + id, machine.claim(10, 1, Class::Move, Some(60_000)), machine.now_ns);
@@ -366,7 +366,7 @@ fn where_all_places_are_taken_whoever_has_most_makes_room() {
     assert_eq!(rooms(&machine, 5), [Admission::Fits, Admission::Fits, Admission::Fits]);
     let third = || Admission::Displaces(vec![3]);
     assert_eq!(rooms(&machine, 4), [Admission::Refused, third(), third()]);
-    // Searches for moves that have all begun keep nobody out either.
+    // Searches for moves that have all begun keep no other out either.
     (1..=3).for_each(|id| machine.leave(id));
     machine.goes(5, 2, Some(2000));
     machine.goes(6, 2, None);
@@ -376,8 +376,8 @@ fn where_all_places_are_taken_whoever_has_most_makes_room() {
 }
 
 proptest! {
-    /// [`Machine::check`] holds at every decision, and whatever happens, who waits is served once the others
-    /// left.
+    /// [`Machine::check`] holds at every decision, and whatever happens, a waiting search is served once the
+    /// others have left.
     #[test]
     fn cores_are_never_taken_twice_nor_left_idle(cores in 1..5usize, events in events()) {
         let mut machine = Machine::new(cores);
@@ -406,7 +406,7 @@ proptest! {
         prop_assert_eq!(machine.schedule.held, 0);
     }
 
-    /// Every search that is taken in and stays has its minimum before its deadline.
+    /// Every search that is admitted and stays has its minimum before its deadline.
     #[test]
     fn what_is_taken_in_is_kept(cores in 1..5usize, events in events()) {
         let mut machine = Machine::new(cores);

@@ -82,8 +82,12 @@ fn a_task_that_dies_is_started_again_and_the_log_says_so() {
     });
     assert!(answer.contains(r#""of":"hello""#), "{answer}");
     let text = log.text();
-    let told = text.lines().filter(|line| line.contains("is started again"));
-    assert_eq!(told.filter(|line| line.contains("ERROR") && line.contains("127.0.0.1")).count(), 2, "{text}");
+    let restarts = text.lines().filter(|line| line.contains("is started again"));
+    assert_eq!(
+        restarts.filter(|line| line.contains("ERROR") && line.contains("127.0.0.1")).count(),
+        2,
+        "{text}"
+    );
 }
 
 #[test]

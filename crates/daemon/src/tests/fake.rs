@@ -1,6 +1,6 @@
 //! A game that is nothing but counting, and players that misbehave on purpose.
 //!
-//! Players add 1, 2 or 3 to a total; whoever reaches the goal wins. `~N` is drawn by chance where the total
+//! Players add 1, 2 or 3 to a total; whoever reaches the goal wins. `~N` is drawn by chance when the total
 //! is 13, if the rules have chance.
 
 use std::any::Any;

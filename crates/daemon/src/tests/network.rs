@@ -258,7 +258,7 @@ fn a_peer_that_vanishes_has_its_searches_cancelled() {
 }
 
 #[test]
-fn strangers_are_told_and_turned_away() {
+fn strangers_get_an_error_and_are_turned_away() {
     let table: &[(&str, &[u8], &str)] = &[
         ("HTTP", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "bad_json"),
         ("HTTP without an end", b"POST /", "bad_json"),

@@ -2,7 +2,7 @@
 //!
 //! A script is a text file of scenarios (`# title`). Its lines:
 //! `> JSON` a request on the connection; `< JSON` the next message, of which these fields are looked at;
-//! `-` no message waits; `hold` / `prepare` requests that take time are left alone / worked on;
+//! `-` no message waits; `hold` / `prepare` requests that take time are left waiting / worked on;
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes
 //! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
 //! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
@@ -93,7 +93,7 @@ impl Stage {
         result
     }
 
-    /// Changes the state, where no game's destructor may run.
+    /// Changes the state; no game's destructor may run meanwhile.
     fn change<R>(&mut self, change: impl FnOnce(&mut State, u64) -> R) -> R {
         LOCKED.set(true);
         let result = change(&mut self.state, self.now_ns);
@@ -244,7 +244,7 @@ impl Stage {
             }
             "stopping" => {
                 if !self.control(rest).stopped() {
-                    return Err("it was not told to stop".into());
+                    return Err("it was not asked to stop".into());
                 }
             }
             "hurried" | "calm" => {

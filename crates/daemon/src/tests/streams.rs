@@ -147,7 +147,7 @@ fn a_panic_of_the_reading_thread_ends_the_input() {
     let ((stdin, mut input), (output, stdout)) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
     let ended = stdio::serve(&daemon.shared, stdin, Fragile(stdout)).unwrap();
     let (mut output, mut answers) = (BufReader::new(output), String::new());
-    // The thread breaks at its first attempt to write, and attempts none where the other thread is about to.
+    // The thread breaks at its first attempt to write, and attempts none if the other thread is about to.
     while input.write_all(b"{\"id\":\"p\",\"cmd\":\"ping\"}\n").is_ok() {
         let timeout = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
         let comes = poll(&mut [PollFd::new(output.get_ref(), PollFlags::IN)], Some(&timeout));

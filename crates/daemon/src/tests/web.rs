@@ -1,5 +1,5 @@
-//! Browsers and who plays one: WebSocket with the raw bytes of its frames and with the client of another
-//! author, and HTTP with whatever peers make of it.
+//! Browsers and their imitators: WebSocket with the raw bytes of its frames and with another author's client,
+//! and HTTP as peers may send it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -61,7 +61,7 @@ impl Site {
         let own = self.address.to_string();
         socket.write_all(request.replace("OWN", &own).as_bytes()).unwrap();
         let mut bytes = Vec::new();
-        // A reset may follow the answer, where the server did not want the rest.
+        // A reset may follow the answer if the server did not read the rest.
         let _reset = socket.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -298,13 +298,13 @@ fn a_peer_that_vanishes_has_its_searches_cancelled() {
 
 #[test]
 fn a_peer_is_asked_whether_it_is_there() {
-    // A machine that is busy may keep the one that answers from doing so in time, but not from ever more of
-    // it.
+    // A busy machine may keep the peer that answers from doing so in time, but not each time when it has
+    // ever more time.
     let kept = (0..8).map(|doubled| Duration::from_millis(300 << doubled)).any(is_the_silent_one_cut_off);
-    assert!(kept, "who answers is cut off, too");
+    assert!(kept, "the peer that answers is cut off, too");
 }
 
-/// Whether of two peers the silent one alone is cut off; it is in any case.
+/// Whether only the silent one of two peers is cut off; it is in any case.
 fn is_the_silent_one_cut_off(silence: Duration) -> bool {
     let site = Site::new(Limits { silence, ..Limits::default() }, &[]);
     let mut awake = site.greet();

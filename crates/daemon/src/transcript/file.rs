@@ -23,7 +23,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
         }
         error
     })?;
-    // The writer waits for whoever reads slowly.
+    // The writer waits for a slow reader.
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
 }

@@ -1,5 +1,5 @@
-//! Lines that are missing from a transcript: who drops one counts it and says so. The thread that writes
-//! could not: it is the one that hangs.
+//! Lines that are missing from a transcript: the thread that drops one counts and logs it. The thread that
+//! writes could not: it is the one that hangs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,7 +14,7 @@ const LOG_NS: u64 = 10_000_000_000;
 pub(super) struct Losses {
     total: Arc<AtomicU64>,
     unlogged: AtomicU64,
-    /// When that was last logged; 0: never.
+    /// When the count was last logged; 0: never.
     logged_ns: AtomicU64,
 }
 
@@ -28,7 +28,7 @@ impl Losses {
         self.unlogged.fetch_add(lines, Relaxed);
         let (now, last) = (now_ns().max(1), self.logged_ns.load(Relaxed));
         let is_due = last == 0 || last.saturating_add(LOG_NS) <= now;
-        // One of those who drop lines now says it for all.
+        // Another thread that drops lines logs it for all.
         if is_due && self.logged_ns.compare_exchange(last, now, Relaxed, Relaxed).is_ok() {
             self.report();
         }

@@ -1,6 +1,6 @@
-//! What of a line a record keeps: records are passed around, and no token is to be in them.
+//! What a record keeps of a line: records are passed around, and must not contain a token.
 //!
-//! A token stands in the field `token`, where it is blotted out. A client that errs may send it anywhere: a
+//! A token belongs in the field `token`, and is blotted out there. A client that errs may send it anywhere: a
 //! line that holds the server's own token elsewhere is withheld as a whole, and so is a bad line that may
 //! have the field.
 

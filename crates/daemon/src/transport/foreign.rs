@@ -12,13 +12,13 @@ pub(super) fn protocol(line: &[u8]) -> Option<&'static str> {
     (is_request_line(line) || is_header(line)).then_some("HTTP")
 }
 
-/// What is said of a bad line where HTTP is harmless, because no browser can write there; none if it is no
-/// request. A line such as `go: x` passes for a header only where it must.
+/// The message about a bad line if HTTP is harmless, because no browser can write there; none if it is no
+/// request. A line such as `go: x` counts as a header only where it must.
 pub(super) fn request_message(line: &[u8]) -> Option<String> {
     is_request_line(line).then(|| message("HTTP"))
 }
 
-/// What a peer is answered that speaks another protocol.
+/// The answer to a peer that speaks another protocol.
 pub(super) fn message(protocol: &str) -> String {
     format!(
         "this is {protocol}, but here each line is a JSON object, such as {{\"id\":\"1\",\"cmd\":\"ping\"}}"
@@ -37,7 +37,7 @@ fn is_request_line(line: &[u8]) -> bool {
     matches!(rest_trimmed.first(), Some(b'/' | b'*')) || contains(b"://") || contains(b" http/")
 }
 
-/// Whether a line is a field of a header: a name, a colon, and what is no part of a name.
+/// Whether a line is a header field: a name, a colon, and a character that cannot be part of a name.
 fn is_header(line: &[u8]) -> bool {
     let (name, rest) = token(line);
     !name.is_empty() && rest.first() == Some(&b':')

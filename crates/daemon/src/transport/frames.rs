@@ -24,14 +24,14 @@ pub(super) enum Piece<'a> {
     Ping(Vec<u8>),
     /// A pong.
     Pong,
-    /// The peer closes, with this status, if it told one; what comes after means nothing.
+    /// The peer closes, with this status if it gave one; what comes after means nothing.
     Close(Option<CloseCode>),
 }
 
 /// Why the connection must fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Violation {
-    /// The status that tells it.
+    /// The status to close with.
     pub(super) code: CloseCode,
     /// The same in words; at most 123 bytes.
     pub(super) reason: &'static str,
@@ -62,7 +62,7 @@ struct Frame {
 
 impl Frames {
     /// Takes bytes up to the next piece that they complete; takes all of them if there is none. The bytes are
-    /// unmasked where they are.
+    /// unmasked in place.
     ///
     /// # Errors
     /// The stream breaks the rules of the protocol, or carries a binary message.
@@ -181,7 +181,7 @@ fn controlled(control: Control, payload: Vec<u8>) -> Result<Piece<'static>, Viol
     })
 }
 
-/// Appends what stands before a text message of so many bytes.
+/// Appends the header of a text message of so many bytes.
 pub(super) fn put_text_header(out: &mut Vec<u8>, bytes: usize) {
     put_header(out, OpCode::Data(Data::Text), bytes);
 }

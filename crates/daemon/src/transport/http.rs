@@ -13,7 +13,7 @@ const MAX_HEAD: usize = 8 << 10;
 /// The most headers of a request.
 const MAX_HEADERS: usize = 64;
 const READ_BYTES: usize = 2 << 10;
-/// How long a head may be on its way, or a connection idle between two.
+/// How long a head may take to arrive, or a connection be idle between two.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long a peer may take to read an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
@@ -157,7 +157,7 @@ pub(super) fn header<'a>(request: &'a Request<()>, name: &str) -> Option<&'a str
     values.next().filter(|_| values.next().is_none()).and_then(|value| value.to_str().ok())
 }
 
-/// Whether the peer wants no more than the one answer.
+/// Whether the peer wants the connection closed after this answer.
 pub(super) fn wants_close(request: &Request<()>) -> bool {
     let connection = request.headers().get(CONNECTION).and_then(|value| value.to_str().ok()).unwrap_or("");
     request.version() < Version::HTTP_11 || connection.to_ascii_lowercase().contains("close")

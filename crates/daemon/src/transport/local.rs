@@ -28,7 +28,7 @@ pub struct Connection {
 impl Connection {
     pub(crate) fn open(shared: &Arc<Shared>) -> Self {
         let parker = Arc::new(Parker::default());
-        // Nobody reads here who would have to be woken; lines are taken whether there is room or not.
+        // There is no reader to wake here; lines are taken whether there is room or not.
         let nobody = || Signal::Thread(Arc::default());
         let signals = [Signal::Thread(Arc::clone(&parker)), nobody(), nobody()];
         let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));

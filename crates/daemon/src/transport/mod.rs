@@ -53,7 +53,7 @@ impl Signal {
     }
 }
 
-/// Lets one thread wait for another; opened before it is waited for, it lets pass once.
+/// Lets one thread wait for another. If it is opened first, the next wait returns at once.
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     open: Mutex<bool>,
@@ -116,7 +116,7 @@ fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
     Next::Write(outgoing)
 }
 
-/// The longest line that needs no room before it is decoded, and is decoded by whoever reads it.
+/// The longest line that needs no room before it is decoded, and is decoded by the thread that reads it.
 const SHORT_LINE: usize = 16 << 10;
 
 /// A line as a reader gives it to the state.
@@ -162,8 +162,7 @@ impl Received {
         Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
     }
 
-    /// Gives the line to the state, unless it must wait for room; what was kept free for it is its own until
-    /// then.
+    /// Gives the line to the state, unless it must wait for room; it keeps its reserved room until then.
     fn apply_if_room(self, state: &mut State) -> Option<Self> {
         if let Content::Request(request) = &self.content
             && state.must_wait(&self.at, request)

@@ -34,8 +34,7 @@ pub(super) const LINGER: Duration = Duration::from_secs(1);
 /// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short
 /// line takes.
 const TURN: Duration = Duration::from_micros(200);
-/// The pause between two questions whether a silent peer is there, and how many of them may stay without an
-/// answer.
+/// The pause between two keep-alive probes of a silent peer, and how many may stay unanswered.
 const KEEPALIVE_PAUSE: Duration = Duration::from_secs(10);
 const KEEPALIVE_QUESTIONS: u32 = 6;
 /// Connections that linger at once: past them they are closed at once, so that a flood of them takes no
@@ -71,8 +70,7 @@ pub(crate) async fn accept_unix(shared: Arc<Shared>, listener: Arc<UnixListener>
     }
 }
 
-/// Sets a fresh TCP connection's options: no delay for small messages, and questions to a peer that is
-/// silent.
+/// Sets a new TCP connection's options: no delay for small messages, and keep-alive probes.
 pub(crate) fn prepare(shared: &Shared, stream: &TcpStream) {
     let ask = || -> io::Result<()> {
         stream.set_nodelay(true)?;
@@ -118,7 +116,7 @@ where
 pub(super) struct Link {
     pub(super) shared: Arc<Shared>,
     pub(super) conn: ConnId,
-    /// Tells that there may be room for the line that waits.
+    /// Notified when there may be room for the line that waits.
     pub(super) resume: Arc<Notify>,
 }
 
@@ -159,7 +157,7 @@ async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify
     drain(shared, input).await;
 }
 
-/// Reads on for a while what nobody wants any more, before the connection closes.
+/// Reads and drops input for a while before the connection closes.
 pub(super) async fn drain(shared: &Shared, mut input: impl AsyncRead + Unpin) {
     let place = Arc::clone(&shared.lingering);
     if Arc::strong_count(&place) > LINGERING {
@@ -181,7 +179,7 @@ impl Turn {
         Self { began_ns: now_ns() }
     }
 
-    /// Lets others have their turn if this one is over.
+    /// Yields to other connections if this turn is over.
     async fn pass_on(&mut self) {
         if now_ns() - self.began_ns > TURN.as_nanos() as u64 {
             tokio::task::yield_now().await;
@@ -191,7 +189,7 @@ impl Turn {
 }
 
 /// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
-/// Waits where there is no room for it: nothing more is read of the connection meanwhile.
+/// If there is no room for it, waits, and reads nothing more of the connection meanwhile.
 pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
     let Link { shared, conn, resume } = link;
     let conn = *conn;
@@ -223,8 +221,8 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
     }
 }
 
-/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; gives
-/// whether it is a stranger still.
+/// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; returns
+/// whether it is still a stranger.
 pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
     receive(link, event, time, turn).await;
     while link.shared.with(|state| state.is_late(link.conn)) {
@@ -303,7 +301,7 @@ async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + 
     }
 }
 
-/// Writes everything, telling the state of each step; breaks where the connection broke or was cut off.
+/// Writes everything, and reports each step to the state; breaks if the connection broke or was cut off.
 /// Others have their turn after each piece of a long message.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,

@@ -1,5 +1,4 @@
-//! Whose pages may use a socket that browsers reach: the `Host` and `Origin` of a request against what is
-//! allowed.
+//! Which pages may use a socket that browsers reach: checks the `Host` and `Origin` of a request.
 //!
 //! Every page that a browser shows can send requests to this machine; what it cannot do is lie about these
 //! two. A name that its owner lets point here (DNS rebinding) makes a foreign page look like one of the same
@@ -11,7 +10,7 @@ use std::net::IpAddr;
 use tungstenite::http::Uri;
 use tungstenite::http::uri::Authority;
 
-/// Decides whose requests are taken.
+/// Decides which requests are accepted.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     /// Origins allowed beside the same host, in lower case.
@@ -48,7 +47,7 @@ impl Guard {
         }
     }
 
-    /// Whether a page of this origin may connect, where its request names this host.
+    /// Whether a page of this origin may connect if its request names this host.
     pub(super) fn lets_in(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.allowed.contains(&origin) {
@@ -58,7 +57,7 @@ impl Guard {
     }
 }
 
-/// The host and port of an origin, as `Host` tells them.
+/// The host and port of an origin, as in `Host`.
 fn authority_of(origin: &str) -> Option<&str> {
     origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
 }

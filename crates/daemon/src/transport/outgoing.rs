@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{Form, frames};
 use crate::outbox::{LongBody, Stamped};
 
-/// The most bytes that a writer gives away before others have their turn: the system copies them, and what
-/// it does for the other end of a local connection comes on top.
+/// The most bytes that a writer hands to the system before it yields to others: the system copies them, and
+/// for a local connection it does the other end's work too.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 /// Bytes to write, in order.
@@ -96,7 +96,7 @@ impl Outgoing {
         self.piece().is_empty()
     }
 
-    /// All that is not written, for one who wants it in one piece.
+    /// All that is not written, in one piece.
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
         if let [Part::Short(bytes)] = self.parts.make_contiguous()
             && self.written == 0
@@ -136,7 +136,7 @@ mod tests {
         format!("{{\"pad\":\"{}\"}}", "x".repeat(bytes - 10))
     }
 
-    /// The pieces that come one by one, where a stream takes so many bytes of each at most.
+    /// The successive pieces, for a stream that takes so many bytes of each at most.
     fn pieces(mut outgoing: Outgoing, taken: usize) -> Vec<Vec<u8>> {
         let mut pieces = Vec::new();
         while !outgoing.is_empty() {

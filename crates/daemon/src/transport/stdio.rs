@@ -34,13 +34,13 @@ struct Link<O> {
     shared: Arc<Shared>,
     conn: ConnId,
     output: O,
-    /// Whether the output is a pipe, of which is known when it would block.
+    /// Whether the output is a pipe: only for a pipe is it known when a write would block.
     is_pipe: bool,
-    /// Lines that were taken and not written yet; whoever writes holds the lock.
+    /// Lines that were taken and not written yet; the writing thread holds the lock.
     pending: Mutex<Outgoing>,
     /// Wakes the thread that may block.
     parker: Arc<Parker>,
-    /// Wakes the thread that reads where it waits for room.
+    /// Wakes the reading thread if it waits for room.
     room: Arc<Parker>,
 }
 
@@ -102,7 +102,7 @@ impl<O> Drop for InputEnd<'_, O> {
     }
 }
 
-/// Ends the connection when dropped, also by a panic: nobody would write.
+/// Ends the connection when dropped, also by a panic: nothing would write its messages.
 struct OutputEnd<'a, O>(&'a Link<O>);
 
 impl<O> Drop for OutputEnd<'_, O> {
@@ -150,7 +150,7 @@ impl<O: AsFd> Link<O> {
                 Reserved::Unwanted => return,
             }
         }
-        // While this decodes, the other thread writes what searches tell.
+        // While this decodes, the other thread writes the searches' messages.
         let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
         while let Some(received) = waits {
             waits = self.shared.with(|state| {
@@ -172,7 +172,7 @@ impl<O: AsFd> Link<O> {
     }
 
     /// Writes what waits, as far as that cannot block; breaks if the other thread must go on. What comes
-    /// meanwhile is left to it, so that searches with much to tell do not keep this thread from reading.
+    /// meanwhile is left to it, so that searches with many messages do not keep this thread from reading.
     fn write_without_blocking(&self) -> ControlFlow<()> {
         if !self.is_pipe {
             return ControlFlow::Break(());

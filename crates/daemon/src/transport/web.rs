@@ -1,7 +1,7 @@
 //! A port that browsers reach: the door to WebSocket connections, and the files of a page beside it.
 //!
-//! A visitor who has not become a connection holds one of few places, and the one who came first leaves for
-//! the one who comes last: peers that send nothing, or a byte now and then, keep nobody out.
+//! A visitor that has not become a connection holds one of few places, and the oldest visitor leaves for the
+//! newest: peers that send nothing, or a byte now and then, keep no one out.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -30,11 +30,11 @@ pub(crate) struct Site {
     page: Option<&'static Page>,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 enum Turn {
     /// It is answered.
     Answer(Answer),
-    /// It becomes a WebSocket, behind this answer.
+    /// It becomes a WebSocket after this answer.
     Upgrade(Vec<u8>),
 }
 

@@ -1,8 +1,8 @@
-//! WebSocket connections: the same lines as on TCP, each in a text message. Two tasks for each connection, as
-//! there.
+//! WebSocket connections: the same lines as on TCP, each in a text message. As there, each connection has two
+//! tasks.
 //!
-//! A message goes through the same framing as a stream, its end for a line end, so that lines are counted,
-//! bounded and dropped in one way; a line feed inside a message is white space, not an end. There is no
+//! A message goes through the same framing as a stream, with its end as the line end, so that lines are
+//! counted, bounded and dropped alike; a line feed inside a message is white space, not an end. There is no
 //! half-closed state: a close frame, like the end of the stream, ends the connection and its searches.
 
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ struct Controls {
     /// The payload of the last ping that was not answered: only the last needs an answer.
     pong: Option<Vec<u8>>,
     ping: bool,
-    /// How the connection ends, unless it just ends.
+    /// The close frame that ends the connection, if one is to be sent.
     close: Option<(CloseCode, &'static str)>,
 }
 
@@ -63,7 +63,7 @@ where
 /// Finds lines in a peer's frames.
 struct Reader {
     link: Arc<Link>,
-    /// The same for what is common to all sockets.
+    /// The state that is common to the readers of all sockets.
     input: net::Link,
     frames: Frames,
     framing: Framing,
@@ -112,7 +112,7 @@ impl Reader {
         drain(&self.link.shared, input).await;
     }
 
-    /// Takes bytes; breaks where nothing more is wanted.
+    /// Takes bytes; breaks when no more are wanted.
     async fn take(&mut self, bytes: &mut [u8]) -> ControlFlow<()> {
         let (time, mut turn) = (now_ns(), Turn::begin());
         let mut rest = bytes;
@@ -182,7 +182,7 @@ impl Link {
         self.wake.notify_one();
     }
 
-    /// Ends the connection behind the messages that wait.
+    /// Ends the connection after the messages that wait.
     fn close(&self, code: CloseCode, reason: &'static str) {
         self.control(|controls| controls.close = Some((code, reason)));
         self.shared.with(|state| state.end_conn(self.conn, now_ns()));
@@ -200,7 +200,7 @@ impl Link {
         self.shared.with(|state| state.drop_conn(self.conn, now_ns(), count));
     }
 
-    /// The control frames that wait, but for the close.
+    /// The waiting control frames, except the close.
     fn controls(&self) -> Vec<u8> {
         let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
@@ -236,7 +236,7 @@ impl Link {
                         output.shutdown().await
                     };
                     // The peer may have closed first, or not read any more.
-                    let _told_or_not = tokio::time::timeout(LINGER, farewell).await;
+                    let _sent_or_not = tokio::time::timeout(LINGER, farewell).await;
                     return;
                 }
                 Next::Gone => return,
