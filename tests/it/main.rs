@@ -1,4 +1,4 @@
-//! The tests that start the real command, or need several crates: one executable, so that they are linked once.
+//! The tests that start the real command, or need several crates: one executable, so that it is linked once.
 //! `cargo test --test it wire_order` runs the tests of one file.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
