@@ -22,7 +22,7 @@
 //!
 //! 1. `plyd_core` and `plyd_games` do no I/O and know neither JSON nor tokio; the only clock is
 //!    [`search::clock`]. `tests/it/layout.rs` holds the arrows between crates and between their modules.
-//! 2. The wire types live in `plyd_protocol` alone, and `plyd_bridge` alone knows both them and the core's.
+//! 2. The wire types live in `plyd_protocol` alone; the core's values become wire types in `plyd_bridge`.
 //! 3. Types are erased in [`engine`]: one virtual call per command, none per node.
 //! 4. A search never waits for a client; the I/O never computes a move, nor reads a position.
 //! 5. Each accepted `go` ends in exactly one final message, whatever happens.

@@ -4,7 +4,7 @@
 //! carries lines over a WebSocket. Waiting is for a condition,
 //! up to [`PATIENCE`].
 
-// Each test file is a crate of its own and uses a part of this.
+// Each executable of tests uses a part of this.
 #![allow(dead_code, unused_imports)]
 
 pub(crate) mod boards;

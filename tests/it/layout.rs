@@ -32,7 +32,7 @@ const CRATES: [(&str, &str, &[&str]); 8] = [
 /// What the searches and the games must not know.
 const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
-/// The daemon's state is one value under one lock, told in a file a concept: those files know each other.
+/// The daemon's state is one value under one lock, with a file a concept: those files know each other.
 const STATE: &str = "plyd-daemon";
 
 fn root() -> PathBuf {
@@ -137,15 +137,17 @@ fn paths(code: &str, depth: usize) -> Vec<String> {
     let mut names = Vec::new();
     for at in ends.into_iter().flatten() {
         let rest = &code[at..];
+        let group = rest.strip_prefix('{').map(|group| group.split(';').next().unwrap());
+        let mut words = group
+            .unwrap_or(rest)
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned);
         // A group names several; what stands deeper in it does no harm.
-        let text = rest.strip_prefix('{').map_or(rest, |group| group.split(';').next().unwrap());
-        let is_group = rest.starts_with('{');
-        let mut words =
-            text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-        if is_group {
-            names.extend(words.map(str::to_owned));
+        if group.is_some() {
+            names.extend(words);
         } else {
-            names.extend(words.next().map(str::to_owned));
+            names.extend(words.next());
         }
     }
     names

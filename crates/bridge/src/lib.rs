@@ -1,4 +1,4 @@
-//! Converts the core's values to the protocol's types, and back: the only place that knows both sides. It
+//! Converts the core's values to the protocol's types, and back, for all who speak for games on the wire. It
 //! decides nothing.
 
 use std::cmp::Ordering;

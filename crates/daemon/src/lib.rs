@@ -171,7 +171,7 @@ struct Shared {
     /// Wakes the watchdog when an earlier timer is set.
     watchdog: Condvar,
     pool: Pool,
-    worker: RequestWorker,
+    request_worker: RequestWorker,
     memory: Memory,
     /// The priority of the threads that search or work on requests.
     priority: Priority,
@@ -280,7 +280,7 @@ impl Daemon {
             state: Mutex::new(state),
             watchdog: Condvar::new(),
             pool: Pool::new(caps.threads),
-            worker: RequestWorker { games, memory: memory.clone(), caps },
+            request_worker: RequestWorker { games, memory: memory.clone(), caps },
             memory,
             priority: Priority::below_this(config.search_nice),
             slow_priority: Priority::below_this(config.search_nice.saturating_add(pool::SLOW_NICE)),

@@ -144,7 +144,7 @@ impl Pool {
     /// Starts the first thread, so that the first request need not.
     pub(super) fn warm(&self, shared: &Arc<Shared>) {
         self.lock().of[Kind::Quick as usize].threads += 1;
-        self.spawn_worker(shared, Kind::Quick);
+        self.spawn_thread(shared, Kind::Quick);
     }
 
     /// Queues a task.
@@ -190,7 +190,7 @@ impl Pool {
         queue.threads += usize::from(short);
         drop(queues);
         if short {
-            self.spawn_worker(shared, kind);
+            self.spawn_thread(shared, kind);
         } else {
             self.ready[kind as usize].notify_one();
         }
@@ -202,7 +202,7 @@ impl Pool {
         self.ready.iter().for_each(Condvar::notify_all);
     }
 
-    fn spawn_worker(&self, shared: &Arc<Shared>, kind: Kind) {
+    fn spawn_thread(&self, shared: &Arc<Shared>, kind: Kind) {
         let worker = Arc::clone(shared);
         let name = match kind {
             Kind::Quick => "request",
@@ -304,7 +304,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
             let output = if kind == Kind::Slow {
                 work_apart(shared, task, context, &effort)
             } else {
-                catch_unwind(AssertUnwindSafe(|| shared.worker.work(task, context, &effort)))
+                catch_unwind(AssertUnwindSafe(|| shared.request_worker.work(task, context, &effort)))
             };
             let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
             // In a hurry a search begins with what is known; a question cannot use that.
@@ -342,7 +342,7 @@ fn work_apart(
     effort: &Arc<Effort>,
 ) -> std::thread::Result<Output> {
     let mut context = Some(context);
-    let mut work = || Some(shared.worker.work(task, context.take()?, effort));
+    let mut work = || Some(shared.request_worker.work(task, context.take()?, effort));
     let done = std::thread::scope(|scope| {
         let apart = || {
             shared.slow_priority.apply();

@@ -277,11 +277,11 @@ impl State {
         let Some(job) = self.jobs.get(&id) else { return };
         let (conn, session) = (job.conn, job.session.clone());
         let worker = match session {
-            None => self.spawn_worker(None),
+            None => self.acquire_worker(None),
             Some(name) => {
                 let kept = self.session_mut(conn, &name).and_then(|session| session.worker);
                 let kept = kept.filter(|worker| self.workers.contains_key(worker));
-                let worker = kept.unwrap_or_else(|| self.spawn_worker(Some((conn, name.clone()))));
+                let worker = kept.unwrap_or_else(|| self.acquire_worker(Some((conn, name.clone()))));
                 if let Some(session) = self.session_mut(conn, &name) {
                     session.worker = Some(worker);
                 }

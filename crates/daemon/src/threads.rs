@@ -28,9 +28,9 @@ pub(super) enum Return {
 }
 
 impl State {
-    /// Makes a search thread; if no slot is left, in the place of the engine that a session has kept unused
-    /// the longest.
-    pub(super) fn spawn_worker(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
+    /// Gives a search thread that is idle, or a new one; if no slot is left, it takes the place of the engine
+    /// that a session has kept unused the longest.
+    pub(super) fn acquire_worker(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
         if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
             self.forget_oldest();
         }

@@ -56,7 +56,7 @@ const PART_ANNOUNCED: u64 = 90;
 /// A prover is worth starting if it is expected to need at most so many times what it gets: nine of ten
 /// positions need between a tenth and ten times what is expected.
 const HOPE: u64 = 4;
-/// The same for a thread of its own, which costs the search only a helper.
+/// The same on a thread of its own, which costs the search only a helper.
 const HOPE_BESIDE: u64 = 16;
 /// Without a clock both take turns of equal length, each twice as long as the last.
 const FIRST_TURN: u64 = 200_000;
@@ -168,7 +168,7 @@ struct Work<'a, G: Game> {
 }
 
 impl<G: Game> Work<'_, G> {
-    /// One budget of the search, of the moves that are not decided. Gives the reason for which the search
+    /// Searches the undecided moves within one budget. Gives the reason for which the search
     /// ended.
     fn search<E: Evaluator<G>>(
         &mut self,
@@ -187,7 +187,7 @@ impl<G: Game> Work<'_, G> {
         end
     }
 
-    /// The first budget of the search, of all moves. If moves are known to win, as after an announced win,
+    /// Searches all moves within the first budget. If moves are known to win, as after an announced win,
     /// they are published before anything else, and only wins that the search finds itself replace them: a
     /// thread that is not scheduled until the time is up answers what it published last. Their values are
     /// left out, because a proven one would end the search before it sees a shorter win.

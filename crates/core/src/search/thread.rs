@@ -10,7 +10,7 @@ use crate::search::{Control, End, Stats, UNLIMITED, clock};
 /// Nodes between two looks at the clock and at limits that an update may change.
 const LOOK_EVERY: u64 = 1024;
 
-/// One stretch of a search: what it may spend, and the counters that it goes on from.
+/// What one part of a search may spend, and the counters that it goes on from.
 pub struct SearchBudget<'a> {
     /// What controls the search.
     pub control: &'a Control,
@@ -18,9 +18,9 @@ pub struct SearchBudget<'a> {
     pub shared: &'a AtomicU64,
     /// The nodes that the first thread visited so far, in earlier budgets too.
     pub nodes: u64,
-    /// The number of these nodes at which the budget ends.
+    /// The number of these nodes at which the budget is spent.
     pub until_nodes: u64,
-    /// When the budget ends, as [`clock::now_ns`] counts.
+    /// When the budget is spent, as [`clock::now_ns`] counts.
     pub until_ns: u64,
     /// Raised by another thread to end the budget.
     pub wake: Option<&'a AtomicBool>,
@@ -49,14 +49,14 @@ impl<'a> SearchBudget<'a> {
         }
     }
 
-    /// Keeps the counters of the budget's first thread, from which the next budget goes on.
+    /// Keeps the first thread's counters, from which the next part of the search goes on.
     pub fn take(&mut self, thread: &SearchThread<'_>) {
         self.nodes = thread.nodes;
         let SearchThread { depth, seldepth, hash_ppm, .. } = *thread;
         self.shown = Stats { nodes: 0, depth, seldepth, hash_ppm };
     }
 
-    /// Goes on from the counters of another budget of the same search.
+    /// Takes over the counters of another part of the same search.
     pub fn follow(&mut self, other: &SearchBudget<'_>) {
         (self.nodes, self.shown) = (other.nodes, other.shown);
     }
