@@ -1,4 +1,4 @@
-//! How fast Sudoku boards are solved, moves classified, first moves told and endings decided: `cargo bench
+//! How fast Sudoku boards are solved, moves classified, first moves found and endings decided: `cargo bench
 //! --bench sudoku`.
 //!
 //! CPU time of one thread. Endings come from games of random moves on 3x3 boards; each is searched by a new
@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             nine.push(solve);
         }
         let [mv, depth] = first_answers(&game, &pos);
-        table.row([name.to_owned(), told(solve), told(classify), told(mv), told(depth)]);
+        table.row([name.to_owned(), shown(solve), shown(classify), shown(mv), shown(depth)]);
     }
     let mean = nine.iter().sum::<Duration>() / nine.len() as u32;
     writeln!(out, "{table}\nsolvable, mean of the boards of 3x3: {mean:.1?}\n")?;
@@ -78,17 +78,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         times.sort_unstable();
         let solved = times.iter().filter(|&&time| time <= LIMIT).count();
         let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
-        let told = |time: Duration| if time <= LIMIT { told(time) } else { "over 1 s".to_owned() };
-        table.row([empty.to_string(), format!("{solved} of {}", times.len()), told(median), told(worst)]);
+        let bounded = |time: Duration| if time <= LIMIT { shown(time) } else { "over 1 s".to_owned() };
+        table.row([empty.to_string(), format!("{solved} of {}", times.len()), bounded(median), bounded(worst)]);
     }
     Ok(writeln!(out, "{table}")?)
 }
 
-fn told(time: Duration) -> String {
+fn shown(time: Duration) -> String {
     format!("{time:.1?}")
 }
 
-/// When a new default player told its first move, and its first depth.
+/// When a new default player published its first move, and its first depth.
 fn first_answers(game: &Sudoku, pos: &Position) -> [Duration; 2] {
     let control = Control::default();
     let began = thread_cpu_time();

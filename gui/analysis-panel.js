@@ -7,7 +7,7 @@ const REASONS = {
 	proven: 'Proven: nothing is left to search.',
 	limit: 'The search is through.',
 	superseded: 'Another search took its place; it goes on soon.',
-	failed: 'The search broke; the server’s log tells more.',
+	failed: 'The search broke; the server’s log says why.',
 };
 
 export class AnalysisPanel {

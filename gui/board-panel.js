@@ -65,7 +65,7 @@ export class BoardPanel {
 			this.#slide = step ? slide?.(ply) : undefined;
 			this.#drawn = { node, start: game.start, cursor: game.cursor };
 		}
-		// Where everything slides, the cells that changed tell nothing.
+		// If everything slides, the changed cells show nothing.
 		const before = slide ? null : table.before?.board;
 		const last = before ? touched(lastChange(before, node.board)) : new Set();
 		this.#scene = { board: node.board, view: table.view, last, look };
@@ -170,7 +170,7 @@ export class BoardPanel {
 			number += 1;
 			const side = slide?.(move);
 			if (side) {
-				// Of what slides, one arrow for the first move is all that can be told apart.
+				// Arrows of several slides could not be distinguished, so only the first move has one.
 				if (number === 1) out.slides.push({ side, number, owner: player });
 				continue;
 			}

@@ -1,6 +1,6 @@
 /**
  * The board as SVG, drawn from the protocol's primitives in any of the eight views, and what a hand does on it: choosing
- * cells and sides, dragging, hovering, keys. It knows no rules; what can be chosen an *overlay* tells.
+ * cells and sides, dragging, hovering, keys. It knows no rules; an *overlay* lists what can be chosen.
  *
  * @typedef {import('./symmetry.js').Cell} Cell
  * @typedef {object} Overlay
@@ -12,7 +12,7 @@
  * @property {Array<{from: Cell, to: Cell, owner?: string}>} [arrows]
  * @property {Array<{side: string, number: number, owner?: string}>} [slides]  directions in which all goes
  *
- * A *hand* is told what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
+ * A *hand* receives what happens: an `Input` of input.js, with `canDrag(cell)` and `swipes()`.
  */
 import { svg } from './dom.js';
 import { cellAt, cellsOf, pieceKey } from './changes.js';
@@ -313,7 +313,7 @@ export class BoardView {
 		this.#cellAt(this.#focus)?.setAttribute('tabindex', '-1');
 		this.#focus = cellAt(at);
 		target.setAttribute('tabindex', '0');
-		// A pointer tells its hovering itself; this is for keys.
+		// A pointer sends hover events itself; this is for keys.
 		if (target.matches(':focus-visible')) this.hand.hover(this.#focus);
 	}
 

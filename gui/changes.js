@@ -1,5 +1,5 @@
 /**
- * What a move does to a board, told by comparing two drawings, and which moves a choice of cells leaves. This is how the
+ * What a move does to a board, found by comparing two drawings, and which moves a choice of cells leaves. This is how the
  * page enters and shows moves of games that it knows nothing about.
  *
  * @typedef {import('./symmetry.js').Cell} Cell

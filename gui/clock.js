@@ -1,5 +1,5 @@
 /**
- * The clocks of a game: what each side has left, and what a `go` is told. Pure but for the time that is handed in, so that a
+ * The clocks of a game: what each side has left, and the clock that a `go` carries. Pure but for the time that is handed in, so that a
  * lost connection or a closed page costs nobody time.
  *
  * @typedef {{kind: 'per_move', ms: number} | {kind: 'increment', base_ms: number, inc_ms: number} | {kind: 'anytime'}

@@ -1,7 +1,7 @@
 /**
  * The protocol's client: one WebSocket, a number for each request and a map of those that wait. It knows nothing of games
  * or of the page. It opens by itself and again after each loss, later each time; what was under way then fails with
- * `ConnectionLost`, and whoever asked asks again once `open` is told.
+ * `ConnectionLost`, and the caller asks again after the next `open`.
  *
  * Events: `open` (detail: the result of `hello`), `lost` (detail: {retryMs, reason}), `notice` (detail: the message).
  */

@@ -100,13 +100,13 @@ export class NewGameDialog {
 		try {
 			const { game, rules, position } = await this.#wanted();
 			await this.table.ask({ game, rules }, position, ['to_move']);
-			if (asked === this.#asked) this.#tell(null);
+			if (asked === this.#asked) this.#show(null);
 		} catch (error) {
-			if (asked === this.#asked) this.#tell(error);
+			if (asked === this.#asked) this.#show(error);
 		}
 	}
 
-	#tell(error) {
+	#show(error) {
 		const found = showError(this.#dialog, error && located(error));
 		this.#error.textContent = found ? '' : error.message;
 	}
@@ -116,14 +116,14 @@ export class NewGameDialog {
 		this.#asked += 1;
 		try {
 			const { game, rules, position, about } = await this.#wanted();
-			// What the rules draw is drawn anew for each game, unless a seed is told.
+			// What the rules draw is drawn anew for each game, unless a seed is given.
 			const seed = about.rules.find((spec) => spec.type === 'seed');
 			if (seed && rules[seed.name] === undefined && !position.start) rules[seed.name] = randomSeed();
 			await this.table.begin(game, rules, position);
-			this.#tell(null);
+			this.#show(null);
 			this.#dialog.close();
 		} catch (error) {
-			this.#tell(error);
+			this.#show(error);
 			this.#dialog.querySelector('[aria-invalid]')?.focus();
 		}
 	}

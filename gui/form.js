@@ -29,16 +29,16 @@ export function field(label, control, pointer, help = '', more = []) {
 /** The control for one setting. */
 function control(spec, value) {
 	const { name, type, words = [] } = spec;
-	const told = value === undefined ? '' : String(value);
+	const current = value === undefined ? '' : String(value);
 	const fallback = spec.default === undefined || spec.default === 'default' ? 'default' : `default: ${spec.default}`;
-	const option = (text, label = text) => el('option', { value: text, selected: text === told }, label);
+	const option = (text, label = text) => el('option', { value: text, selected: text === current }, label);
 	if (type === 'word') return el('select', { name }, option('', fallback), ...words.map((word) => option(word)));
 	if (type === 'bool') return el('select', { name }, option('', fallback), option('true', 'yes'), option('false', 'no'));
 	if (type === 'int') {
-		return el('input', { name, type: 'number', min: spec.min, max: spec.max, step: 1, value: told, placeholder: fallback });
+		return el('input', { name, type: 'number', min: spec.min, max: spec.max, step: 1, value: current, placeholder: fallback });
 	}
 	return el('input', {
-		name, type: 'text', value: told, placeholder: words.length ? `${words.join(', ')} or a number` : fallback,
+		name, type: 'text', value: current, placeholder: words.length ? `${words.join(', ')} or a number` : fallback,
 		autocomplete: 'off', spellcheck: 'false',
 	});
 }

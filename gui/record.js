@@ -108,7 +108,7 @@ function gameOf(value, where) {
 	return game;
 }
 
-/** The scores that the file tells: the page's own by ply, or the arena's, one an answer of a player. */
+/** The scores that the file holds: the page's own by ply, or the arena's, one an answer of a player. */
 function scoresOf(value) {
 	const scores = {};
 	if (isObject(value.scores)) {
@@ -116,7 +116,7 @@ function scoresOf(value) {
 			if (isScore(score)) scores[ply] = score;
 		}
 	} else if (Array.isArray(value.answers)) {
-		// The opening and chance were nobody's answers; the score is told by the one who moved.
+		// The opening and chance were nobody's answers; a score belongs to the player that moved.
 		let ply = Number.isInteger(value.opening) ? value.opening : 0;
 		for (const answer of value.answers) {
 			while (ply < value.moves.length && isChance(value.moves[ply])) ply += 1;

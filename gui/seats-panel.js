@@ -49,9 +49,9 @@ export class SeatsPanel {
 	/** Options that were set elsewhere than in the form, as by a swap. */
 	#signature() {
 		const { seats } = this.table;
-		const told = (player) => JSON.stringify(this.#forms[player] ? valuesOf(this.#forms[player]) : null);
+		const entered = (player) => JSON.stringify(this.#forms[player] ? valuesOf(this.#forms[player]) : null);
 		return ['p1', 'p2'].map((player) => JSON.stringify(seats[player].options)).map((options, index) => (
-			told(index ? 'p2' : 'p1') === options ? '' : options));
+			entered(index ? 'p2' : 'p1') === options ? '' : options));
 	}
 
 	#seat(player, about) {
@@ -86,7 +86,7 @@ export class SeatsPanel {
 
 	/** What the chosen player and evaluation are, instead of what the option is. */
 	#explain(form, about) {
-		const tell = (name, list) => {
+		const explain = (name, list) => {
 			const input = form.querySelector(`[name="${name}"]`);
 			if (!input) return;
 			const help = input.closest('.field').querySelector('.help');
@@ -97,8 +97,8 @@ export class SeatsPanel {
 			input.addEventListener('input', show);
 			show();
 		};
-		tell('player', about.players);
-		tell('eval', about.evaluators);
+		explain('player', about.players);
+		explain('eval', about.evaluators);
 	}
 
 	async #apply(player, form) {
@@ -106,7 +106,7 @@ export class SeatsPanel {
 		const options = valuesOf(form);
 		showError(form, null);
 		try {
-			// Checked before it is used, so that a wrong value is told at its field and the game goes on.
+			// Checked before it is used, so that the fault of a wrong value is shown at its field and the game goes on.
 			const { game, rules } = table.game;
 			await table.connection.request('newgame', { session: 'check', game, rules, options });
 			table.setSeat(player, { ...table.seats[player], options });

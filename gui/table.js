@@ -1,7 +1,7 @@
 /**
  * The table at which a game is played: the game itself, who plays which side, and what happens next. It asks the server
  * everything about rules and knows nothing of the page, which listens to its events: `change` (draw anew), `thinking` (a
- * search told more), `played` (detail: {ply, move, player}), `trouble` (detail: an Error).
+ * search reported something), `played` (detail: {ply, move, player}), `trouble` (detail: an Error).
  *
  * All waiting is for one *turn*: whatever changes the position begins a new one, and what comes late for an old one is
  * dropped. So a lost connection needs no care but a new turn when it is back.
@@ -392,7 +392,7 @@ export class Table extends EventTarget {
 	}
 
 	#trouble(error) {
-		// The next connection begins a new turn; of the loss the connection itself tells.
+		// The next connection begins a new turn; the connection itself reports the loss.
 		if (!(error instanceof ConnectionLost)) {
 			if (error.code === 'session_unknown') this.#sessions.clear();
 			this.dispatchEvent(new CustomEvent('trouble', { detail: error }));

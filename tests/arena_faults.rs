@@ -39,7 +39,7 @@ const TESTS: [(&str, fn()); 10] = [
     ("players that do not begin end the command", players_that_do_not_begin_end_the_command),
     ("a margin forgives", a_margin_forgives),
     ("a machine that stood still is forgiven", a_machine_that_stood_still_is_forgiven),
-    ("a broken search is told", a_broken_search_is_told),
+    ("a broken search is recorded", a_broken_search_is_recorded),
     ("a proof that does not come true is counted", a_proof_that_does_not_come_true_is_counted),
     ("no process outlives the match", no_process_outlives_the_match),
     ("no process outlives a referee that is killed", no_process_outlives_a_referee_that_is_killed),
@@ -48,7 +48,7 @@ const TESTS: [(&str, fn()); 10] = [
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
     if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "stub") {
-        // Who is gone cannot be told.
+        // Nobody is left to report an error to.
         let _referee_gone = stub::run(&arguments[1..].join(" "));
         return ExitCode::SUCCESS;
     }
@@ -80,10 +80,10 @@ impl Place {
         records_in(&self.0, &[&ONE_MOVE, &["--player", &stub, "--player", FAST][..], options].concat())
     }
 
-    /// The processes that stubs told, of those that are alive.
+    /// The processes that stubs listed, of those that are alive.
     fn alive(&self) -> Vec<String> {
-        let told = fs::read_to_string(self.0.join(PROCESSES)).unwrap_or_default();
-        told.lines().filter(|process| is_alive(process)).map(str::to_owned).collect()
+        let listed = fs::read_to_string(self.0.join(PROCESSES)).unwrap_or_default();
+        listed.lines().filter(|process| is_alive(process)).map(str::to_owned).collect()
     }
 }
 
@@ -219,7 +219,7 @@ fn a_machine_that_stood_still_is_forgiven() {
     }
 }
 
-fn a_broken_search_is_told() {
+fn a_broken_search_is_recorded() {
     let (records, _) = Place::new().against("failed", "nodes=1", &[]);
     assert_eq!(records[0]["answers"][0]["incident"], "inc-7");
 }
@@ -243,8 +243,8 @@ fn no_process_outlives_the_match() {
         let place = Place::new();
         let (_, report) = place.against(way, "nodes=1", &[]);
         assert_eq!(report["summary"]["players"][0]["faults"], faults, "{way}");
-        let told = fs::read_to_string(place.0.join(PROCESSES)).unwrap();
-        assert!(told.lines().count() >= processes, "{way}: {told}");
+        let listed = fs::read_to_string(place.0.join(PROCESSES)).unwrap();
+        assert!(listed.lines().count() >= processes, "{way}: {listed}");
         // What was killed may take a moment to go.
         wait(way, || place.alive().is_empty());
     }

@@ -61,9 +61,9 @@ fn main() -> ExitCode {
         let since = Instant::now();
         let is_ok = thread::spawn(*test).join().is_ok();
         failed += usize::from(!is_ok);
-        let told = if is_ok { "ok" } else { "FAILED" };
+        let verdict = if is_ok { "ok" } else { "FAILED" };
         let _nobody_reads =
-            writeln!(io::stderr(), "test {name} ... {told} ({} s)", since.elapsed().as_secs());
+            writeln!(io::stderr(), "test {name} ... {verdict} ({} s)", since.elapsed().as_secs());
     }
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -245,7 +245,7 @@ fn rows() -> Vec<Row> {
             None => (checks, false),
         };
         let checks = checks.split(' ').map(str::to_owned).collect();
-        // A wrong row is told here, not by a server that does not start.
+        // A wrong row fails here, not by a server that does not start.
         if lines.starts_with("ws") {
             drop(Relay::read(lines, change));
         } else {
@@ -445,9 +445,9 @@ fn checks_are_listed_and_chosen_by_name() {
         (&["--token-file", "/nowhere", "tcp=127.0.0.1:1"], 2, "--token-file /nowhere"),
     ] {
         let output = conform(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
-        assert!(told.contains(words), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
     let table = conform(&["--only", "ids/of", "--only", "handshake/http"]);
     let text = String::from_utf8(table.stdout).unwrap();

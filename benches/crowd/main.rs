@@ -108,7 +108,7 @@ fn main() -> Outcome<()> {
         "control p99",
         "late",
         "depth 0",
-        "told `overloaded`",
+        "`overloaded`",
     ]);
     let moves = format!("moves of {} ms, past their time", args.move_ms);
     for (name, row, has_limit) in

@@ -23,7 +23,7 @@ pub(crate) fn measure(daemon: &Path, time: Duration, seed: u64) -> Outcome<(Tabl
         "p99",
         "depth 0",
         "nodes p50",
-        "told `overloaded`",
+        "`overloaded`",
         "without answer",
         "ping p50",
         "p99",

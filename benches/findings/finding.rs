@@ -46,7 +46,8 @@ pub(crate) fn figure(text: impl Into<String>, is_kept: bool) -> Figure {
     Figure { text: text.into(), is_kept }
 }
 
-/// A command whose process is killed with this one; its log goes nowhere unless it is told.
+/// A command whose process is killed with this one; its log is discarded unless the caller
+/// redirects it.
 pub(crate) fn launch(program: &Path, arguments: &[&str]) -> Outcome<Launch> {
     let mut launch = Reaper::start(PLYD)?.launch(Program::new(program).args(arguments))?;
     launch.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -82,13 +82,13 @@ fn compare(alone: &Answers, beside: &Answers, least: i64) -> Figure {
     let Some(alone) = alone.times.percentiles().filter(|_| !alone.is_lost).map(|it| it.p50) else {
         return figure("no answer even alone", false);
     };
-    let told = format!("alone {} ms", ms(Some(alone)));
+    let baseline = format!("alone {} ms", ms(Some(alone)));
     match (beside.is_lost, beside.times.percentiles()) {
         (false, Some(it)) => {
-            let text = format!("{} ms, {} at most ({told})", ms(Some(it.p50)), ms(Some(it.max)));
+            let text = format!("{} ms, {} at most ({baseline})", ms(Some(it.p50)), ms(Some(it.max)));
             figure(text, it.p50 <= least.max(2 * alone))
         }
-        _ => figure(format!("none in {} s ({told})", LOST.as_secs()), false),
+        _ => figure(format!("none in {} s ({baseline})", LOST.as_secs()), false),
     }
 }
 

@@ -40,7 +40,7 @@ fn endless(build: &Path) -> Outcome<Vec<Figure>> {
     let Phase { seen, pings } = phase(build, TIME, 1, 2, true)?;
     let (late, control) = (seen.late.percentiles(), seen.control.percentiles());
     let (late, control) = late.zip(control).ok_or("no move was answered")?;
-    let told = |late, control| format!("{} ms (control {})", ms(Some(late)), ms(Some(control)));
+    let shown = |late, control| format!("{} ms (control {})", ms(Some(late)), ms(Some(control)));
     let (moves, shallow) = (seen.late.len() + seen.refused, seen.shallow + seen.refused);
     let share = if seen.refused > 0 {
         format!("{} of {moves}, {} more unanswered", seen.shallow, seen.refused)
@@ -48,8 +48,8 @@ fn endless(build: &Path) -> Outcome<Vec<Figure>> {
         format!("{shallow} of {moves}")
     };
     Ok(vec![
-        figure(told(late.p50, control.p50), late.p50 <= control.p50.max(0) + 5000),
-        figure(told(late.p99, control.p99), late.p99 <= control.p99.max(0) + 20_000),
+        figure(shown(late.p50, control.p50), late.p50 <= control.p50.max(0) + 5000),
+        figure(shown(late.p99, control.p99), late.p99 <= control.p99.max(0) + 20_000),
         figure(share, shallow == 0),
         pings
             .percentiles()
@@ -77,10 +77,10 @@ fn flood(build: &Path) -> Outcome<Vec<Figure>> {
     let (cost, alone) = (p50(&costs)?, p50(&alone)?);
     let [cheap, dear] = [cheap, dear].map(|line| pings_beside(&server, TIME / 3, line.as_bytes()));
     let (cheap, dear) = (p50(&cheap?.0)?, p50(&dear?.0)?);
-    let told = |p50, more: String| format!("{} ms (alone {}{more})", ms(Some(p50)), ms(Some(alone)));
+    let shown = |p50, more: String| format!("{} ms (alone {}{more})", ms(Some(p50)), ms(Some(alone)));
     let more = format!(", a line {}", ms(Some(cost)));
     Ok(vec![
-        figure(told(cheap, String::new()), cheap < 1000),
-        figure(told(dear, more), dear < alone + 8 * cost),
+        figure(shown(cheap, String::new()), cheap < 1000),
+        figure(shown(dear, more), dear < alone + 8 * cost),
     ])
 }

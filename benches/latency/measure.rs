@@ -21,13 +21,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) trait Subject {
     /// The engine's name in the table.
     fn name(&self) -> &'static str;
-    /// Asks for a sign of life and tells when it arrived.
+    /// Asks for a sign of life, and gives the instant at which it arrived.
     fn ping(&mut self) -> Outcome<Instant>;
     /// Starts a search without an end.
     fn think(&mut self) -> Outcome<()>;
-    /// Ends the running search and tells when its move arrived.
+    /// Ends the running search, and gives the instant at which its move arrived.
     fn stop(&mut self) -> Outcome<Instant>;
-    /// Asks for a move within a time; [`Subject::answer`] tells when it arrived.
+    /// Asks for a move within a time; [`Subject::answer`] gives the instant at which it arrived.
     fn ask(&mut self, time: Duration) -> Outcome<()>;
     /// When the move that was asked for arrived.
     fn answer(&mut self) -> Outcome<Instant>;
@@ -66,7 +66,7 @@ impl Row {
 
     /// The row as an object.
     pub(crate) fn to_json(&self) -> Value {
-        let told = |samples: &Samples| {
+        let percentiles = |samples: &Samples| {
             samples
                 .percentiles()
                 .map(|it| json!({ "p50_us": it.p50, "p99_us": it.p99, "p999_us": it.p999, "max_us": it.max }))
@@ -75,8 +75,8 @@ impl Row {
             "what": self.what,
             "who": self.who,
             "n": self.samples.len(),
-            "samples": told(&self.samples),
-            "control": told(&self.control),
+            "samples": percentiles(&self.samples),
+            "control": percentiles(&self.control),
             "late": self.deadline.then(|| self.samples.late()),
         })
     }

@@ -255,7 +255,7 @@ impl Honest<'_> {
     }
 }
 
-/// The final message of a request. Where the connection ends instead, it tells whether the search had
+/// The final message of a request. If the connection ends instead, the error says whether the search had
 /// started.
 fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
     peer.wait_for(id, TIMEOUT).map_err(|error| {
@@ -285,11 +285,11 @@ fn inspect(peer: &mut Peer, root: &dyn AnyRoot) -> Result<(), Trouble> {
     let id = peer.send(Command::Inspect(Inspect { game, position, want }))?;
     match settle(peer, &id)?.last.envelope.message {
         Message::Result(result) => match result.body {
-            ResultBody::Inspect(told)
-                if told.to_move == Some(bridge::to_move(root.to_move()))
-                    && told.legal == Some(root.legal())
-                    && told.text == Some(root.text())
-                    && told.board == Some(bridge::board(root.board())) =>
+            ResultBody::Inspect(inspected)
+                if inspected.to_move == Some(bridge::to_move(root.to_move()))
+                    && inspected.legal == Some(root.legal())
+                    && inspected.text == Some(root.text())
+                    && inspected.board == Some(bridge::board(root.board())) =>
             {
                 Ok(())
             }

@@ -111,7 +111,7 @@ fn played(root: &dyn AnyRoot, text: &str) -> Option<Arc<dyn AnyRoot>> {
 
 /// What a position says of itself.
 #[derive(PartialEq, Debug)]
-struct Told {
+struct Described {
     text: String,
     state: Option<String>,
     rules: Settings,
@@ -121,8 +121,8 @@ struct Told {
     board: Drawing,
 }
 
-fn told(root: &dyn AnyRoot) -> Told {
-    Told {
+fn described(root: &dyn AnyRoot) -> Described {
+    Described {
         text: root.text(),
         state: root.state_text(),
         rules: root.rules().iter().map(|(name, value)| (name, value.clone())).collect(),
@@ -136,22 +136,22 @@ fn told(root: &dyn AnyRoot) -> Told {
 /// Checks a position by its texts.
 fn check(root: &dyn AnyRoot, given: &Settings) {
     let entry = root.entry();
-    let own = told(root);
+    let own = described(root);
     let reopen = |rules: &Settings, text: &str| {
         let again = open(entry, rules, Some(text));
         again.unwrap_or_else(|| panic!("{} is printed but not accepted, under {rules:?}", text))
     };
-    // A position that was played to may end by a rule about the plies before, which its text does not tell.
+    // A position that was played to may end by a rule about the plies before, which its text does not hold.
     let is_start = root.played().is_empty();
     for rules in [given, &own.rules] {
-        let again = told(reopen(rules, &own.text).as_ref());
+        let again = described(reopen(rules, &own.text).as_ref());
         if is_start {
             assert_eq!(again, own, "read back under {rules:?}");
         }
         assert_eq!(again.text, own.text, "read back under {rules:?}");
     }
     if let Some(state) = &own.state {
-        // It may tell less, but no less than itself.
+        // It may hold less, but nothing is lost when it is written again.
         let again = reopen(&own.rules, state);
         assert_eq!(again.state_text().as_ref(), Some(state), "of {}", own.text);
     }

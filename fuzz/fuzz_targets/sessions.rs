@@ -64,9 +64,9 @@ fn check(lines: &[&[u8]], received: &[u8]) {
     let messages = received.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     for (seq, line) in (1..).zip(messages) {
         let shown = String::from_utf8_lossy(line);
-        let Envelope { seq: told, message, .. } =
+        let Envelope { seq: counted, message, .. } =
             serde_json::from_slice(line).expect("every line is a message");
-        assert_eq!(told, seq, "{shown}");
+        assert_eq!(counted, seq, "{shown}");
         if is_final(&message) {
             // An error that a request has the id of another one in flight names that id beside its own, which
             // is null.

@@ -1,4 +1,4 @@
-/** Competitive Sudoku: choose a cell, then a value. A move is `r,c,v`. What is taboo the board's marks tell. */
+/** Competitive Sudoku: choose a cell, then a value. A move is `r,c,v`. The board's marks show what is taboo. */
 import { svg } from '../dom.js';
 
 const parts = (move) => move.split(',').map(Number);

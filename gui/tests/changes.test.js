@@ -4,7 +4,7 @@ import { change, choices, drawn, movesThrough, namedCells, touched } from '../ch
 
 const token = (row, col, owner = 'p1') => ({ cell: [row, col], piece: 'token', owner });
 
-test('a change tells what came and what left', () => {
+test('a change lists what came and what left', () => {
 	const before = { pieces: [token(0, 0), token(2, 2, 'p2')] };
 	const after = { pieces: [token(1, 2), token(2, 2, 'p2')], walls: [{ cell: [1, 1], side: 'right' }] };
 	const found = change(before, after);

@@ -35,7 +35,7 @@ test('a file holds one game or one a line', () => {
 	assert.equal(read(`${JSON.stringify(RECORD)}\n\n${JSON.stringify(RECORD)}\n`).length, 2);
 });
 
-test('what is wrong with a file is told, with the line', () => {
+test('the fault of a file is reported with its line', () => {
 	const good = JSON.stringify(RECORD);
 	const cases = [
 		['', /no game/],

@@ -56,7 +56,7 @@ test('outcomes name the winner first', () => {
 	assert.equal(outcomeWords({ winner: null, by: 'odd' }), 'A draw. (odd)');
 });
 
-test('a board is told in words', () => {
+test('a board is described in words', () => {
 	const board = {
 		grid: { rows: 2, cols: 2, row_labels: ['1', '2'], col_labels: ['a', 'b'] },
 		pieces: [{ cell: [0, 0], also: [[1, 0]], piece: 'l', owner: 'p1' }, { cell: [1, 1], piece: 'tile', label: 'C' }],

@@ -100,7 +100,7 @@ pub enum ErrorCode {
     Cancelled,
     /// The request ended before its position was read.
     Unprepared,
-    /// The server failed; its log tells more.
+    /// The server failed; its log has the details.
     Internal,
 }
 

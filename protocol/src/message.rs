@@ -106,7 +106,7 @@ pub struct BestMove {
     /// The id of the `go` that superseded this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
-    /// The name under which the server's log tells what broke.
+    /// The name under which the server's log reports what broke.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incident: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The decoder and the request schema say the same: what the schema tells of each field is tried on the
+//! The decoder and the request schema say the same: what the schema says of each field is tried on the
 //! decoder.
 
 // Clippy's leave for tests does not reach the functions that tests call.
@@ -61,15 +61,15 @@ impl<'a> Check<'a> {
     }
 
     fn refused(&self, pointer: &str, value: Option<Value>, code: &str) {
-        let told = format!("{} with {value:?} at {pointer}", self.request);
-        let fault = self.with(pointer, value).expect_err(&told);
-        let code_told = serde_json::to_value(fault.code).unwrap();
-        assert_eq!((code_told.as_str(), fault.pointer.as_deref()), (Some(code), Some(pointer)), "{told}");
+        let case = format!("{} with {value:?} at {pointer}", self.request);
+        let fault = self.with(pointer, value).expect_err(&case);
+        let found = serde_json::to_value(fault.code).unwrap();
+        assert_eq!((found.as_str(), fault.pointer.as_deref()), (Some(code), Some(pointer)), "{case}");
     }
 
     fn taken(&self, pointer: &str, value: Value) {
-        let told = format!("{} with {value} at {pointer}", self.request);
-        self.with(pointer, Some(value)).expect(&told);
+        let case = format!("{} with {value} at {pointer}", self.request);
+        self.with(pointer, Some(value)).expect(&case);
     }
 
     fn value(&mut self, schema: &'a Value, pointer: &str) {
@@ -108,7 +108,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A word or a clock: told as the list of its kinds.
+    /// A word or a clock: declared as the list of its kinds.
     fn one_of(&mut self, schema: &'a Value, pointer: &str) {
         let Some(kinds) = schema["oneOf"].as_array() else {
             return;
@@ -174,7 +174,7 @@ fn properties<'a>(schema: &'a Value, all: &mut Vec<(String, &'a Value)>) {
 }
 
 #[test]
-fn what_the_schema_tells_of_each_field_holds_for_the_decoder() {
+fn what_the_schema_says_of_each_field_holds_for_the_decoder() {
     let (name, schema) = schemas().swap_remove(0);
     assert_eq!(name, "requests");
     let mut reached = BTreeSet::new();

@@ -9,8 +9,8 @@ fn check(table: &str) {
     for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
         let [line, code, pointer] = row.split(" | ").collect::<Vec<_>>()[..] else { panic!("row {row}") };
         let fault = decode(line.as_bytes()).expect_err(row);
-        let told = serde_json::to_value(fault.code).unwrap();
-        assert_eq!(told, code, "{row}: {fault:?}");
+        let found = serde_json::to_value(fault.code).unwrap();
+        assert_eq!(found, code, "{row}: {fault:?}");
         assert_eq!(fault.pointer.as_deref().unwrap_or("-"), pointer, "{row}: {fault:?}");
         assert_eq!(fault.code.class(), ErrorClass::Line, "{row}");
         assert!(fault.message.len() < 600, "{row}: {fault:?}");

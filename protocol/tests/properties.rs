@@ -180,7 +180,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn told_in_full(line: &[u8]) {
+fn is_answered_in_full(line: &[u8]) {
     match decode(line) {
         Ok(request) => {
             let again = decode(&serde_json::to_vec(&request).unwrap());
@@ -204,17 +204,17 @@ proptest! {
 
     #[test]
     fn any_bytes_get_a_request_or_a_fault(line in vec(any::<u8>(), 0..200)) {
-        told_in_full(&line);
+        is_answered_in_full(&line);
     }
 
     #[test]
     fn json_like_text_gets_a_request_or_a_fault(line in r#"\{("(id|cmd|clock|x_a)":("go"|"[a-z]"|[0-9eE.-]{1,4}|\{\}|\[\]),?){0,6}\}"#) {
-        told_in_full(line.as_bytes());
+        is_answered_in_full(line.as_bytes());
     }
 
     #[test]
     fn mutated_lines_get_a_request_or_a_fault(line in mutated()) {
-        told_in_full(&line);
+        is_answered_in_full(&line);
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn example_descriptions_are_what_their_types_write() {
 }
 
 #[test]
-fn every_code_is_told() {
+fn every_code_is_listed() {
     for code in ErrorCode::ALL {
         let word = serde_json::to_value(code).unwrap();
         let row = format!("\n| `{}` | ", word.as_str().unwrap());

@@ -41,11 +41,11 @@ pub(crate) fn arena(arguments: &[&str]) -> Output {
 /// The report of a match.
 pub(crate) fn report(arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json"]].concat();
-    told(&arguments, &arena(&arguments))
+    parsed(&arguments, &arena(&arguments))
 }
 
 /// The report that a match wrote.
-fn told(arguments: &[&str], output: &Output) -> Value {
+fn parsed(arguments: &[&str], output: &Output) -> Value {
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -61,7 +61,7 @@ pub(crate) fn records(arguments: &[&str]) -> (Vec<Value>, Value) {
 /// The same for a match that runs in this directory.
 pub(crate) fn records_in(directory: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
     let arguments = [arguments, &["--json", "--record", "games.jsonl"]].concat();
-    let report = told(&arguments, &process::output(command(directory, &arguments)));
+    let report = parsed(&arguments, &process::output(command(directory, &arguments)));
     (read(&directory.join("games.jsonl")), report)
 }
 

@@ -1,4 +1,4 @@
-//! A player that takes any game and then does what it is told when it is asked for a move.
+//! A player that takes any game and then does what its argument says when it is asked for a move.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Signal, getpgid, getppid, kill_process, setpgid};
 use serde_json::{Value, json};
 
-/// Where a stub tells its process and those that it starts, a number a line, in the directory where it runs.
+/// Where a stub lists its process and those that it starts, a number a line, in the directory where it runs.
 pub(crate) const PROCESSES: &str = "processes";
 
 /// What a stub that hangs makes in that directory once it is asked for a move.
@@ -58,13 +58,13 @@ impl<O: Write> Stub<O> {
         Self { way: way.to_owned(), out, seq: 0, refused: 0 }
     }
 
-    /// Answers until the input ends or it is told to quit.
+    /// Answers until the input ends or a `quit` comes.
     pub(crate) fn play(&mut self, input: impl BufRead) -> io::Result<()> {
         for line in input.lines() {
             let request: Value = serde_json::from_str(&line?)?;
             let id = request["id"].as_str().unwrap_or_default();
             match request["cmd"].as_str() {
-                Some("hello") => self.tell(hello(id))?,
+                Some("hello") => self.send(hello(id))?,
                 Some("newgame") => self.begin(id)?,
                 Some("go") => {
                     if !self.choose(id, &request)? {
@@ -80,10 +80,10 @@ impl<O: Write> Stub<O> {
     /// Answers a `newgame`.
     fn begin(&mut self, id: &str) -> io::Result<()> {
         match &*self.way {
-            "refuses" => self.tell(error(id, "never heard of it")),
-            "begins with nothing" => self.tell(json!({ "type": "result", "id": id, "of": "newgame" })),
+            "refuses" => self.send(error(id, "never heard of it")),
+            "begins with nothing" => self.send(json!({ "type": "result", "id": id, "of": "newgame" })),
             "begins never" => Ok(()),
-            _ => self.tell(new_game(id)),
+            _ => self.send(new_game(id)),
         }
     }
 
@@ -114,38 +114,38 @@ impl<O: Write> Stub<O> {
             "parrot" => self.out.write_all(b"{\"id\":\"2\",\"cmd\":\"go\"}\n")?,
             "binary" => self.out.write_all(&[0xff, 0x00, 0xc3, 0x28, b'\n'])?,
             "no object" => self.out.write_all(b"[[[[]]]]\n")?,
-            "no fields" => self.tell(json!({ "type": "bestmove", "id": id }))?,
+            "no fields" => self.send(json!({ "type": "bestmove", "id": id }))?,
             "long line" => self.out.write_all(&[&[b'x'; 2 << 20][..], b"\n"].concat())?,
             "endless line" => loop {
                 self.out.write_all(&[b'x'; 1000])?;
             },
-            "wrong type" => self.tell(new_game(id))?,
-            "wrong id" => self.tell(best("other", "4 3 W"))?,
-            "error" => self.tell(error(id, "no idea"))?,
-            // Twice; then a move, if the referee tells the time that it waited as it was told to.
+            "wrong type" => self.send(new_game(id))?,
+            "wrong id" => self.send(best("other", "4 3 W"))?,
+            "error" => self.send(error(id, "no idea"))?,
+            // Twice; then a move, if the referee has waited as it was asked to and sends the time that it waited.
             "busy" | "full" => {
                 self.refused += 1;
                 let waited = request["elapsed_ms"].as_u64() >= Some(2 * RETRY_MS);
                 if !self.refused.is_multiple_of(3) || way == "full" {
                     let mut message = error(id, "come back");
                     (message["code"], message["retry_ms"]) = ("overloaded".into(), RETRY_MS.into());
-                    self.tell(message)?;
+                    self.send(message)?;
                 } else {
-                    self.tell(best(id, if waited { "4 3 W" } else { "too soon" }))?;
+                    self.send(best(id, if waited { "4 3 W" } else { "too soon" }))?;
                 }
             }
             "deaf" => {
                 let mut message = error(id, "what?");
                 message["id"] = Value::Null;
-                self.tell(message)?;
+                self.send(message)?;
             }
-            "illegal" => self.tell(best(id, "1 1 N"))?,
-            "nonsense" => self.tell(best(id, "resign"))?,
+            "illegal" => self.send(best(id, "1 1 N"))?,
+            "nonsense" => self.send(best(id, "resign"))?,
             "boasts" => {
                 let mut message = best(id, "4 3 W");
                 let proof = json!({ "outcome": "win", "plies": 1 });
                 message["lines"][0]["score"] = json!({ "bound": "exact", "proof": proof });
-                self.tell(message)?;
+                self.send(message)?;
             }
             "stops the referee" => {
                 let referee = getppid().ok_or(io::ErrorKind::NotFound)?;
@@ -155,24 +155,24 @@ impl<O: Write> Stub<O> {
                 }
                 kill_process(referee, Signal::STOP)?;
                 thread::sleep(Duration::from_secs(1));
-                self.tell(best(id, "4 3 W"))?;
+                self.send(best(id, "4 3 W"))?;
                 kill_process(referee, Signal::CONT)?;
             }
             "failed" => {
                 let mut message = best(id, "4 3 W");
                 message["reason"] = "failed".into();
                 message["incident"] = "inc-7".into();
-                self.tell(message)?;
+                self.send(message)?;
             }
             "chatty good" => {
                 self.flood(20_000)?;
-                self.tell(best(id, "4 3 W"))?;
+                self.send(best(id, "4 3 W"))?;
             }
             _ => {
                 if let Some(ms) = way.strip_prefix("late ") {
                     thread::sleep(Duration::from_millis(ms.parse().expect("milliseconds")));
                 }
-                self.tell(best(id, "4 3 W"))?;
+                self.send(best(id, "4 3 W"))?;
             }
         }
         Ok(true)
@@ -180,11 +180,11 @@ impl<O: Write> Stub<O> {
 
     fn flood(&mut self, lines: u64) -> io::Result<()> {
         (0..lines).try_for_each(|_| {
-            self.tell(json!({ "type": "notice", "kind": "warning", "message": "thinking" }))
+            self.send(json!({ "type": "notice", "kind": "warning", "message": "thinking" }))
         })
     }
 
-    fn tell(&mut self, mut message: Value) -> io::Result<()> {
+    fn send(&mut self, mut message: Value) -> io::Result<()> {
         self.seq += 1;
         message["seq"] = self.seq.into();
         message["t_us"] = 0.into();
@@ -220,7 +220,7 @@ fn hello(id: &str) -> Value {
                 "hard_p999_us": 0 } } })
 }
 
-/// Whether every thread of a process sleeps until something happens; where the system does not tell that, it
+/// Whether every thread of a process sleeps until something happens; if the system does not say, it
 /// is taken to after a moment.
 fn is_asleep(process: i32) -> io::Result<bool> {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
@@ -228,7 +228,7 @@ fn is_asleep(process: i32) -> io::Result<bool> {
         return Ok(true);
     };
     for each in threads {
-        // A thread that ended meanwhile tells nothing. The state stands after the name, which may hold
+        // A thread that ended meanwhile has no status. The state stands after the name, which may hold
         // anything.
         let status = fs::read_to_string(each?.path().join("stat")).unwrap_or_default();
         if !status.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" S")) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  byTest, move, newGame, openIn, picture, quick, serve, stage, told, turnOf, until, visit,
+  byTest, move, newGame, openIn, pageState, picture, quick, serve, stage, turnOf, until, visit,
 } from './support.mjs';
 
 const on = stage();
@@ -14,18 +14,18 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
     await newGame(page, 'isolation', {});
     await move(page, 0);
     await turnOf(page, 'p1', 1);
-    const before = await told(page);
+    const before = await pageState(page);
     const { port } = on.server;
     const ended = await on.server.stop(signal);
     if (signal === 'SIGTERM') assert.deepEqual(ended, { code: 0, signal: null });
     await until(page, (now) => now.connection === 'lost');
     await picture(page, 'lost');
     // What lies before the server one can look at only with it; the game is there nevertheless.
-    assert.equal((await told(page)).text, before.text);
+    assert.equal((await pageState(page)).text, before.text);
     on.server = await serve(port);
     await until(page, (now) => now.connection === 'open');
     await turnOf(page, 'p1', 1);
-    assert.equal((await told(page)).text, before.text);
+    assert.equal((await pageState(page)).text, before.text);
     await move(page, 1);
     assert.ok(await turnOf(page, 'p1', 3));
     assert.deepEqual(page.faults, []);
@@ -39,7 +39,7 @@ test('a page that is loaded again has its game', async () => {
   await newGame(page, 'sudoku', { m: 2, n: 2 });
   await move(page, 0);
   await turnOf(page, 'p1', 1);
-  const before = await told(page);
+  const before = await pageState(page);
   await page.reload();
   await until(page, (now) => now.text === before.text && now.toMove === 'p1');
   assert.deepEqual(page.faults, []);
@@ -60,8 +60,8 @@ test('two tabs play games of their own', async () => {
     assert.ok(await turnOf(first, 'p1', 2 * made + 1));
     assert.ok(await turnOf(second, 'p1', 2 * made + 1) || made > 0);
   }
-  assert.equal((await told(first)).game, 'isolation');
-  assert.equal((await told(second)).game, 'colosseum');
+  assert.equal((await pageState(first)).game, 'isolation');
+  assert.equal((await pageState(second)).game, 'colosseum');
   assert.deepEqual([...first.faults, ...second.faults], []);
   await first.context().close();
 });

@@ -1,7 +1,7 @@
 // A whole game of each against the engine, by clicks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byTest, newGame, picture, playOut, quick, stage, told, visit } from './support.mjs';
+import { byTest, newGame, pageState, picture, playOut, quick, stage, visit } from './support.mjs';
 
 /** Rules under which a game is short. */
 const GAMES = {
@@ -26,11 +26,11 @@ for (const [game, rules] of Object.entries(GAMES)) {
     }
     const made = await playOut(page, () => picture(page, `${game}-midway`));
     assert.ok(made >= 1);
-    assert.equal((await told(page)).toMove, 'none');
+    assert.equal((await pageState(page)).toMove, 'none');
     assert.match(await byTest(page, 'outcome').textContent(), /wins|draw/i);
     // The server's own words for the whole game are those that the page shows.
     const played = await page.locator('#history [data-ply]').count();
-    assert.equal(played, Number((await told(page)).plies) + 1);
+    assert.equal(played, Number((await pageState(page)).plies) + 1);
     await picture(page, `${game}-over`);
     assert.deepEqual(page.faults, []);
     await page.context().close();

@@ -86,7 +86,7 @@ export async function openIn(context, url) {
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(String(error)));
   page.on('console', (message) => {
-    // The browser itself tells each failed attempt to connect.
+    // The browser itself reports each failed attempt to connect.
     if (message.type() === 'error' && !/WebSocket connection|ERR_CONNECTION/.test(message.text())) {
       page.faults.push(message.text());
     }
@@ -98,13 +98,13 @@ export async function openIn(context, url) {
 
 export const byTest = (page, name) => page.locator(`[data-testid="${name}"]`);
 
-/** What the page tells of itself: {game, cursor, plies, toMove, over, text, connection}. */
-export const told = (page) => page.evaluate(() => ({ ...document.body.dataset }));
+/** What the page reports of itself: {game, cursor, plies, toMove, over, text, connection}. */
+export const pageState = (page) => page.evaluate(() => ({ ...document.body.dataset }));
 
-/** Waits until what the page tells of itself is so. @param {(now: object) => boolean} is */
+/** Waits until what the page reports of itself is so. @param {(now: object) => boolean} is */
 export async function until(page, is) {
   const deadline = Date.now() + PATIENCE;
-  for (let now = await told(page); !is(now); now = await told(page)) {
+  for (let now = await pageState(page); !is(now); now = await pageState(page)) {
     if (Date.now() > deadline) throw new Error(`not ${is}, but ${JSON.stringify(now)}`);
     await page.waitForTimeout(30);
   }
@@ -222,26 +222,26 @@ const HANDS = {
 
 /** Takes a token up and puts it down on the first cell that may be chosen, by two clicks. */
 async function moveToken(page, keep) {
-  const before = (await told(page)).cursor;
+  const before = (await pageState(page)).cursor;
   await clickCell(page, (await targets(page))[0]);
   const cells = await targets(page);
   await clickCell(page, cells[0]);
   // With two tokens to move, one may be enough.
-  if ((await told(page)).cursor === before && await keep.count()) await keep.click();
+  if ((await pageState(page)).cursor === before && await keep.count()) await keep.click();
 }
 
 /** Plays one move with the mouse and waits until the board shows it. */
 export async function move(page, number = 0) {
-  const { game, cursor } = await told(page);
+  const { game, cursor } = await pageState(page);
   await HANDS[game](page, number);
   await until(page, (now) => Number(now.cursor) > Number(cursor));
 }
 
-/** Waits until a person may move as this player, or the game is over; tells which. */
+/** Waits until a person may move as this player, or the game is over; returns whether it goes on. */
 export async function turnOf(page, player, after = -1) {
   await until(page, (now) => now.over === 'true'
     || (now.toMove === player && Number(now.cursor) > after && now.cursor === now.plies));
-  return (await told(page)).over !== 'true';
+  return (await pageState(page)).over !== 'true';
 }
 
 /** Plays as player 1 against the engine until the game is over; gives the number of moves made here. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import {
-  byTest, move, newGame, openNewGame, picture, quick, stage, told, turnOf, until, visit,
+  byTest, move, newGame, openNewGame, pageState, picture, quick, stage, turnOf, until, visit,
 } from './support.mjs';
 
 const on = stage();
@@ -23,7 +23,7 @@ async function underWay(game, rules, moves = 3) {
 
 test('take back, redo, the slider and the list go through a game', async () => {
   const page = await underWay('isolation', {});
-  const end = await told(page);
+  const end = await pageState(page);
   assert.equal(Number(end.plies), 6);
   await byTest(page, 'take-back').click();
   await until(page, (now) => now.cursor === '4' && now.plies === '6' && now.toMove === 'p1');
@@ -45,14 +45,14 @@ test('take back, redo, the slider and the list go through a game', async () => {
   await until(page, (now) => now.plies === '4' && now.toMove === 'p1');
   await move(page, 1);
   await turnOf(page, 'p1', 4);
-  assert.equal((await told(page)).plies, '6');
+  assert.equal((await pageState(page)).plies, '6');
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 
 test('a game is saved, and loaded elsewhere', async () => {
   const page = await underWay('colosseum', { size: 6, seed: '5' }, 2);
-  const before = await told(page);
+  const before = await pageState(page);
   const [download] = await Promise.all([page.waitForEvent('download'), byTest(page, 'save').click()]);
   const text = await readFile(await download.path(), 'utf8');
   const saved = JSON.parse(text);
@@ -135,7 +135,7 @@ test('analysis lines arrive, and a proven result is named', async () => {
 test('the views turn the board and not the game', async () => {
   const page = await visit(on);
   await newGame(page, 'isolation', { width: 4, height: 3 }, { moves: 'a1; d3' });
-  const { text } = await told(page);
+  const { text } = await pageState(page);
   const place = async () => {
     const [board, cell] = await Promise.all([
       byTest(page, 'board').boundingBox(), page.locator('[data-cell="0,0"]').boundingBox(),
@@ -153,7 +153,7 @@ test('the views turn the board and not the game', async () => {
     await byTest(page, 'view-reset').click();
     for (const view of views) await byTest(page, view).click();
     assert.deepEqual(await place(), expected, views.join());
-    assert.equal((await told(page)).text, text);
+    assert.equal((await pageState(page)).text, text);
   }
   assert.deepEqual(page.faults, []);
   await page.context().close();

@@ -111,7 +111,7 @@ fn is_hash(value: &Value) -> bool {
     value.as_str().is_some_and(|text| (1..=16).contains(&text.len()) && text.chars().all(hex))
 }
 
-/// Ranks count from 1, the first line tells the message's move, and each line's move starts its own
+/// Ranks count from 1, the first line has the message's move, and each line's move starts its own
 /// variation.
 fn lines_agree(message: &Value) {
     for name in ["nodes", "nps", "time_ms", "depth", "seldepth", "hash_ppm"] {
@@ -130,8 +130,8 @@ fn lines_agree(message: &Value) {
         assert!(line["depth"].is_u64(), "{message}");
         if let Some(score) = line.get("score") {
             assert!(word_of("exact lower upper", &score["bound"]), "{message}");
-            let told = ["eval", "wdl", "proof"].iter().filter(|name| score.get(**name).is_some()).count();
-            assert!(told > 0, "{message}");
+            let parts = ["eval", "wdl", "proof"].iter().filter(|name| score.get(**name).is_some()).count();
+            assert!(parts > 0, "{message}");
             if let Some(proof) = score.get("proof") {
                 assert!(word_of("win draw loss", &proof["outcome"]), "{message}");
             }

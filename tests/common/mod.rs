@@ -62,7 +62,7 @@ impl Server {
     }
 
     fn find_address(&mut self) {
-        self.address = Some(self._log.recv_timeout(PATIENCE).expect("the log tells the port"));
+        self.address = Some(self._log.recv_timeout(PATIENCE).expect("the log names the port"));
     }
 
     /// A daemon on a free port for WebSocket.
@@ -95,12 +95,12 @@ impl Server {
         launch.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
         let stderr = process.take_stderr().expect("stderr is piped");
-        let (tell, log) = channel();
+        let (sender, log) = channel();
         // Reads on after the address, so that the log's pipe never fills up.
         std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 if let Some(address) = listening(&line) {
-                    let _server_gone = tell.send(address);
+                    let _server_gone = sender.send(address);
                 }
             }
         });
@@ -157,12 +157,12 @@ impl Server {
         self.status_kib("VmRSS:")
     }
 
-    /// A number of KiB that the system tells of the process.
+    /// A number of KiB that the system reports of the process.
     pub(crate) fn status_kib(&self, name: &str) -> u64 {
         self.status_line(name).parse().expect("a number of KiB")
     }
 
-    /// The word behind a name in what the system tells of the process.
+    /// The word behind a name in what the system reports of the process.
     pub(crate) fn status_line(&self, name: &str) -> String {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
         let line = status.lines().find(|line| line.starts_with(name)).expect("a line of /proc");
@@ -191,7 +191,7 @@ impl Server {
     }
 }
 
-/// The address in a log line that tells one, colours or not.
+/// The address in a log line that has one, colours or not.
 pub(crate) fn listening(line: &str) -> Option<SocketAddr> {
     let at = line.find("127.0.0.1:").filter(|_| line.contains("listening"))?;
     let text: String = line[at..].chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();

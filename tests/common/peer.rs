@@ -28,12 +28,12 @@ pub(crate) struct Peer {
 impl Peer {
     /// A connection over two pipes.
     pub(crate) fn new(out: Box<dyn Write + Send>, input: impl Read + Send + 'static) -> Self {
-        let (tell, arrivals) = channel();
+        let (sender, arrivals) = channel();
         std::thread::spawn(move || {
             // A reset ends the input like its end does.
             for line in BufReader::new(input).lines().map_while(Result::ok) {
                 let message = serde_json::from_str(&line).unwrap_or_else(|_| json!({ "no message": line }));
-                if tell.send(message).is_err() {
+                if sender.send(message).is_err() {
                     break;
                 }
             }

@@ -17,7 +17,7 @@ pub(crate) fn texts(list: &Value) -> Vec<String> {
     list.as_array().unwrap_or_else(|| panic!("no list: {list}")).iter().map(text).collect()
 }
 
-/// What `inspect` tells; `game` holds the fields that name a session or a game and its rules.
+/// What `inspect` answers; `game` holds the fields that name a session or a game and its rules.
 pub(crate) fn inspect(peer: &mut Peer, game: &Value, position: &Value, want: &[&str]) -> Value {
     let request = json!({ "id": "inspect", "cmd": "inspect", "position": position, "want": want });
     peer.result(&with(request, game))

@@ -147,14 +147,14 @@ fn a_server_plays_over_tcp() {
 }
 
 #[test]
-fn cores_are_kept_apart_or_that_they_are_not_is_told() {
+fn cores_are_kept_apart_or_a_warning_says_that_they_are_not() {
     let players = ["--player", FAST, "--player", FAST, "--games", "2", "--pin"];
-    for (concurrency, is_told) in [("1", false), ("256", true)] {
+    for (concurrency, warns) in [("1", false), ("256", true)] {
         let output =
             arena(&[&["l-game", "--max-moves", "2", "--concurrency", concurrency], &players[..]].concat());
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{text}");
-        assert_eq!(text.contains("256 games at once want 256 cores"), is_told, "{text}");
+        assert_eq!(text.contains("256 games at once want 256 cores"), warns, "{text}");
     }
 }
 

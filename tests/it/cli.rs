@@ -122,7 +122,7 @@ fn nonsense_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn a_game_that_is_over_is_told_with_its_outcome() {
+fn a_game_that_is_over_is_reported_with_its_outcome() {
     let output = plyd(&["go", GAME, "--rules", "max_plies=1", "--moves", "4 3 W"]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");

@@ -106,7 +106,7 @@ fn other_machines_are_let_in_only_when_that_is_asked_for() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_that_is_taken_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let output = run(&["gui", "--no-open", "--port", &port]);

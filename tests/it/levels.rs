@@ -115,10 +115,10 @@ fn outcome(line: &Line) -> Option<Ordering> {
 }
 
 #[test]
-fn a_weaker_move_is_not_told_to_be_all_that_the_position_is_worth() {
+fn a_weaker_move_does_not_claim_to_be_all_that_the_position_is_worth() {
     // The L Game's strongest player knows what each position is worth.
     let entry = REGISTRY.iter().find(|entry| entry.name == "l-game").unwrap();
-    let mut told = 0;
+    let mut claimed = 0;
     for (seed, root) in positions(entry, 4, 300).into_iter().enumerate() {
         let root = root.as_ref();
         let (truth, ..) = ask(root.engine(&options(entry, 10, 0)).unwrap().as_mut(), root, 1);
@@ -126,12 +126,12 @@ fn a_weaker_move_is_not_told_to_be_all_that_the_position_is_worth() {
             let mut engine = root.engine(&options(entry, level, seed as u64)).unwrap();
             let (lines, end, _) = ask(engine.as_mut(), root, 1);
             let known = outcome(&lines[0]);
-            told += usize::from(known.is_some());
+            claimed += usize::from(known.is_some());
             assert!(known.is_none() || known == outcome(&truth[0]), "level {level}: {}", root.text());
             assert!(end == End::Limit || known.is_some(), "level {level}: {}", root.text());
         }
     }
-    assert!(told > 20, "{told} told");
+    assert!(claimed > 20, "{claimed} outcomes");
 }
 
 #[test]

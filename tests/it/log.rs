@@ -15,7 +15,7 @@ use serde_json::json;
 /// More searches than what the log's queue and the pipe hold at -vvv.
 const SEARCHES: u64 = 2500;
 
-/// A daemon whose stderr the shell redirects as told; killed when dropped.
+/// A daemon whose stderr the shell redirects as a test asks; killed when dropped.
 struct Logging {
     process: Process,
     stderr: Option<ChildStderr>,
@@ -89,7 +89,7 @@ fn a_daemon_whose_log_broke_goes_on_accepting() {
     let mut line = String::new();
     let address = loop {
         line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log tells the port");
+        assert!(log.read_line(&mut line).unwrap() > 0, "the log names the port");
         if let Some(address) = crate::common::listening(&line) {
             break address;
         }
@@ -120,8 +120,8 @@ fn an_unread_log_stops_nothing_and_says_what_was_lost_when_it_is_read_again() {
         lines.filter_map(|line| count_of_loss(&line)).sum::<u64>()
     });
     server.end(&mut peer, "unread log");
-    let told = reading.join().unwrap();
-    assert!(told >= lost, "the log speaks of {told} lost lines, `status` of {lost}");
+    let reported = reading.join().unwrap();
+    assert!(reported >= lost, "the log speaks of {reported} lost lines, `status` of {lost}");
 }
 
 #[test]

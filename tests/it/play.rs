@@ -32,8 +32,8 @@ fn pipe(arguments: &[&str], lines: &str) -> Output {
     process::output_of(process::plyd([&["play"], arguments].concat()), lines)
 }
 
-/// What the lines lead to; the command must succeed.
-fn told(arguments: &[&str], lines: &str) -> String {
+/// What the command prints for these lines; it must succeed.
+fn printed(arguments: &[&str], lines: &str) -> String {
     let output = pipe(arguments, lines);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -387,7 +387,7 @@ fn a_server_elsewhere_is_asked_as_well() {
     let server = Server::tcp(&[]);
     let address = server.address();
     let connect = format!("tcp={address}");
-    let text = told(&["l-game", "--connect", &connect, "--level", "1", "--seed", "1"], "4 1 W\n");
+    let text = printed(&["l-game", "--connect", &connect, "--level", "1", "--seed", "1"], "4 1 W\n");
     in_order(&text, &["p1 (me) plays 4 1 W", "p2 (default,level=1) plays "]);
 }
 
@@ -395,7 +395,7 @@ fn a_server_elsewhere_is_asked_as_well() {
 fn games_are_saved_loaded_and_replayed() {
     let file = Scratch::new("saved");
     let path = file.path();
-    let saved = told(
+    let saved = printed(
         &["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"],
         &format!("U\nL\nsave {path}\nR\nundo\nsave {path}\nsave\nhistory\n"),
     );
@@ -415,7 +415,7 @@ fn games_are_saved_loaded_and_replayed() {
     assert_eq!(record.moves.len(), 8);
     assert_eq!(replayed(&record).to_move(), ToMove::Player(Side::First));
     // The same seed, the same game.
-    let again = told(&["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"], "U\nL\n");
+    let again = printed(&["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"], "U\nL\n");
     let chance = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.starts_with("chance")).take(4).map(str::to_owned).collect()
     };
@@ -426,7 +426,7 @@ fn games_are_saved_loaded_and_replayed() {
     in_order(&shown, &["p1: me", "p2: greedy", "ply", "chance", "ply 8 of 8"]);
 
     // An empty line goes on while a game is looked through, and a move from the middle drops the rest.
-    let loaded = told(
+    let loaded = printed(
         &["ijk", "--load", path, "--p2", "me"],
         "replay\n\nnext 2\nback\nply 4\ncontinue\nD\nundo\nredo\nredo\nhistory\n",
     );
@@ -447,7 +447,7 @@ fn games_are_saved_loaded_and_replayed() {
     assert!(loaded.contains("  6  ~") && !loaded.contains("  7  "), "{loaded}");
 
     // A file that holds another game is not written over, nor one that is none read.
-    let refused = told(
+    let refused = printed(
         &["l-game"],
         &format!(
             "save {path}\nload {path}\nload {path} 2\nload /nowhere\nload Cargo.toml\nload -\nsave /nowhere/x\n"
@@ -496,7 +496,7 @@ fn records_that_cannot_be_are_refused_with_their_place() {
         ),
     ] {
         fs::write(&file.0, &line).unwrap();
-        let text = told(&["isolation", "--p2", "me"], &format!("load {}\n", file.path()));
+        let text = printed(&["isolation", "--p2", "me"], &format!("load {}\n", file.path()));
         assert!(text.contains(word), "{line}: {text}");
         assert!(!text.contains('\x1b'), "{line}");
     }
@@ -508,7 +508,7 @@ fn records_that_cannot_be_are_refused_with_their_place() {
 
 #[test]
 fn lines_from_a_pipe_wait_for_what_they_began() {
-    let text = told(
+    let text = printed(
         &["isolation", "--rules", "width=5,height=5", "--time", "20ms"],
         "c3\nhint 20ms\nanalyse 2 50ms\nanalyse\n\ntext\nposition ...../...../...../...../21... 1\nmoves\nposition nonsense\nnew width=3,height=3\nnew size=3\nrules\nb2\n",
     );
@@ -535,9 +535,9 @@ fn lines_from_a_pipe_wait_for_what_they_began() {
 
 #[test]
 fn players_are_watched_to_the_end() {
-    let text = told(&["isolation", "--rules", "width=4,height=4", "--p1", "greedy", "--p2", "random"], "");
+    let text = printed(&["isolation", "--rules", "width=4,height=4", "--p1", "greedy", "--p2", "random"], "");
     in_order(&text, &["p1 (greedy) plays ", "p2 (random) plays ", "the game is over: "]);
-    let text = told(&["sudoku", "--rules", "m=2,n=2"], "level 1\ntime 10ms\nwatch\nundo 2\nquit\n");
+    let text = printed(&["sudoku", "--rules", "m=2,n=2"], "level 1\ntime 10ms\nwatch\nundo 2\nquit\n");
     in_order(
         &text,
         &["p1 (default,level=1), p2 (default,level=1)", "the game is over: ", "2 moves taken back"],
@@ -547,7 +547,7 @@ fn players_are_watched_to_the_end() {
 #[test]
 fn proven_results_are_named() {
     let position = "x.x..x./.xxx.../.x.x21./x..xx.x/..xxx../.x...x./...x... 1";
-    let text = told(&["isolation", "--position", position, "--option", "exact=true"], "analyse 60s\nquit\n");
+    let text = printed(&["isolation", "--position", position, "--option", "exact=true"], "analyse 60s\nquit\n");
     assert!(text.contains("win in ") || text.contains("loss in "), "{text}");
 }
 

@@ -74,7 +74,7 @@ fn a_training_that_is_killed_or_interrupted_goes_on() {
             }
             fs::remove_file(directory.join("out.bin")).unwrap();
         };
-        // Who waits for the file is told that it is not written.
+        // A reader that waits for the file finds that nothing is written.
         let holds = || games(&path).is_some_and(|games| games >= at_least);
         directory.interrupt(&arguments, signal, holds, again);
         assert!(read(&directory, "out.bin").is_empty());
@@ -102,16 +102,16 @@ fn a_file_of_another_training_is_refused_and_kept() {
         let spoilt = text.replacen(from, to, 1);
         assert_ne!(spoilt, text);
         fs::write(directory.join("spoilt.json"), &spoilt).unwrap();
-        let told = directory.refusal(&[&TINY[..], &["--state", "spoilt.json", "--out", "none.bin"]].concat());
+        let error = directory.refusal(&[&TINY[..], &["--state", "spoilt.json", "--out", "none.bin"]].concat());
         assert!(!directory.join("none.bin").exists());
-        assert!(told.contains(words.replace("whole", "spoilt").as_str()), "{told}");
+        assert!(error.contains(words.replace("whole", "spoilt").as_str()), "{error}");
         assert_eq!(read(&directory, "spoilt.json"), spoilt.as_bytes());
     }
     assert_eq!(read(&directory, "whole.json"), state);
 }
 
 #[test]
-fn mistakes_are_told_with_what_could_be_given() {
+fn mistakes_are_answered_with_what_could_be_given() {
     directory().refuses(&[
         (&["chess"][..], &["there is no game `chess`", "isolation"][..]),
         (&["l-game"], &["no evaluator of l-game has tables", "ijk tuples"]),
@@ -126,7 +126,7 @@ fn mistakes_are_told_with_what_could_be_given() {
 }
 
 #[test]
-fn what_it_came_to_is_told_to_people_and_to_programs() {
+fn the_result_is_printed_for_people_and_for_programs() {
     let directory = directory();
     let output = directory.run(&[&TINY[..], &["--json"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

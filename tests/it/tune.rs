@@ -88,7 +88,7 @@ fn a_tuning_that_is_killed_or_interrupted_goes_on() {
             fs::write(&path, &before).unwrap();
             fs::remove_file(directory.join("out.txt")).unwrap();
         };
-        // Who waits for the file is told that it is not written.
+        // A reader that waits for the file finds that nothing is written.
         directory.interrupt(&arguments, signal, || lines(&path) >= at_least, again);
         assert_eq!(read(&directory, "out.txt"), "");
     }
@@ -126,7 +126,7 @@ fn a_file_of_another_tuning_is_refused_and_kept() {
 }
 
 #[test]
-fn mistakes_are_told_with_what_could_be_given() {
+fn mistakes_are_answered_with_what_could_be_given() {
     directory().refuses(&[
         (&["chess"][..], &["there is no game `chess`", "isolation"][..]),
         (
@@ -156,7 +156,7 @@ fn mistakes_are_told_with_what_could_be_given() {
 }
 
 #[test]
-fn what_it_came_to_is_told_to_people_and_to_programs() {
+fn the_result_is_printed_for_people_and_for_programs() {
     let directory = directory();
     let output = directory.run(&[&TINY[..], &["--json", "--weights", "lead_full"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

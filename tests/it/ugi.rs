@@ -26,8 +26,8 @@ impl Engine {
         let mut process = process::spawn(launch);
         let input = process.take_stdin();
         let output = BufReader::new(process.take_stdout().unwrap());
-        let (tell, lines) = channel();
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        let (sender, lines) = channel();
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { process, input, lines }
     }
 
@@ -79,7 +79,7 @@ impl Engine {
         answer.strip_prefix("response ").unwrap().to_owned()
     }
 
-    /// Searches; gives what was told, and the move.
+    /// Searches; gives the lines before the answer, and the move.
     fn go(&mut self, how: &str) -> (Vec<String>, String) {
         self.say(&format!("go {how}"));
         let mut lines = self.until("bestmove");
@@ -188,8 +188,8 @@ fn the_introduction_lists_options_that_can_be_set() {
             let (name, default) = (value(option, "name"), value(option, "default"));
             let least = if option.contains(" min ") { value(option, "min") } else { default };
             for chosen in [default, least] {
-                let told = engine.notes(&format!("setoption name {name} value {chosen}"));
-                assert_eq!(told, Vec::<String>::new(), "{option}");
+                let notes = engine.notes(&format!("setoption name {name} value {chosen}"));
+                assert_eq!(notes, Vec::<String>::new(), "{option}");
             }
         }
         assert_ne!(engine.go("nodes 50").1, "0000");
@@ -219,14 +219,14 @@ fn options_change_the_player() {
         ("setoption name multipv value 0", "1 to 1000"),
         ("setoption name depth value 1001", "1 to 1000"),
     ] {
-        let told = engine.notes(line);
-        assert!(told.len() == 1 && told[0].starts_with("info string ") && told[0].contains(word), "{told:?}");
+        let notes = engine.notes(line);
+        assert!(notes.len() == 1 && notes[0].starts_with("info string ") && notes[0].contains(word), "{notes:?}");
     }
     assert_ne!(engine.go("nodes 50").1, "0000");
 }
 
 #[test]
-fn queries_are_about_the_position_that_was_told_last() {
+fn queries_are_about_the_position_that_was_sent_last() {
     let mut engine = Engine::start(&["l-game"]);
     assert_eq!(
         [engine.query("p1turn"), engine.query("gameover"), engine.query("result")],
@@ -269,8 +269,8 @@ fn a_position_that_cannot_be_played_ends_the_game_without_a_result() {
         "position fen 1xx 1",
     ] {
         assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
-        let told = engine.notes(position);
-        assert!(told.len() == 1 && told[0].starts_with("info string no position: "), "{position}: {told:?}");
+        let notes = engine.notes(position);
+        assert!(notes.len() == 1 && notes[0].starts_with("info string no position: "), "{position}: {notes:?}");
         assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "none"], "{position}");
         assert_eq!(engine.go("movetime 10").1, "0000", "{position}");
     }
@@ -284,8 +284,8 @@ fn lines_that_are_too_long_leave_no_position_and_no_go_without_an_answer() {
     // Longer than what is read, and longer than what is read only when it is put as a request.
     for long in [" b3".repeat(400_000), " \u{1}".repeat(200_000)] {
         assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
-        let told = engine.notes(&format!("position startpos moves{long}"));
-        assert!(told.len() == 1 && told[0].starts_with("info string no position: "), "{told:?}");
+        let notes = engine.notes(&format!("position startpos moves{long}"));
+        assert!(notes.len() == 1 && notes[0].starts_with("info string no position: "), "{notes:?}");
         assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "none"]);
         assert_eq!(engine.go("movetime 10").1, "0000");
     }
@@ -330,9 +330,9 @@ fn searches_without_an_end_are_stopped() {
         engine.until("info");
         assert_eq!(bestmoves(&engine.sync()), 0, "{how}");
         assert_eq!(engine.query("p1turn"), "true");
-        let told = engine.notes("stop");
-        assert_eq!(bestmoves(&told), 1, "{how}: {told:?}");
-        assert!(told.last().unwrap().starts_with("bestmove "), "{how}: {told:?}");
+        let notes = engine.notes("stop");
+        assert_eq!(bestmoves(&notes), 1, "{how}: {notes:?}");
+        assert!(notes.last().unwrap().starts_with("bestmove "), "{how}: {notes:?}");
         assert_eq!(engine.notes("stop"), Vec::<String>::new(), "nothing is left to stop");
     }
 }
@@ -348,8 +348,8 @@ fn a_ponder_that_is_solved_waits_for_its_end() {
         }
         engine.say(end);
         engine.until("bestmove");
-        let told = engine.notes("ponderhit");
-        assert!(told.len() == 1 && told[0].starts_with("info string "), "{told:?}");
+        let notes = engine.notes("ponderhit");
+        assert!(notes.len() == 1 && notes[0].starts_with("info string "), "{notes:?}");
     }
 }
 
@@ -375,10 +375,10 @@ fn each_go_has_one_answer() {
         engine.say("position startpos moves a1 b2");
         engine.say("go infinite");
         engine.say(after);
-        let told = engine.sync();
+        let notes = engine.sync();
         let expected = 1 + usize::from(after.starts_with("go"));
-        let late = if bestmoves(&told) < expected { bestmoves(&engine.until("bestmove")) } else { 0 };
-        assert_eq!(bestmoves(&told) + late, expected, "{after}: {told:?}");
+        let late = if bestmoves(&notes) < expected { bestmoves(&engine.until("bestmove")) } else { 0 };
+        assert_eq!(bestmoves(&notes) + late, expected, "{after}: {notes:?}");
     }
     // A position for later leaves the search its own.
     engine.say("position startpos moves a1 b2");
@@ -391,7 +391,7 @@ fn each_go_has_one_answer() {
 }
 
 #[test]
-fn nonsense_is_told_and_ends_nothing() {
+fn nonsense_is_reported_and_ends_nothing() {
     let mut engine = Engine::start(&["isolation"]);
     for line in [
         "joho",
@@ -407,16 +407,16 @@ fn nonsense_is_told_and_ends_nothing() {
         "ponderhit",
         "\u{1}\u{2}\u{7f}",
     ] {
-        let told = engine.notes(line);
-        assert!(told.len() == 1 && told[0].starts_with("info string "), "{line}: {told:?}");
+        let notes = engine.notes(line);
+        assert!(notes.len() == 1 && notes[0].starts_with("info string "), "{line}: {notes:?}");
     }
     assert_eq!(engine.notes(""), Vec::<String>::new());
     assert_eq!(engine.notes("  \r"), Vec::<String>::new());
     engine.bytes(&[0xff, 0xfe, 0, b'\n']);
     engine.bytes(&[vec![b'x'; 200_000], vec![b'\n']].concat());
     engine.bytes(format!("position startpos moves{}\n", " \u{1}".repeat(30_000)).as_bytes());
-    let told = engine.sync();
-    assert_eq!(told.len(), 3, "{told:?}");
+    let notes = engine.sync();
+    assert_eq!(notes.len(), 3, "{notes:?}");
     engine.say("position startpos");
     assert_ne!(engine.go("nodes 10").1, "0000");
 }

@@ -111,7 +111,7 @@ fn check(peer: &Peer, requests: &HashMap<String, Value>) {
             assert!(end["seq"].as_u64() > last["seq"].as_u64(), "{last} but {end}");
             // A go that proves bad while it is read ends in its error, and one whose session is being closed
             // when the stop comes ends for that. A question is answered where that takes no time.
-            let told = match (&requests[target.as_str().unwrap()]["cmd"], end["reason"].as_str()) {
+            let is_due = match (&requests[target.as_str().unwrap()]["cmd"], end["reason"].as_str()) {
                 (_, None) if end["type"] == "error" => true,
                 (go, Some("closed")) if go == "go" => {
                     is_closed_before(target.as_str().unwrap(), id, requests, &finals)
@@ -119,7 +119,7 @@ fn check(peer: &Peer, requests: &HashMap<String, Value>) {
                 (go, reason) if go == "go" => reason == Some("stopped"),
                 (cmd, _) => QUESTIONS.iter().any(|question| cmd == question) && end["type"] == "result",
             };
-            assert!(told, "{request} -> {last} but {end}");
+            assert!(is_due, "{request} -> {last} but {end}");
         }
         if last["effect"] == "already_finished" && request.get("target").is_some() {
             let end = finals[request["target"].as_str().unwrap()];

@@ -288,7 +288,7 @@ fn a_second_signal_does_not_wait_for_the_flush() {
     assert!(hasty.is_some(), "a second signal takes as long as the flush, {patient:?}");
 }
 
-/// A set of signals of the process, as Linux tells it, has SIGHUP.
+/// A set of signals of the process, as Linux reports it, has SIGHUP.
 fn has_hangup(server: &Server, set: &str) -> bool {
     u64::from_str_radix(&server.status_line(set), 16).unwrap() & 1 == 1
 }
@@ -361,9 +361,9 @@ fn a_transcript_keeps_what_earlier_runs_wrote() {
     let replay = process::output(process::plyd(["replay", path.to_str().unwrap()]));
     std::fs::remove_file(&path).unwrap();
     assert!(text.contains("\"first\"") && text.contains("\"second\""), "{text}");
-    let told = String::from_utf8_lossy(&replay.stdout);
+    let stdout = String::from_utf8_lossy(&replay.stdout);
     assert!(
-        replay.status.success() && told.contains("2 lines sent, 2 finals compared, 0 differences"),
-        "{told}"
+        replay.status.success() && stdout.contains("2 lines sent, 2 finals compared, 0 differences"),
+        "{stdout}"
     );
 }

@@ -258,8 +258,8 @@ fn too_many_requests_are_refused_and_no_other() {
     let refused = peer.log.iter().filter(|message| message["code"] == "too_many_requests").count();
     assert_eq!(refused, extra);
     // What ends searches is still taken.
-    let told = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-    assert_eq!(told["targets"].as_array().unwrap().len(), most);
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    assert_eq!(result["targets"].as_array().unwrap().len(), most);
     peer.wait("the best moves", |peer| peer.open() == 0);
     let moves = peer.log.iter().filter(|message| message["type"] == "bestmove").count();
     assert_eq!(moves, most);

@@ -103,7 +103,7 @@ fn stdio_free_range(server: &Server) -> u64 {
 }
 
 #[test]
-fn limits_and_games_are_told() {
+fn limits_and_games_are_listed() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let result = peer.hello(json!({}));
     let games: Vec<&str> = result["games"].as_array().unwrap().iter().filter_map(Value::as_str).collect();

@@ -58,25 +58,25 @@ fn stops_at_random_moments_are_decided_once() {
             }
             peer.send(&halt);
         }
-        let told = peer.last("s");
+        let result = peer.last("s");
         let best = peer.last(&id);
         assert_eq!(best["type"], "bestmove", "{best}");
         assert!(is_cell(&best["move"]), "{best}");
-        let (told_at, best_at) = (place(&peer, "s"), place(&peer, &id));
-        match told["effect"].as_str().unwrap() {
+        let (result_at, best_at) = (place(&peer, "s"), place(&peer, &id));
+        match result["effect"].as_str().unwrap() {
             "stopping" => {
-                assert!(told_at < best_at, "{told} {best}");
-                assert_eq!(best["reason"], "stopped", "{told} {best}");
-                assert_eq!(told["targets"], json!([id]));
+                assert!(result_at < best_at, "{result} {best}");
+                assert_eq!(best["reason"], "stopped", "{result} {best}");
+                assert_eq!(result["targets"], json!([id]));
                 stopping += 1;
             }
             "already_finished" => {
-                assert!(best_at < told_at, "{told} {best}");
-                assert_ne!(best["reason"], "stopped", "{told} {best}");
-                assert_eq!(told["targets"], json!([]));
+                assert!(best_at < result_at, "{result} {best}");
+                assert_ne!(best["reason"], "stopped", "{result} {best}");
+                assert_eq!(result["targets"], json!([]));
                 finished += 1;
             }
-            effect => panic!("{effect}: {told}"),
+            effect => panic!("{effect}: {result}"),
         }
     }
     assert!(stopping >= 40 && finished >= 40, "the moments are not spread: {stopping} and {finished}");
@@ -100,8 +100,8 @@ fn a_stop_right_behind_its_go_gets_a_legal_move() {
     {
         let id = format!("g{round}");
         peer.send_all(&[go(&id, fields.clone()), stop(&id)]);
-        let told = peer.last(&format!("stop-{id}"));
-        assert_eq!((&told["effect"], &told["targets"]), (&json!("stopping"), &json!([id])), "{told}");
+        let result = peer.last(&format!("stop-{id}"));
+        assert_eq!((&result["effect"], &result["targets"]), (&json!("stopping"), &json!([id])), "{result}");
         let best = peer.last(&id);
         assert_eq!(best["reason"], "stopped", "{best}");
         assert!(is_cell(&best["move"]), "{best}");
@@ -120,8 +120,8 @@ fn discard_ends_in_an_error() {
         peer.send(&go("g", fields));
         let mut halt = json!({ "id": "s", "cmd": "stop", "discard": true });
         halt.as_object_mut().unwrap().extend(selector.as_object().unwrap().clone());
-        let told = peer.result(&halt);
-        assert_eq!((&told["effect"], &told["targets"]), (&json!("stopping"), &json!(["g"])), "{told}");
+        let result = peer.result(&halt);
+        assert_eq!((&result["effect"], &result["targets"]), (&json!("stopping"), &json!(["g"])), "{result}");
         let error = peer.last("g");
         assert_eq!((&error["code"], &error["fatal"]), (&json!("cancelled"), &json!(false)), "{error}");
         assert!(place(&peer, "s") < place(&peer, "g"));
@@ -146,8 +146,8 @@ fn stop_names_what_it_ends() {
         let mut idle = selector.clone();
         idle["id"] = json!("s");
         idle["cmd"] = json!("stop");
-        let told = peer.result(&idle);
-        assert_eq!((&told["effect"], &told["targets"]), (&json!("already_finished"), &json!([])), "{told}");
+        let result = peer.result(&idle);
+        assert_eq!((&result["effect"], &result["targets"]), (&json!("already_finished"), &json!([])), "{result}");
     }
     assert_eq!(peer.result(&stop("never"))["effect"], "unknown");
     peer.send(&go("a", json!({ "session": "s", "clock": endless() })));
@@ -156,9 +156,9 @@ fn stop_names_what_it_ends() {
     peer.send(&go("d", json!({ "clock": endless() })));
     assert_eq!(peer.result(&stop("d"))["targets"], json!(["d"]));
     peer.wait("the end of d", |peer| !peer.is_open("d"));
-    let mut told = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }))["targets"].clone();
-    told.as_array_mut().unwrap().sort_by_key(Value::to_string);
-    assert_eq!(told, json!(["a", "b", "c"]));
+    let mut result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }))["targets"].clone();
+    result.as_array_mut().unwrap().sort_by_key(Value::to_string);
+    assert_eq!(result, json!(["a", "b", "c"]));
     for id in ["a", "b", "c", "d"] {
         assert_eq!(peer.last(id)["reason"], "stopped", "{id}");
     }
@@ -214,8 +214,8 @@ fn update_changes_a_running_search() {
             change["target"] = json!("g");
             peer.send(&go("g", fields.clone()));
             peer.ping();
-            let told = peer.result(&change);
-            assert_eq!(told["effect"], "updated", "{fields} {change}");
+            let result = peer.result(&change);
+            assert_eq!(result["effect"], "updated", "{fields} {change}");
             let best = peer.last("g");
             assert_eq!(best["reason"], reason, "{fields} {change} {best}");
             assert!(place(&peer, "u") < place(&peer, "g"));
@@ -299,8 +299,8 @@ fn requests_of_a_session_take_effect_in_the_order_of_their_lines() {
         peer.send_all(&[newgame.clone(), inspect.clone(), go.clone(), halt.clone()]);
         assert_eq!(peer.last("n")["type"], "result");
         assert_eq!(peer.last("i")["legal"].as_array().unwrap().len(), 99);
-        let told = peer.last("h");
-        assert_eq!((&told["effect"], &told["targets"]), (&json!("stopping"), &json!(["g"])), "{told}");
+        let result = peer.last("h");
+        assert_eq!((&result["effect"], &result["targets"]), (&json!("stopping"), &json!(["g"])), "{result}");
         assert_eq!(peer.last("g")["reason"], "stopped");
         let again = with_id(&newgame, "again");
         peer.send_all(&[newgame.clone(), go.clone(), set.clone(), close.clone(), inspect, again]);

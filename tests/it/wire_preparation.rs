@@ -53,8 +53,8 @@ fn a_slow_question_is_undecided_and_a_go_takes_the_move_as_placed() {
             let fields = json!({ "limit": { "nodes": 20 }, "options": { "player": player }, "multipv": 2 });
             let best = peer.best(&go("g", "sudoku", &slow(id), fields));
             assert!(!claims_proof(&best), "{player}: {best}");
-            let told = warnings(&peer, "g");
-            assert!(told.last().unwrap()["seq"].as_u64() < best["seq"].as_u64(), "{told:?}");
+            let warnings = warnings(&peer, "g");
+            assert!(warnings.last().unwrap()["seq"].as_u64() < best["seq"].as_u64(), "{warnings:?}");
         }
         assert_eq!(warnings(&peer, "g").len(), 5 + id, "one for each go");
     }
@@ -139,8 +139,8 @@ fn slow_questions_of_one_client_delay_no_other() {
             &json!({ "id": "i", "cmd": "inspect", "game": "sudoku", "position": { "moves": ["0,0,1"] } }),
         );
     }
-    let told = greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-    let waiting = told["targets"].as_array().unwrap().len();
+    let result = greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    let waiting = result["targets"].as_array().unwrap().len();
     assert!(waiting > asked.len() / 2, "the other one was answered before most of {waiting} slow questions");
     for request in &asked {
         let code = greedy.last(request["id"].as_str().unwrap())["code"].clone();
@@ -222,8 +222,8 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
     let urgent = server.nices("urgent-request");
     assert!(!urgent.is_empty() && urgent.iter().all(|&nice| nice == searches), "{urgent:?} not {searches}");
     for peer in &mut greedy {
-        let told = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-        assert!(told["targets"].as_array().unwrap().len() > 1, "its questions were answered before: {told}");
+        let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+        assert!(result["targets"].as_array().unwrap().len() > 1, "its questions were answered before: {result}");
     }
 }
 
@@ -305,25 +305,25 @@ fn a_stop_ends_slow_questions_and_lets_quick_ones_be_answered() {
     let quick = json!({ "id": "i", "cmd": "inspect", "game": "isolation", "position": {} });
     let stop_all = json!({ "id": "s", "cmd": "stop", "all": true });
     peer.send_all(&[&slow_ones("q")[..], &[quick, stop_all]].concat());
-    let told = peer.last("s");
-    assert_eq!(told["effect"], "stopping");
-    let targets = told["targets"].as_array().unwrap();
+    let result = peer.last("s");
+    assert_eq!(result["effect"], "stopping");
+    let targets = result["targets"].as_array().unwrap();
     for at in 0..10 {
         let code = peer.last(&format!("q{at}"))["code"].clone();
         // The first may have been answered before the stop came.
         assert!(code == "unprepared" || (at == 0 && code == "undecided"), "q{at}: {code}");
-        assert!(targets.contains(&json!(format!("q{at}"))) || code == "undecided", "{told}");
+        assert!(targets.contains(&json!(format!("q{at}"))) || code == "undecided", "{result}");
     }
-    assert_eq!(targets.last(), Some(&json!("i")), "{told}");
+    assert_eq!(targets.last(), Some(&json!("i")), "{result}");
     assert_eq!(peer.last("i")["type"], "result", "a quick question is answered, stopped or not");
     // By its id one question ends alone.
     peer.send_all(&[&slow_ones("r")[..2], &[json!({ "id": "s", "cmd": "stop", "target": "r1" })]].concat());
-    let told = peer.last("s");
-    assert_eq!((&told["effect"], &told["targets"]), (&json!("stopping"), &json!(["r1"])), "{told}");
+    let result = peer.last("s");
+    assert_eq!((&result["effect"], &result["targets"]), (&json!("stopping"), &json!(["r1"])), "{result}");
     assert_eq!(peer.last("r0")["code"], "undecided");
     assert_eq!(peer.last("r1")["code"], "unprepared");
-    let told = peer.result(&json!({ "id": "s", "cmd": "stop", "target": "r1" }));
-    assert_eq!((&told["effect"], &told["targets"]), (&json!("unknown"), &json!([])), "{told}");
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "target": "r1" }));
+    assert_eq!((&result["effect"], &result["targets"]), (&json!("unknown"), &json!([])), "{result}");
 }
 
 #[test]

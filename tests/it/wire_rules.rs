@@ -38,7 +38,7 @@ fn stroll(peer: &mut Peer, game: &Value, random: &mut Random, plies: usize) -> V
 }
 
 #[test]
-fn inspect_tells_what_is_wanted_and_all_of_it_agrees() {
+fn inspect_answers_what_is_wanted_and_all_of_it_agrees() {
     let (_server, mut peer) = Server::stdio(&[]);
     let mut random = Random::new(7);
     for game in games() {
@@ -47,7 +47,7 @@ fn inspect_tells_what_is_wanted_and_all_of_it_agrees() {
             let position = json!({ "moves": moves });
             let all = inspect(&mut peer, &game, &position, &WANTS);
             for want in WANTS {
-                // A position that is over has no evaluation to tell.
+                // A position that is over has no evaluation.
                 assert!(all.get(want).is_some() || want == "eval", "{game} {position}: no {want} in {all}");
                 let one = inspect(&mut peer, &game, &position, &[want]);
                 if want == "moves" {
@@ -115,9 +115,9 @@ fn check_record(peer: &mut Peer, game: &Value, moves: &[String], all: &Value) {
     assert_eq!(record["result"], all["outcome"], "{record}");
     let again = json!({ "game": record["game"], "rules": record["rules"] });
     let position = json!({ "start": record["start"], "moves": record["moves"] });
-    let told = inspect(peer, &again, &position, &["hash", "text", "outcome"]);
+    let result = inspect(peer, &again, &position, &["hash", "text", "outcome"]);
     for field in ["hash", "text", "outcome"] {
-        assert_eq!(told[field], all[field], "{game} {record}");
+        assert_eq!(result[field], all[field], "{game} {record}");
     }
 }
 
@@ -149,21 +149,21 @@ fn a_start_sets_the_size_that_its_text_has() {
     let (_server, mut peer) = Server::stdio(&[]);
     let position = json!({ "start": "1.../..../..../..2. 1" });
     let bare = json!({ "game": "isolation" });
-    let told = inspect(&mut peer, &bare, &position, &["record", "board", "legal", "hash"]);
+    let result = inspect(&mut peer, &bare, &position, &["record", "board", "legal", "hash"]);
     assert_eq!(
-        (&told["record"]["rules"]["width"], &told["record"]["rules"]["height"]),
+        (&result["record"]["rules"]["width"], &result["record"]["rules"]["height"]),
         (&json!(4), &json!(4))
     );
-    assert_eq!(texts(&told["legal"]).len(), 2, "{told}");
+    assert_eq!(texts(&result["legal"]).len(), 2, "{result}");
     let given = json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } });
-    assert_eq!(inspect(&mut peer, &given, &position, &["hash"])["hash"], told["hash"]);
+    assert_eq!(inspect(&mut peer, &given, &position, &["hash"])["hash"], result["hash"]);
     // The same in a session whose rules were not given, and in a search.
     peer.result(&json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation" }));
     let session = json!({ "session": "s" });
-    assert_eq!(inspect(&mut peer, &session, &position, &["hash"])["hash"], told["hash"]);
+    assert_eq!(inspect(&mut peer, &session, &position, &["hash"])["hash"], result["hash"]);
     for whose in [&bare, &given, &session] {
         let go = json!({ "id": "g", "cmd": "go", "position": position, "limit": { "depth": 1 } });
-        assert_eq!(peer.best(&with(go, whose))["hash"], told["hash"], "{whose}");
+        assert_eq!(peer.best(&with(go, whose))["hash"], result["hash"], "{whose}");
     }
     peer.result(
         &json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "rules": { "width": 5 } }),
@@ -179,7 +179,7 @@ fn a_start_sets_the_size_that_its_text_has() {
 }
 
 #[test]
-fn history_is_what_the_moves_tell() {
+fn history_is_taken_from_the_moves() {
     let (_server, mut peer) = Server::stdio(&[]);
     // Each side moves its L away and back: the start comes again.
     let none = json!({ "game": "l-game", "rules": { "neutrals": "none" } });
@@ -242,24 +242,24 @@ fn history_is_what_the_moves_tell() {
 }
 
 #[test]
-fn newgame_tells_what_is_in_force() {
+fn newgame_reports_what_is_in_force() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let newgame = |fields: Value| {
         with(json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation" }), &fields)
     };
-    let told = peer.result(&newgame(json!({ "seed": "5eed", "options": { "depth": 4, "threads": 1 } })));
+    let result = peer.result(&newgame(json!({ "seed": "5eed", "options": { "depth": 4, "threads": 1 } })));
     assert_eq!(
-        (&told["session"], &told["game"], &told["seed"]),
+        (&result["session"], &result["game"], &result["seed"]),
         (&json!("s"), &json!("isolation"), &json!("5eed"))
     );
-    assert_eq!((&told["to_move"], &told["options"]["seed"]), (&json!("p1"), &json!("5eed")), "{told}");
-    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(4), &json!(1)), "{told}");
-    assert_eq!((&told["rules"]["width"], &told["rules"]["height"]), (&json!(7), &json!(7)), "{told}");
-    let told = peer
+    assert_eq!((&result["to_move"], &result["options"]["seed"]), (&json!("p1"), &json!("5eed")), "{result}");
+    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(4), &json!(1)), "{result}");
+    assert_eq!((&result["rules"]["width"], &result["rules"]["height"]), (&json!(7), &json!(7)), "{result}");
+    let result = peer
         .result(&newgame(json!({ "seed": "1", "options": { "seed": "2" }, "rules": { "preset": "11x9" } })));
-    assert_eq!((&told["seed"], &told["options"]["seed"]), (&json!("1"), &json!("2")), "{told}");
-    assert_eq!((&told["rules"]["width"], &told["rules"]["height"]), (&json!(11), &json!(9)), "{told}");
-    assert!(told["options"].get("depth").is_none(), "a reset starts from the defaults: {told}");
+    assert_eq!((&result["seed"], &result["options"]["seed"]), (&json!("1"), &json!("2")), "{result}");
+    assert_eq!((&result["rules"]["width"], &result["rules"]["height"]), (&json!(11), &json!(9)), "{result}");
+    assert!(result["options"].get("depth").is_none(), "a reset starts from the defaults: {result}");
     let mut drawn: Vec<String> =
         (0..20).map(|_| peer.result(&newgame(json!({})))["seed"].as_str().unwrap().to_owned()).collect();
     for seed in &drawn {
@@ -270,27 +270,27 @@ fn newgame_tells_what_is_in_force() {
     drawn.dedup();
     assert!(drawn.len() > 15, "seeds are drawn: {drawn:?}");
     let l = json!({ "id": "n", "cmd": "newgame", "session": "l", "game": "l-game", "rules": { "neutrals": "both" } });
-    let told = peer.result(&l);
-    assert_eq!(told["rules"], json!({ "neutrals": "both", "max_plies": 0, "repetition": 0 }), "{told}");
+    let result = peer.result(&l);
+    assert_eq!(result["rules"], json!({ "neutrals": "both", "max_plies": 0, "repetition": 0 }), "{result}");
 }
 
 #[test]
 fn options_come_from_the_connection_the_session_and_the_search() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let set = |options: Value| json!({ "id": "o", "cmd": "setoption", "options": options });
-    let told = peer.result(&set(json!({ "depth": 2, "threads": 1 })));
-    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(2), &json!(1)), "{told}");
+    let result = peer.result(&set(json!({ "depth": 2, "threads": 1 })));
+    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(2), &json!(1)), "{result}");
     let newgame = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "options": { "depth": 3 } });
-    let told = peer.result(&newgame);
-    assert_eq!((&told["options"]["depth"], &told["options"]["threads"]), (&json!(3), &json!(1)), "{told}");
+    let result = peer.result(&newgame);
+    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(3), &json!(1)), "{result}");
     peer.result(&set(json!({ "depth": 5 })));
     let session = |options: Value| with(set(options), &json!({ "session": "s" }));
     assert_eq!(peer.result(&session(json!({})))["options"]["depth"], 3, "an open session keeps its own");
-    let told = peer.result(&session(json!({ "player": "alphabeta" })));
+    let result = peer.result(&session(json!({ "player": "alphabeta" })));
     assert_eq!(
-        (&told["options"]["player"], &told["options"]["depth"]),
+        (&result["options"]["player"], &result["options"]["depth"]),
         (&json!("alphabeta"), &json!(3)),
-        "{told}"
+        "{result}"
     );
     // A search's own options are for it alone.
     let go = |options: Value| {
@@ -367,9 +367,9 @@ fn describe_agrees_with_what_is_accepted() {
                 for value in values.into_iter().filter(|value| !(rules && value.is_u64())) {
                     let mut request = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": game });
                     request[field] = json!({ name: value });
-                    let told = peer.result(&request);
+                    let result = peer.result(&request);
                     if !["threads", "hash_mb"].contains(&name) {
-                        assert_eq!(told[field][name], value, "{told}");
+                        assert_eq!(result[field][name], value, "{result}");
                     }
                 }
                 if kind == "int" {

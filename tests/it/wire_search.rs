@@ -54,7 +54,7 @@ fn check_best(peer: &mut Peer, game: &Value, position: &Value, best: &Value, row
     let reply = best.get("ponder").map(|reply| reply.as_str().unwrap().to_owned());
     match (&reply, pv.get(1)) {
         (Some(reply), Some(second)) => assert_eq!(reply, second, "{row} -> {best}"),
-        (None, Some(_)) => panic!("a reply is known, but not told: {row} -> {best}"),
+        (None, Some(_)) => panic!("a reply is known, but not sent: {row} -> {best}"),
         (Some(reply), None) => {
             inspect(peer, game, &after(position, &[pv[0].clone(), reply.clone()]), &["outcome"]);
         }
@@ -148,19 +148,19 @@ fn play_out(peer: &mut Peer, rules: &Value, position: &Value, proof: &Value) {
     let mut played = Vec::new();
     loop {
         let here = after(position, &played);
-        let told = inspect(peer, rules, &here, &["outcome", "to_move"]);
-        if !told["outcome"].is_null() {
+        let result = inspect(peer, rules, &here, &["outcome", "to_move"]);
+        if !result["outcome"].is_null() {
             assert_eq!(
-                told["outcome"]["winner"] == winner,
+                result["outcome"]["winner"] == winner,
                 wins,
-                "{position} {proof} ended {told} by {played:?}"
+                "{position} {proof} ended {result} by {played:?}"
             );
             let plies = played.len() as u64;
             assert!(exact.is_none_or(|exact| exact == plies), "{position} {proof} ended after {played:?}");
             assert!(most.is_none_or(|most| plies <= most), "{position} {proof} ended after {played:?}");
             let over = peer
                 .ask(&with(json!({ "id": "g", "cmd": "go", "position": here, "mode": "analyse" }), rules));
-            assert_eq!((&over["code"], &over["outcome"]), (&json!("game_over"), &told["outcome"]), "{over}");
+            assert_eq!((&over["code"], &over["outcome"]), (&json!("game_over"), &result["outcome"]), "{over}");
             return;
         }
         assert!(
@@ -171,7 +171,7 @@ fn play_out(peer: &mut Peer, rules: &Value, position: &Value, proof: &Value) {
         let request =
             with(json!({ "id": "g", "cmd": "go", "position": here, "clock": { "kind": "none" } }), rules);
         let best = peer.best(&request);
-        let mine = told["to_move"] == winner;
+        let mine = result["to_move"] == winner;
         if let Some(claim) = best["lines"][0]["score"].get("proof") {
             assert_eq!(claim["outcome"] == "win", mine == wins, "{request} -> {best}");
             if let (Some(exact), Some(rest)) = (exact, claim["plies"].as_u64()) {
@@ -192,8 +192,8 @@ fn a_proven_win_is_won_in_exactly_so_many_plies() {
         let (mut proven, mut position) = (0, json!({}));
         // A stroll; most places of this game are drawn, a few are won or lost.
         for _ in 0..400 {
-            let told = inspect(&mut peer, &rules, &position, &["legal"]);
-            let legal = texts(&told["legal"]);
+            let result = inspect(&mut peer, &rules, &position, &["legal"]);
+            let legal = texts(&result["legal"]);
             if legal.is_empty() || proven == 10 {
                 break;
             }
@@ -216,7 +216,7 @@ fn a_proven_win_is_won_in_exactly_so_many_plies() {
             }
         }
     }
-    assert!(wins >= 8 && long >= 2, "too few proofs to tell: {wins} wins, {long} of some length");
+    assert!(wins >= 8 && long >= 2, "too few proofs to judge: {wins} wins, {long} of some length");
 }
 
 #[test]
@@ -285,8 +285,8 @@ fn each_of_several_lines_proves_true_one_ply_later() {
                 }
             };
             assert_eq!(proof["outcome"] == "win", !wins, "{rules} {next}: {line} but {reply}");
-            if let (Some(told), Some(plies)) = (proof["plies"].as_u64(), plies) {
-                assert_eq!(told, plies + 1, "{rules} {next}: {line} but {reply}");
+            if let (Some(claimed), Some(plies)) = (proof["plies"].as_u64(), plies) {
+                assert_eq!(claimed, plies + 1, "{rules} {next}: {line} but {reply}");
                 checked += 1;
             }
             if let (Some(most), Some(plies)) = (proof["plies_max"].as_u64(), plies) {
@@ -295,7 +295,7 @@ fn each_of_several_lines_proves_true_one_ply_later() {
             }
         }
     }
-    assert!(checked > 30, "too few distances to tell: {checked}");
+    assert!(checked > 30, "too few distances to judge: {checked}");
 }
 
 #[test]
@@ -456,9 +456,9 @@ fn an_unknown_deadline_gets_every_better_move() {
         peer.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
         let best = peer.last("g");
         assert_eq!(best["reason"], "stopped", "{best}");
-        let told: Vec<&Value> =
+        let better: Vec<&Value> =
             peer.log[before..].iter().filter(|message| message["event"] == "best").collect();
-        assert_eq!(told.last().unwrap()["move"], best["move"], "the last better move was told: {best}");
+        assert_eq!(better.last().unwrap()["move"], best["move"], "the last better move was sent: {best}");
     }
 }
 

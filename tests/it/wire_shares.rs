@@ -43,8 +43,8 @@ fn endless_searches_leave_moves_their_time() {
         assert!(is_searched, "no iteration is whole");
     }
     // A search that waits is stopped as soon as one that runs.
-    let told = greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-    assert_eq!(told["targets"].as_array().unwrap().len(), GREEDY, "{told}");
+    let result = greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    assert_eq!(result["targets"].as_array().unwrap().len(), GREEDY, "{result}");
     greedy.wait("all best moves", |peer| peer.open() == 0);
     assert!((0..GREEDY).all(|index| greedy.last(&format!("e{index}"))["reason"] == "stopped"));
     let status = honest.result(&json!({ "id": "t", "cmd": "status" }));

@@ -25,8 +25,8 @@ fn a_session_that_searches_a_move_is_busy_or_has_a_queue() {
     let best = peer.last("c");
     assert_eq!(best["reason"], "stopped", "{best}");
     assert!(["a", "d", "e"].iter().all(|id| peer.is_open(id)));
-    let told = peer.result(&json!({ "id": "u", "cmd": "update", "target": "e", "limit": { "nodes": 3000 } }));
-    assert_eq!(told["effect"], "updated", "{told}");
+    let result = peer.result(&json!({ "id": "u", "cmd": "update", "target": "e", "limit": { "nodes": 3000 } }));
+    assert_eq!(result["effect"], "updated", "{result}");
     // A clock in the queue has not started: `d` gets its time once `a` has ended.
     peer.result(&stop("a"));
     assert_eq!(peer.last("a")["reason"], "stopped");
@@ -91,9 +91,9 @@ fn a_go_that_is_refused_supersedes_nothing() {
         assert_eq!(error["code"], code, "{error}");
         assert!(peer.is_open("ponder"), "ended by {error}");
     }
-    let told = peer.result(&json!({ "id": "u", "cmd": "update", "target": "ponder", "mode": "move",
+    let result = peer.result(&json!({ "id": "u", "cmd": "update", "target": "ponder", "mode": "move",
         "clock": { "kind": "per_move", "ms": 5 } }));
-    assert_eq!(told["effect"], "updated", "{told}");
+    assert_eq!(result["effect"], "updated", "{result}");
     assert_eq!(peer.last("ponder")["reason"], "clock");
 }
 
@@ -194,8 +194,8 @@ fn cores_are_shared_by_connections() {
         peer.info(&format!("m{round}"), "best");
     }
     for peer in [&mut first, &mut second] {
-        let told = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-        assert_eq!(told["targets"].as_array().unwrap().len(), 4, "{told}");
+        let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+        assert_eq!(result["targets"].as_array().unwrap().len(), 4, "{result}");
         peer.wait("all best moves", |peer| peer.open() == 0);
     }
 }

@@ -47,10 +47,10 @@ fn silent_strangers_keep_nobody_out() {
     let mut client = server.greet(json!({ "token": "open sesame" }));
     let _more: Vec<TcpStream> = (0..50).map(|_| server.socket()).collect();
     client.ping();
-    // Those that left were told why.
-    let told = rest(&silent[0]);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((&told[0]["type"], &told[0]["limit"]), (&json!("notice"), &json!("strangers")), "{told:?}");
+    // Those that left got the reason.
+    let messages = rest(&silent[0]);
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!((&messages[0]["type"], &messages[0]["limit"]), (&json!("notice"), &json!("strangers")), "{messages:?}");
     // All but the last eight left, once the daemon has seen them all.
     let end = Instant::now() + PATIENCE;
     loop {
@@ -68,8 +68,8 @@ fn all_places_of_greeted_clients_and_of_an_address_can_be_taken() {
     for (flag, limit) in [("--connections", "connections"), ("--per-address", "connections_per_address")] {
         let server = Server::tcp(&[flag, "2"]);
         let (mut first, mut second) = (server.greet(json!({})), server.connect());
-        let told = second.hello(json!({}))["limits"].clone();
-        assert_eq!(told[limit], 2);
+        let limits = second.hello(json!({}))["limits"].clone();
+        assert_eq!(limits[limit], 2);
         let mut third = server.connect();
         let refused = third.ask(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } }));
         assert_eq!(
@@ -99,8 +99,8 @@ fn an_address_with_too_many_connections_loses_its_oldest_stranger() {
     let server = Server::tcp(&["--per-address", "3"]);
     let mut greeted = server.greet(json!({}));
     let strangers: Vec<TcpStream> = (0..3).map(|_| server.socket()).collect();
-    let told = rest(&strangers[0]);
-    assert_eq!(told[0]["limit"], "connections_per_address", "{told:?}");
+    let messages = rest(&strangers[0]);
+    assert_eq!(messages[0]["limit"], "connections_per_address", "{messages:?}");
     // The one that came last can still say hello.
     drop(strangers.into_iter().take(2).collect::<Vec<_>>());
     server.greet(json!({})).ping();
@@ -143,7 +143,7 @@ fn wrong_tokens_are_logged() {
     let mut log = BufReader::new(daemon.take_stderr().unwrap());
     let mut line = String::new();
     let address = loop {
-        assert!(log.read_line(&mut line).unwrap() > 0, "the log tells the port");
+        assert!(log.read_line(&mut line).unwrap() > 0, "the log names the port");
         if let Some(address) = crate::common::listening(&line) {
             break address;
         }
@@ -157,9 +157,9 @@ fn wrong_tokens_are_logged() {
     let mut rest = String::new();
     log.read_to_string(&mut rest).unwrap();
     assert!(process::exit(&mut daemon).success());
-    let told: Vec<&str> = rest.lines().filter(|line| line.contains("wrong tokens")).collect();
-    assert_eq!(told.len(), 1, "{rest}");
-    assert!(told[0].contains("WARN") && told[0].contains("127.0.0.1"), "{}", told[0]);
+    let warnings: Vec<&str> = rest.lines().filter(|line| line.contains("wrong tokens")).collect();
+    assert_eq!(warnings.len(), 1, "{rest}");
+    assert!(warnings[0].contains("WARN") && warnings[0].contains("127.0.0.1"), "{}", warnings[0]);
     assert!(!rest.contains("sesam"), "the log keeps no token, right or wrong: {rest}");
 }
 
@@ -221,19 +221,19 @@ fn the_system_asks_silent_clients_whether_they_are_there() {
 fn hello_must_come_in_time() {
     let server = Server::tcp(&["--hello-within", "1"]);
     let silent = server.socket();
-    let told = rest(&silent);
-    assert_eq!(told[0]["limit"], "hello_ms", "{told:?}");
+    let messages = rest(&silent);
+    assert_eq!(messages[0]["limit"], "hello_ms", "{messages:?}");
 }
 
 #[test]
-fn limits_are_told_by_describe_too() {
+fn limits_are_listed_by_describe_too() {
     let server = Server::tcp(&["--strangers", "9", "--request-mb", "3"]);
     let mut peer = server.connect();
-    let told = peer.hello(json!({}));
+    let greeting = peer.hello(json!({}));
     let described = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }));
-    assert_eq!(described["body"], told["limits"]);
+    assert_eq!(described["body"], greeting["limits"]);
     assert_eq!(
-        (&told["limits"]["strangers"], &told["limits"]["request_bytes"]),
+        (&greeting["limits"]["strangers"], &greeting["limits"]["request_bytes"]),
         (&json!(9), &json!(3 << 20))
     );
 }
@@ -261,8 +261,8 @@ fn addresses_that_others_reach_want_a_token() {
     let token = TokenFile::new("reach");
     for at in ["0.0.0.0:0", "[::]:0"] {
         for flag in ["--tcp", "--ws"] {
-            let (told, listens) = starts(&[flag, at]);
-            assert!(!listens && told.contains("--token-file") && told.contains("--insecure"), "{told}");
+            let (error, listens) = starts(&[flag, at]);
+            assert!(!listens && error.contains("--token-file") && error.contains("--insecure"), "{error}");
         }
         assert!(starts(&["--tcp", at, "--insecure"]).1);
         assert!(starts(&["--tcp", at, "--token-file", token.0.to_str().unwrap()]).1);

@@ -1,5 +1,5 @@
-//! Pairs of games from the same random opening. A game ends where the solver soon tells its winner, as it
-//! does for the default player, or with the rules.
+//! Pairs of games from the same random opening. A game ends as soon as the solver
+//! proves its winner, as it does for the default player, or by the rules.
 
 use std::fmt;
 use std::time::Duration;
@@ -88,7 +88,7 @@ impl<'a> Duel<'a> {
         pos.mover().other()
     }
 
-    /// Whether the mover wins, if the solver tells soon.
+    /// Whether the mover wins, if the solver finds that soon.
     fn decide(&mut self, pos: &Position<u128>) -> Option<bool> {
         if expected_nodes(self.game, pos) > EXPECTED {
             return None;

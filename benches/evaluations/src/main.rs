@@ -1,7 +1,7 @@
 //! Games of knight Isolation between two evaluations, with the same search, in one process on one thread.
 //!
 //! `plyd arena` plays whole players by the clock; this plays evaluations alone, by nodes or by CPU time, so
-//! that weights are told apart on a busy machine too, and tries weights that no player has.
+//! that it distinguishes weights on a busy machine too, and tries weights that no player has.
 
 mod contender;
 mod duel;

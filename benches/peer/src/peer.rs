@@ -119,10 +119,10 @@ fn run<const SORTED: bool>(
     Searched { cpu, wall, nodes, value: search.root_value().into() }
 }
 
-/// The count of nodes, which `minimax` tells in a sentence alone: "Explored N nodes to depth".
+/// The count of nodes, which `minimax` reports only in a sentence: "Explored N nodes to depth".
 fn nodes(stats: &str) -> u64 {
     let rest = stats.split_once("Explored ").map_or("", |(_, rest)| rest);
-    rest.split(' ').next().and_then(|count| count.parse().ok()).expect("minimax 0.6 tells its nodes so")
+    rest.split(' ').next().and_then(|count| count.parse().ok()).expect("minimax 0.6 reports its nodes so")
 }
 
 /// The game as `minimax` sees it.
@@ -138,7 +138,7 @@ impl<const SORTED: bool> minimax::Game for Knights<SORTED> {
         if SORTED {
             moves.sort_by_key(|&mv| -RULES.order(pos, mv));
         }
-        // Without moves `minimax` takes the game for lost; told so here, it would leak its list of moves.
+        // Without moves `minimax` takes the game for lost; if this said so, it would leak its list of moves.
         None
     }
 

@@ -7,9 +7,9 @@ garbage    answers a line that is no JSON
 scalar     answers a line of JSON that is no object
 fields     answers a `bestmove` without its fields
 dies       answers half a line, and ends
-endless    sends news for ever, until it is told to stop
+endless    sends news for ever, until it gets a `stop`
 deaf       goes on when its input ends
-busy       is overloaded twice, and then tells as its move the time that is spent
+busy       is overloaded twice, and then answers the time that is spent as its move
 full       is overloaded, always
 later      is overloaded once, and says that it will be for a second
 """

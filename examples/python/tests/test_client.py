@@ -106,7 +106,7 @@ class Play:
             self.assertEqual(ponder.update(ms=20, mode="move"), "updated")
             self.assertEqual(ponder.result().reason, "clock")
 
-    def test_tells_the_servers_errors_with_their_code(self):
+    def test_raises_the_servers_errors_with_their_code(self):
         with self.open() as server:
             with self.assertRaises(plyd.ServerError) as caught:
                 server.go("isolation", moves=["a1", "z9"], ms=10)
@@ -176,11 +176,11 @@ class Hostile:
                 server.ping()
                 self.assertEqual(server.generation, 2)
 
-    def test_tells_a_message_whose_fields_are_wrong(self):
+    def test_reports_a_message_whose_fields_are_wrong(self):
         with self.stub("fields") as server, self.assertRaises(plyd.ProtocolError):
             server.go("isolation", ms=10)
 
-    def test_tells_a_server_that_dies_in_the_middle_of_a_line(self):
+    def test_reports_a_server_that_dies_in_the_middle_of_a_line(self):
         with self.stub("dies") as server, self.assertRaises(plyd.ConnectionLost):
             server.go("isolation", ms=10)
 
@@ -206,7 +206,7 @@ class Hostile:
             process = server._connection.process
         self.assertIsNotNone(process.returncode)
 
-    def test_tells_a_server_that_is_not_there(self):
+    def test_reports_a_server_that_is_not_there(self):
         for options in ({"program": "/nonexistent/plyd"}, {"address": "127.0.0.1:1"}):
             with self.subTest(options=options), self.assertRaises(plyd.ConnectionLost):
                 with self.open(**options):

@@ -12,7 +12,7 @@ WIDTH, HEIGHT, STRIDE = 11, 9, 13
 class CustomPlayer(DataPlayer):
     """Each move runs in a forked process, and a match has new players: plyd is started by the first."""
 
-    LIMIT = 0.150  # seconds a move, where the queue does not tell
+    LIMIT = 0.150  # seconds a move, if the queue does not say
     MARGIN = 0.025
 
     def __init__(self, player_id):

@@ -27,7 +27,7 @@ class PlydPlayer:
     """A player object for the course program whose states have pieces, tokens and a transformation.
 
     The program turns its states about to have fewer of them; undone, they show one game, whose moves
-    tell plyd which positions the opponent has already answered.
+    show plyd which positions the opponent has already answered.
     """
 
     def __init__(self, id=0, *_):

@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.getcwd())
 
 GRACE_MS = 2000
-"""How much later than told an answer may be here, as tests share their machine."""
+"""How far past its limit an answer may come here, as tests share their machine."""
 LEAPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 
 

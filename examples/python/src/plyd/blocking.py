@@ -398,7 +398,7 @@ class Game:
         return self.search(**{"info": {"events": []}, **fields}).result()
 
     def play(self, *moves: str) -> Inspected:
-        """Plays the moves if they are legal, and tells what the rules say of the position then."""
+        """Plays the moves if they are legal, and returns what the rules say of the position then."""
         before = list(self.moves)
         self.moves += moves
         try:

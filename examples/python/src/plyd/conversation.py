@@ -126,7 +126,7 @@ class Retry:
         return seconds if now - self.began + seconds < allowed(self.fields) else None
 
     def again(self, now: float) -> Message:
-        """The `go` that tells how much time is spent."""
+        """The same `go`, with the time that is spent in it."""
         spent_ms = math.ceil((now - self.began) * 1000)
         return {**self.fields, "elapsed_ms": (self.fields.get("elapsed_ms") or 0) + spent_ms}
 

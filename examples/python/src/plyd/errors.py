@@ -33,4 +33,4 @@ class ProtocolError(ConnectionLost):
 
 
 class RequestTimeout(PlydError, TimeoutError):
-    """No answer came in time; a search that was waited for has been told to stop."""
+    """No answer came in time; a search that was waited for has been sent a `stop`."""

@@ -90,7 +90,7 @@ class Info:
 
 @dataclass(frozen=True)
 class BestMove:
-    """A search's answer; `reason` tells why it ended, `message` is all that was sent."""
+    """A search's answer; `reason` says why it ended, `message` is all that was sent."""
 
     move: str
     reason: str
