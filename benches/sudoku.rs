@@ -79,7 +79,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let solved = times.iter().filter(|&&time| time <= LIMIT).count();
         let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
         let bounded = |time: Duration| if time <= LIMIT { shown(time) } else { "over 1 s".to_owned() };
-        table.row([empty.to_string(), format!("{solved} of {}", times.len()), bounded(median), bounded(worst)]);
+        table.row([
+            empty.to_string(),
+            format!("{solved} of {}", times.len()),
+            bounded(median),
+            bounded(worst),
+        ]);
     }
     Ok(writeln!(out, "{table}")?)
 }

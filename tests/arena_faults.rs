@@ -27,7 +27,10 @@ use matches::{FAST, command, directory, records_in};
 use stub::{ASKED, PROCESSES, Stub};
 
 /// A wait of the default length would only make the tests longer.
-const PATIENCE: [&str; 2] = ["--patience", "5s"];
+const TIMEOUT: [&str; 2] = ["--timeout", "5s"];
+
+/// The same by the name that the argument had before.
+const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
@@ -131,7 +134,7 @@ fn each_fault_is_recorded_by_its_name() {
 fn check_fault(row: &[&str; 4]) {
     let [way, limit, fault, word] = row;
     let place = Place::new();
-    let options: &[&str] = if *fault == "silence" { &PATIENCE } else { &[] };
+    let options: &[&str] = if *fault == "silence" { &TIMEOUT } else { &[] };
     let (records, report) = place.against(way, limit, options);
     let drawn = json!({ "winner": null, "by": "max_plies" });
     let faults = &report["summary"]["players"][0]["faults"];
@@ -191,7 +194,7 @@ fn players_that_do_not_begin_end_the_command() {
         (&format!("tcp={nobody}"), "cannot connect"),
     ] {
         let players = ["--player", FAST, "--player", player];
-        let output = process::output(command(&place.0, &[&ONE_MOVE[..], &PATIENCE, &players].concat()));
+        let output = process::output(command(&place.0, &[&ONE_MOVE[..], &OLD_TIMEOUT, &players].concat()));
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{player}: {text}");
         assert!(text.contains(word), "{player} without `{word}`: {text}");

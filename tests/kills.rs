@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use common::process::{PLYD, launch, spawn};
-use common::{PATIENCE, Random, Server};
+use common::{Random, Server, TIMEOUT};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
@@ -118,7 +118,7 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         Instants::AtOnce => random.below(200),
         Instants::Soon => random.below(60_000),
         Instants::ServerBegins => {
-            let end = begun + PATIENCE;
+            let end = begun + TIMEOUT;
             while !place.join("begun").exists() {
                 assert!(Instant::now() < end, "{row}: no process begins");
                 thread::yield_now();
@@ -131,7 +131,7 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         std::hint::spin_loop();
     }
     process.end().unwrap();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let left = marked(mark);
         if left.is_empty() {
@@ -151,7 +151,7 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
 /// Waits until a process runs its program, and no longer what makes it known to the reaper of this test.
 fn await_program(process: u32, row: &str) {
     let path = format!("/proc/{process}/cmdline");
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     // A sleep would be too long for the first microseconds.
     while fs::read(&path).unwrap().windows(JOIN.len()).any(|part| part == JOIN) {
         assert!(Instant::now() < end, "{row}: its program does not begin");

@@ -27,7 +27,7 @@ pub(crate) const FINDING: Finding = Finding {
 /// More than what fills the pipe at -vvv.
 const MANY: u32 = 2500;
 /// A search is given up after that.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 fn measure(build: &Path) -> Outcome<Vec<Figure>> {
     // Its reader stays and does not read.
@@ -47,7 +47,7 @@ fn searches(build: &Path, verbosity: &str, log: Stdio, count: u32) -> Outcome<Fi
     let mut client = Client::spawn(launch)?;
     let answered = (0..count).take_while(|number| search(&mut client, *number).is_some()).count();
     client.finish_input();
-    let end = match client.wait_exit(Instant::now() + PATIENCE) {
+    let end = match client.wait_exit(Instant::now() + TIMEOUT) {
         Ok(status) => status.map_or_else(String::new, words),
         Err(_) => "does not end".to_owned(),
     };
@@ -60,7 +60,7 @@ fn search(client: &mut Client, number: u32) -> Option<()> {
         "{{\"id\":\"{number}\",\"cmd\":\"go\",\"game\":\"l-game\",\"position\":{{}},\"limit\":{{\"nodes\":1}}}}"
     );
     client.send_line(go.as_bytes()).ok()?;
-    let answer = client.wait_final(&number.to_string(), Instant::now() + PATIENCE).ok()?;
+    let answer = client.wait_final(&number.to_string(), Instant::now() + TIMEOUT).ok()?;
     matches!(answer.last.envelope.message, Message::BestMove(_)).then_some(())
 }
 

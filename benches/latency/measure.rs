@@ -15,7 +15,7 @@ use crate::samples::{Percentiles, Samples};
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// The longest wait for an answer: far above any that is worth a figure.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An engine behind a pipe.
 pub(crate) trait Subject {

@@ -10,7 +10,7 @@ use plyd_protocol::{
 };
 
 use crate::control::Control;
-use crate::measure::{Outcome, PATIENCE, Row, Subject, wait};
+use crate::measure::{Outcome, Row, Subject, TIMEOUT, wait};
 use crate::samples::Samples;
 
 /// A game whose initial position no search here solves.
@@ -50,7 +50,7 @@ impl Plyd {
     }
 
     fn wait(&mut self, id: &str) -> Outcome<Answer> {
-        Ok(self.client.wait_final(id, Instant::now() + PATIENCE)?)
+        Ok(self.client.wait_final(id, Instant::now() + TIMEOUT)?)
     }
 
     fn go(&mut self, change: impl FnOnce(&mut Go)) -> Outcome<()> {
@@ -121,7 +121,7 @@ pub(crate) fn own_rows(plyd: &mut Plyd, control: &mut Control, samples: usize) -
             go.info.events = vec![InfoEvent::Best];
         })?;
         let best = plyd.client.wait_for(
-            sent + PATIENCE,
+            sent + TIMEOUT,
             |message| matches!(message, plyd_protocol::Message::Info(info) if info.event == InfoEvent::Best),
         )?;
         firsts.add(sent, best.at);

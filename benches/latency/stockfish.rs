@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ::plyd::client::Lines;
 
-use crate::measure::{Outcome, PATIENCE, Subject};
+use crate::measure::{Outcome, Subject, TIMEOUT};
 
 /// Where Debian installs it.
 const PROGRAM: &str = "/usr/games/stockfish";
@@ -32,7 +32,7 @@ impl Stockfish {
     }
 
     fn wait(&mut self, word: &str) -> Outcome<Instant> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let line = self.lines.next(deadline)?;
             if line.bytes.starts_with(word.as_bytes()) {

@@ -14,7 +14,7 @@ import unittest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent
 REFEREES = EXAMPLES / "tests" / "referees"
-PATIENCE = 120
+TIMEOUT = 120
 """How long any one program may take, in seconds: a hang fails, slowness does not."""
 
 
@@ -34,7 +34,7 @@ def engine():
 def games():
     """The games that the engine plays."""
     request = '{"id":"1","cmd":"describe","what":"games"}\n'
-    done = subprocess.run([engine()], input=request, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run([engine()], input=request, capture_output=True, text=True, timeout=TIMEOUT)
     return [game["name"] for game in json.loads(done.stdout)["body"]]
 
 
@@ -71,7 +71,7 @@ class RefereeTest(unittest.TestCase):
         """Runs a referee to its end; returns its reports and what it wrote on stderr."""
         process = self.start(referee, *arguments, program=program)
         try:
-            out, err = process.communicate(timeout=PATIENCE)
+            out, err = process.communicate(timeout=TIMEOUT)
         finally:
             process.kill()
         self.assertEqual(process.returncode, 0, err)
@@ -95,7 +95,7 @@ class RefereeTest(unittest.TestCase):
 
     def assert_nothing_left(self):
         """Waits until no engine and no socket is left."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while self.left() or list((self.home / "t").glob("plyd-*")):
             self.assertLess(time.monotonic(), until, self.left())
             time.sleep(0.01)  # between two looks

@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from support import PATIENCE, RefereeTest, needs
+from support import TIMEOUT, RefereeTest, needs
 
 PROGRAM = ["plyd_player.py"]
 TALKER = """
@@ -25,7 +25,7 @@ class LGame(RefereeTest):
     def talk(self, said, *arguments):
         """What the text program answers when all of it is said at once, and its exit code."""
         process = self.start([*PROGRAM, *arguments], stdin=subprocess.PIPE)
-        out, err = process.communicate(said, timeout=PATIENCE)
+        out, err = process.communicate(said, timeout=TIMEOUT)
         self.assert_nothing_left()
         return out.splitlines(), process.returncode, err
 

@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 /// The longest wait for an answer of a daemon that has nothing else to do.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let entry = args.game.as_deref().map(position::game).transpose()?;
@@ -52,7 +52,7 @@ fn ask(game: Option<String>) -> Result<serde_json::Value, Failure> {
     daemon.arg("serve");
     let mut client = Client::spawn(daemon)?;
     client.send(&Request { id: "describe".into(), command })?;
-    match client.wait_final("describe", Instant::now() + PATIENCE)?.last.envelope.message {
+    match client.wait_final("describe", Instant::now() + TIMEOUT)?.last.envelope.message {
         Message::Result(result) => match result.body {
             ResultBody::Describe(describe) => Ok(describe.body),
             other => Err(Failure::Failed(format!("no answer to describe: {other:?}"))),

@@ -122,7 +122,7 @@ impl<O: Write> Stub<O> {
             "wrong type" => self.send(new_game(id))?,
             "wrong id" => self.send(best("other", "4 3 W"))?,
             "error" => self.send(error(id, "no idea"))?,
-            // Twice; then a move, if the referee has waited as it was asked to and sends the time that it waited.
+            // Twice; then a move, if the referee has waited as it was asked to and says for how long.
             "busy" | "full" => {
                 self.refused += 1;
                 let waited = request["elapsed_ms"].as_u64() >= Some(2 * RETRY_MS);

@@ -14,7 +14,7 @@ const PAGE = process.env.PLYD_PAGE;
 const SCREENSHOTS = `${root}target/screenshots`;
 
 /** How long a condition is waited for before a test fails; far above what a loaded machine needs. */
-export const PATIENCE = 60_000;
+export const TIMEOUT = 60_000;
 
 /** A server with its page, on a port of the system's choice or on that one. */
 export async function serve(port = 0) {
@@ -70,7 +70,7 @@ function launch() {
  */
 export async function visit({ server: { url }, browser }, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultTimeout(TIMEOUT);
   if (PAGE) {
     await context.route(`${url}**`, (route) => {
       const path = new URL(route.request().url()).pathname;
@@ -103,7 +103,7 @@ export const pageState = (page) => page.evaluate(() => ({ ...document.body.datas
 
 /** Waits until what the page reports of itself is so. @param {(now: object) => boolean} is */
 export async function until(page, is) {
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + TIMEOUT;
   for (let now = await pageState(page); !is(now); now = await pageState(page)) {
     if (Date.now() > deadline) throw new Error(`not ${is}, but ${JSON.stringify(now)}`);
     await page.waitForTimeout(30);

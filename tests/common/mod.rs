@@ -2,7 +2,7 @@
 //!
 //! Knows the protocol's text only; of the crate nothing is linked but what starts processes and what
 //! carries lines over a WebSocket. Waiting is for a condition,
-//! up to [`PATIENCE`].
+//! up to [`TIMEOUT`].
 
 // Each executable of tests uses a part of this.
 #![allow(dead_code, unused_imports)]
@@ -30,7 +30,7 @@ pub(crate) use random::Random;
 pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, texts, with};
 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A process of the daemon, killed when dropped, and with the test program.
 pub(crate) struct Server {
@@ -62,7 +62,7 @@ impl Server {
     }
 
     fn find_address(&mut self) {
-        self.address = Some(self._log.recv_timeout(PATIENCE).expect("the log names the port"));
+        self.address = Some(self._log.recv_timeout(TIMEOUT).expect("the log names the port"));
     }
 
     /// A daemon on a free port for WebSocket.

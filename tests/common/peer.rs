@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use super::ledger::Ledger;
 
 /// The client's end of a connection.
@@ -194,7 +194,7 @@ impl Peer {
 
     /// Takes messages until the condition holds.
     pub(crate) fn wait(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while !holds(self) {
             match self.arrivals.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(message) => self.take(message),

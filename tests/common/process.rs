@@ -10,7 +10,7 @@ use std::time::Instant;
 use plyd::client::{Launch, Process, Reaper};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 
 /// The executable that is tested.
 pub(crate) const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
@@ -76,7 +76,7 @@ pub(crate) fn outcome(mut process: Process) -> Output {
 
 /// Waits until the process ends.
 pub(crate) fn exit(process: &mut Process) -> ExitStatus {
-    let ended = process.wait_exit(Instant::now() + PATIENCE).expect("a child can be waited for");
+    let ended = process.wait_exit(Instant::now() + TIMEOUT).expect("a child can be waited for");
     ended.expect("the process ends")
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use plyd::client::Launch;
 use rustix::process::Signal;
 
-use crate::common::{PATIENCE, process};
+use crate::common::{TIMEOUT, process};
 
 /// An empty directory in which a command runs; it goes with its contents.
 pub(crate) struct Trials {
@@ -52,7 +52,7 @@ impl Trials {
     ) {
         for _ in 0..100 {
             let mut process = process::spawn(self.command(arguments));
-            let end = Instant::now() + PATIENCE * 10;
+            let end = Instant::now() + TIMEOUT * 10;
             while !holds() && process::runs(&mut process) {
                 assert!(Instant::now() < end, "{arguments:?} does not come so far");
                 thread::sleep(Duration::from_millis(1));

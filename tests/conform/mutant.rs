@@ -236,8 +236,8 @@ impl Mutant {
         }
     }
 
-    /// Reads requests to their end, or until the server takes no more, and returns whether it was that; `kill`
-    /// ends the server for good.
+    /// Reads requests to their end, or until the server takes no more, and returns whether it was that;
+    /// `kill` ends the server for good.
     fn pass_requests(&self, mut input: impl Read, mut out: impl Write, kill: &dyn Fn()) -> bool {
         let (mut rest, mut chunk, mut seen) = (Vec::new(), vec![0; 64 << 10], 0);
         loop {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{ChildStdout, Output, Stdio};
 
 use crate::common::websocket::open;
-use crate::common::{PATIENCE, Peer, Server, process};
+use crate::common::{Peer, Server, TIMEOUT, process};
 use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;
@@ -34,7 +34,7 @@ impl Gui {
 
     fn socket(&self) -> TcpStream {
         let socket = TcpStream::connect(self.address).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
         socket
     }
 

@@ -547,7 +547,8 @@ fn players_are_watched_to_the_end() {
 #[test]
 fn proven_results_are_named() {
     let position = "x.x..x./.xxx.../.x.x21./x..xx.x/..xxx../.x...x./...x... 1";
-    let text = printed(&["isolation", "--position", position, "--option", "exact=true"], "analyse 60s\nquit\n");
+    let text =
+        printed(&["isolation", "--position", position, "--option", "exact=true"], "analyse 60s\nquit\n");
     assert!(text.contains("win in ") || text.contains("loss in "), "{text}");
 }
 

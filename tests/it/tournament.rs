@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{PATIENCE, process};
+use crate::common::{TIMEOUT, process};
 use crate::matches::{FAST, arena, command, directory, read, records, report, timeless};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -21,24 +21,24 @@ fn players<'a>(names: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn each_meets_each_or_the_first_meets_all() {
     let entrants = players(&[FAST, "greedy", "random"]);
-    for (format, meetings) in [
+    for (format, pairings) in [
         (&[][..], vec![[0, 1], [0, 2], [1, 2]]),
         (&["--gauntlet"], vec![[0, 1], [0, 2]]),
         (&["--ladder"], vec![[0, 1], [1, 2]]),
     ] {
         let arguments = [&SMALL[..], &entrants, format, &["--games", "4", "--concurrency", "2"]].concat();
         let (records, report) = records(&arguments);
-        let games = 4 * meetings.len();
+        let games = 4 * pairings.len();
         assert_eq!((records.len(), &report["summary"]["games"]), (games, &json!(games)));
-        for (index, players) in meetings.iter().enumerate() {
-            let meeting = &report["summary"]["meetings"][index];
-            assert_eq!(meeting["players"], json!(players));
-            let count = |field: &str| meeting[field].as_u64().unwrap();
-            assert_eq!(count("wins") + count("draws") + count("losses"), 4, "{meeting}");
+        for (index, players) in pairings.iter().enumerate() {
+            let pairing = &report["summary"]["meetings"][index];
+            assert_eq!(pairing["players"], json!(players));
+            let count = |field: &str| pairing[field].as_u64().unwrap();
+            assert_eq!(count("wins") + count("draws") + count("losses"), 4, "{pairing}");
         }
         assert_eq!(report["ratings"][0]["player"], 0, "{}", report["ratings"]);
         // Each round has one opening for all.
-        for round in records.chunks(2 * meetings.len()) {
+        for round in records.chunks(2 * pairings.len()) {
             let opening = |record: &Value| record["moves"].as_array().unwrap()[..2].to_vec();
             assert!(round.iter().all(|record| opening(record) == opening(&round[0])));
         }
@@ -73,7 +73,7 @@ fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
     let mut launch = command(Path::new("."), arguments);
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut process = process::spawn(launch);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() < 5) || !file.exists() {
         assert!(Instant::now() < deadline && process::runs(&mut process));
         std::thread::sleep(Duration::from_millis(1));

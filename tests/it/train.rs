@@ -102,7 +102,8 @@ fn a_file_of_another_training_is_refused_and_kept() {
         let spoilt = text.replacen(from, to, 1);
         assert_ne!(spoilt, text);
         fs::write(directory.join("spoilt.json"), &spoilt).unwrap();
-        let error = directory.refusal(&[&TINY[..], &["--state", "spoilt.json", "--out", "none.bin"]].concat());
+        let error =
+            directory.refusal(&[&TINY[..], &["--state", "spoilt.json", "--out", "none.bin"]].concat());
         assert!(!directory.join("none.bin").exists());
         assert!(error.contains(words.replace("whole", "spoilt").as_str()), "{error}");
         assert_eq!(read(&directory, "spoilt.json"), spoilt.as_bytes());

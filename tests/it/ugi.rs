@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
-use crate::common::{PATIENCE, process};
+use crate::common::{TIMEOUT, process};
 use plyd::client::Process;
 
 /// A position of Isolation 11x9 that no search decides.
@@ -41,7 +41,7 @@ impl Engine {
 
     /// The lines up to the first that begins with this word.
     fn until(&mut self, word: &str) -> Vec<String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut seen = Vec::new();
         loop {
             let line = self
@@ -93,7 +93,7 @@ impl Engine {
     fn end(mut self) -> (Vec<String>, ExitStatus) {
         self.input = None;
         let mut lines = Vec::new();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => lines.push(line),
@@ -220,7 +220,10 @@ fn options_change_the_player() {
         ("setoption name depth value 1001", "1 to 1000"),
     ] {
         let notes = engine.notes(line);
-        assert!(notes.len() == 1 && notes[0].starts_with("info string ") && notes[0].contains(word), "{notes:?}");
+        assert!(
+            notes.len() == 1 && notes[0].starts_with("info string ") && notes[0].contains(word),
+            "{notes:?}"
+        );
     }
     assert_ne!(engine.go("nodes 50").1, "0000");
 }
@@ -270,7 +273,10 @@ fn a_position_that_cannot_be_played_ends_the_game_without_a_result() {
     ] {
         assert_eq!(engine.notes("position startpos"), Vec::<String>::new());
         let notes = engine.notes(position);
-        assert!(notes.len() == 1 && notes[0].starts_with("info string no position: "), "{position}: {notes:?}");
+        assert!(
+            notes.len() == 1 && notes[0].starts_with("info string no position: "),
+            "{position}: {notes:?}"
+        );
         assert_eq!(["gameover", "result"].map(|what| engine.query(what)), ["true", "none"], "{position}");
         assert_eq!(engine.go("movetime 10").1, "0000", "{position}");
     }

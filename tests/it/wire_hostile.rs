@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::common::{PATIENCE, Random, Server, process};
+use crate::common::{Random, Server, TIMEOUT, process};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn survives(stream: &mut TcpStream, bytes: &[u8], round: usize) {
 /// A connection that said hello and is read by hand.
 fn greeted(server: &Server) -> TcpStream {
     let mut stream = server.socket();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     survives_hello(&mut stream);
     stream
 }
@@ -131,7 +131,7 @@ fn mutated_requests_end_nothing() {
 /// Waits until no search runs and no session but this connection's is left.
 fn idle(server: &Server) -> Value {
     let mut peer = server.greet(json!({}));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
         if status["searches"] == 0 && status["sessions"] == 0 {
@@ -143,8 +143,8 @@ fn idle(server: &Server) -> Value {
 
 /// Writes until the other side closes, without ever reading.
 fn pour(stream: &mut TcpStream, chunk: &[u8]) {
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    let end = Instant::now() + PATIENCE;
+    stream.set_write_timeout(Some(TIMEOUT)).unwrap();
+    let end = Instant::now() + TIMEOUT;
     loop {
         if let Err(error) = stream.write(chunk) {
             assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "neither read nor closed");
@@ -191,7 +191,7 @@ fn a_search_of_a_peer_that_never_reads_is_cancelled() {
 fn a_slow_reader_misses_infos_and_no_final_message() {
     let server = Server::tcp(&["--threads", "2"]);
     let mut stream = greeted(&server);
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(TIMEOUT)).unwrap();
     let mut expected = Vec::new();
     let mut bytes = Vec::new();
     // More than the sockets hold, less than the daemon lets wait.
@@ -212,7 +212,7 @@ fn a_slow_reader_misses_infos_and_no_final_message() {
     }
     // Everything is decided before the first byte is read.
     let mut watcher = server.greet(json!({}));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let status = watcher.result(&json!({ "id": "t", "cmd": "status" }));
         if status["searches"] == 0 && status["counters"]["searches"].as_u64() >= Some(150) {

@@ -147,7 +147,11 @@ fn stop_names_what_it_ends() {
         idle["id"] = json!("s");
         idle["cmd"] = json!("stop");
         let result = peer.result(&idle);
-        assert_eq!((&result["effect"], &result["targets"]), (&json!("already_finished"), &json!([])), "{result}");
+        assert_eq!(
+            (&result["effect"], &result["targets"]),
+            (&json!("already_finished"), &json!([])),
+            "{result}"
+        );
     }
     assert_eq!(peer.result(&stop("never"))["effect"], "unknown");
     peer.send(&go("a", json!({ "session": "s", "clock": endless() })));

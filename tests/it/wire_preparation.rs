@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::boards::{Board, SLOW};
-use crate::common::{PATIENCE, Peer, Server, with};
+use crate::common::{Peer, Server, TIMEOUT, with};
 use serde_json::{Value, json};
 
 /// A question about a slow board, in a session of its own, so that it waits for none of the others.
@@ -163,7 +163,7 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
         }
     }
     // So many are read at once as there are threads for them, and no connection has both.
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let nices = server.nices("slow-reading");
         assert!(nices.len() <= 2, "{nices:?}");
@@ -223,7 +223,10 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
     assert!(!urgent.is_empty() && urgent.iter().all(|&nice| nice == searches), "{urgent:?} not {searches}");
     for peer in &mut greedy {
         let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
-        assert!(result["targets"].as_array().unwrap().len() > 1, "its questions were answered before: {result}");
+        assert!(
+            result["targets"].as_array().unwrap().len() > 1,
+            "its questions were answered before: {result}"
+        );
     }
 }
 
@@ -350,7 +353,7 @@ fn nothing_is_computed_for_a_client_that_left() {
         }
         drop(peer);
         // The process is quiet within a second, or, where the machine is busy, soon after.
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let before = server.cpu_ticks();
             let since = Instant::now();

@@ -253,7 +253,11 @@ fn newgame_reports_what_is_in_force() {
         (&json!("s"), &json!("isolation"), &json!("5eed"))
     );
     assert_eq!((&result["to_move"], &result["options"]["seed"]), (&json!("p1"), &json!("5eed")), "{result}");
-    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(4), &json!(1)), "{result}");
+    assert_eq!(
+        (&result["options"]["depth"], &result["options"]["threads"]),
+        (&json!(4), &json!(1)),
+        "{result}"
+    );
     assert_eq!((&result["rules"]["width"], &result["rules"]["height"]), (&json!(7), &json!(7)), "{result}");
     let result = peer
         .result(&newgame(json!({ "seed": "1", "options": { "seed": "2" }, "rules": { "preset": "11x9" } })));
@@ -279,10 +283,18 @@ fn options_come_from_the_connection_the_session_and_the_search() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let set = |options: Value| json!({ "id": "o", "cmd": "setoption", "options": options });
     let result = peer.result(&set(json!({ "depth": 2, "threads": 1 })));
-    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(2), &json!(1)), "{result}");
+    assert_eq!(
+        (&result["options"]["depth"], &result["options"]["threads"]),
+        (&json!(2), &json!(1)),
+        "{result}"
+    );
     let newgame = json!({ "id": "n", "cmd": "newgame", "session": "s", "game": "isolation", "options": { "depth": 3 } });
     let result = peer.result(&newgame);
-    assert_eq!((&result["options"]["depth"], &result["options"]["threads"]), (&json!(3), &json!(1)), "{result}");
+    assert_eq!(
+        (&result["options"]["depth"], &result["options"]["threads"]),
+        (&json!(3), &json!(1)),
+        "{result}"
+    );
     peer.result(&set(json!({ "depth": 5 })));
     let session = |options: Value| with(set(options), &json!({ "session": "s" }));
     assert_eq!(peer.result(&session(json!({})))["options"]["depth"], 3, "an open session keeps its own");

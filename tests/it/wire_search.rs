@@ -160,7 +160,11 @@ fn play_out(peer: &mut Peer, rules: &Value, position: &Value, proof: &Value) {
             assert!(most.is_none_or(|most| plies <= most), "{position} {proof} ended after {played:?}");
             let over = peer
                 .ask(&with(json!({ "id": "g", "cmd": "go", "position": here, "mode": "analyse" }), rules));
-            assert_eq!((&over["code"], &over["outcome"]), (&json!("game_over"), &result["outcome"]), "{over}");
+            assert_eq!(
+                (&over["code"], &over["outcome"]),
+                (&json!("game_over"), &result["outcome"]),
+                "{over}"
+            );
             return;
         }
         assert!(

@@ -25,7 +25,8 @@ fn a_session_that_searches_a_move_is_busy_or_has_a_queue() {
     let best = peer.last("c");
     assert_eq!(best["reason"], "stopped", "{best}");
     assert!(["a", "d", "e"].iter().all(|id| peer.is_open(id)));
-    let result = peer.result(&json!({ "id": "u", "cmd": "update", "target": "e", "limit": { "nodes": 3000 } }));
+    let result =
+        peer.result(&json!({ "id": "u", "cmd": "update", "target": "e", "limit": { "nodes": 3000 } }));
     assert_eq!(result["effect"], "updated", "{result}");
     // A clock in the queue has not started: `d` gets its time once `a` has ended.
     peer.result(&stop("a"));

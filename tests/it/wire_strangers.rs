@@ -6,13 +6,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{PATIENCE, Peer, Server, process};
+use crate::common::{Peer, Server, TIMEOUT, process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// What a peer is sent until its connection ends.
 fn rest(stream: &TcpStream) -> Vec<Value> {
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     lines.map_while(Result::ok).map(|line| serde_json::from_str(&line).unwrap()).collect()
 }
@@ -50,9 +50,13 @@ fn silent_strangers_keep_nobody_out() {
     // Those that left got the reason.
     let messages = rest(&silent[0]);
     assert_eq!(messages.len(), 1, "{messages:?}");
-    assert_eq!((&messages[0]["type"], &messages[0]["limit"]), (&json!("notice"), &json!("strangers")), "{messages:?}");
+    assert_eq!(
+        (&messages[0]["type"], &messages[0]["limit"]),
+        (&json!("notice"), &json!("strangers")),
+        "{messages:?}"
+    );
     // All but the last eight left, once the daemon has seen them all.
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
         let status = client.result(&json!({ "id": "t", "cmd": "status" }));
         let dropped = status["counters"]["connections_dropped"].as_u64().unwrap();
@@ -81,7 +85,7 @@ fn all_places_of_greeted_clients_and_of_an_address_can_be_taken() {
         third.closed();
         // Who leaves makes room.
         drop(second);
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             let mut peer = server.connect();
             let answer = peer.ask(&json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } }));
@@ -204,7 +208,7 @@ fn the_system_asks_silent_clients_whether_they_are_there() {
         BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         assert!(line.contains("\"hello\""), "{line}");
         // Another timer comes first until what was sent is acknowledged.
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let (kind, hundredths) = loop {
             let (kind, hundredths) = timer(&server, &stream);
             if kind != "01" {
@@ -250,7 +254,7 @@ fn starts(arguments: &[&str]) -> (String, bool) {
     let listens = line.contains("listening");
     if !listens {
         log.read_to_string(&mut line).unwrap();
-        let exit = child.wait_exit(Instant::now() + PATIENCE).unwrap();
+        let exit = child.wait_exit(Instant::now() + TIMEOUT).unwrap();
         assert!(exit.is_some_and(|exit| !exit.success()), "{line}");
     }
     (line, listens)

@@ -17,7 +17,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use crate::common::process;
 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A byte that no program writes.
 const END: &str = "\x04";
@@ -106,7 +106,7 @@ impl Terminal {
 
     /// Waits until something can be had.
     pub(crate) fn wait<T>(&mut self, what: &str, mut wanted: impl FnMut(&mut Self) -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(found) = wanted(self) {
                 return found;
@@ -168,7 +168,7 @@ impl Terminal {
 
     /// Waits for the program's end, and takes all that it has written.
     pub(crate) fn end(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let status = loop {
             if let Some(status) = self.process.wait_exit(Instant::now()).unwrap() {
                 break status;

@@ -24,7 +24,7 @@ const ADJUDICATION: &str = "adjudication";
 
 /// A referee with a process of each player, or a connection to it.
 pub(super) struct Referee<'m> {
-    contest: &'m Match,
+    the_match: &'m Match,
     /// Its number among the games that are played at once.
     place: usize,
     /// By the player's index in the match.
@@ -56,11 +56,11 @@ enum End {
 impl<'m> Referee<'m> {
     /// The referee of that one of the games that are played at once; its processes are started by their first
     /// game.
-    pub(super) fn new(contest: &'m Match, place: usize) -> Self {
+    pub(super) fn new(the_match: &'m Match, place: usize) -> Self {
         Self {
-            contest,
+            the_match,
             place,
-            seats: contest.players.iter().map(|player| Seat::new(contest, player, place)).collect(),
+            seats: the_match.players.iter().map(|player| Seat::new(the_match, player, place)).collect(),
         }
     }
 
@@ -76,15 +76,15 @@ impl<'m> Referee<'m> {
     /// own seeds are new in each game.
     pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
         let Fixture { number, round, players, .. } = fixture;
-        let opening = &self.contest.openings[round];
-        let seed = self.contest.seed.0;
+        let opening = &self.the_match.openings[round];
+        let seed = self.the_match.seed.0;
         let mut board = Board {
             players,
             root: opening.extend(&[]).expect("no move is no illegal one"),
             start: opening.start_text(),
             chance: SplitMix64::new(mix(seed ^ mix(round as u64 + 1))),
-            clocks: players.map(|index| GameClock::new(self.contest.players[index].time)),
-            margin: self.contest.strictness.margin,
+            clocks: players.map(|index| GameClock::new(self.the_match.players[index].time)),
+            margin: self.the_match.strictness.margin,
             answers: Vec::new(),
         };
         let sides = [Player::P1, Player::P2];
@@ -106,12 +106,12 @@ impl<'m> Referee<'m> {
             if let Some(outcome) = board.root.outcome() {
                 return Ok(End::Rules(bridge::outcome(outcome)));
             }
-            if self.contest.strictness.adjudication == Adjudication::Proof
+            if self.the_match.strictness.adjudication == Adjudication::Proof
                 && let Some(agreed) = agreed(&board.answers)
             {
                 return Ok(End::Adjudicated(agreed));
             }
-            if board.answers.len() >= self.contest.strictness.max_moves {
+            if board.answers.len() >= self.the_match.strictness.max_moves {
                 return Ok(End::MaxMoves);
             }
             let player = match board.root.to_move() {
@@ -119,14 +119,14 @@ impl<'m> Referee<'m> {
                 ToMove::Chance => unreachable!("chance is settled"),
             };
             let seat = &mut self.seats[board.players[side(player)]];
-            let (contest, place) = (self.contest, self.place);
+            let (the_match, place) = (self.the_match, self.place);
             let stood_still = |from, to| {
-                let cores = contest.cores.as_ref().and_then(|cores| cores.of(place));
-                Some(contest.stalls.as_ref()?.during(from, to, cores))
+                let cores = the_match.cores.as_ref().and_then(|cores| cores.of(place));
+                Some(the_match.stalls.as_ref()?.during(from, to, cores))
             };
             board
                 .ask(player, seat, stood_still)
-                .map_err(|fault| Forfeit { player, fault: seat.dismiss(fault) })?;
+                .map_err(|fault| Forfeit { player, fault: seat.fail(fault) })?;
         }
     }
 
@@ -148,7 +148,7 @@ impl<'m> Referee<'m> {
             }
         };
         let entrant = |index: usize| {
-            let super::Player { name, build, .. } = &self.contest.players[index];
+            let super::Player { name, build, .. } = &self.the_match.players[index];
             Entrant { index, name: name.clone(), build: build.clone() }
         };
         PlayedGame {
@@ -161,8 +161,8 @@ impl<'m> Referee<'m> {
                 result: Some(outcome),
             },
             number: number + 1,
-            seed: self.contest.seed,
-            terms: self.contest.strictness,
+            seed: self.the_match.seed,
+            terms: self.the_match.strictness,
             players: board.players.map(entrant),
             opening: opening.played().len(),
             answers: board.answers,

@@ -42,7 +42,7 @@ pub use plyd_protocol::client::Reaper;
 pub use schedule::{Fixture, Format, Schedule};
 pub use seat::{Fault, FaultKind};
 pub use stalls::Stalls;
-pub use summary::{Conduct, Meeting, Summary};
+pub use summary::{Conduct, PairingResult, Summary};
 
 use game::Referee;
 
@@ -54,7 +54,7 @@ pub struct Match {
     pub rules: Settings,
     /// The players.
     pub players: Vec<Player>,
-    /// Who meets whom, and how often.
+    /// The pairings, and how often each is played.
     pub schedule: Schedule,
     /// The position where the games of each round begin, as many as the schedule has rounds.
     pub openings: Vec<Arc<dyn AnyRoot>>,
@@ -81,7 +81,7 @@ pub struct Strictness {
     pub margin: Duration,
     /// How long to wait for an answer beyond its clock and the margin, and for any other answer.
     #[serde(rename = "patience_us", with = "micros")]
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The moves after the opening after which an unfinished game is a draw.
     pub max_moves: usize,
     /// Which games end before their rules end them.

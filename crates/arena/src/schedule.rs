@@ -95,22 +95,22 @@ mod tests {
         ] {
             let schedule = Schedule::new(format, players, rounds);
             assert_eq!((schedule.pairings().len(), schedule.games()), (pairings, 2 * rounds * pairings));
-            let mut meetings = BTreeMap::new();
+            let mut games_of = BTreeMap::new();
             for number in 0..schedule.games() {
                 let fixture = schedule.fixture(number).unwrap();
-                *meetings.entry(fixture.players).or_insert(0) += 1;
+                *games_of.entry(fixture.players).or_insert(0) += 1;
                 let pair = schedule.fixture(number ^ 1).unwrap();
                 assert_eq!((pair.round, pair.pairing), (fixture.round, fixture.pairing));
                 assert_eq!(pair.players, [fixture.players[1], fixture.players[0]]);
             }
-            assert_eq!(meetings.len(), 2 * pairings);
-            assert!(meetings.values().all(|games| *games == rounds));
+            assert_eq!(games_of.len(), 2 * pairings);
+            assert!(games_of.values().all(|games| *games == rounds));
             let meets = |[a, b]: &[usize; 2]| match format {
                 Format::RoundRobin => true,
                 Format::Gauntlet => a.min(b) == &0,
                 Format::Ladder => a.abs_diff(*b) == 1,
             };
-            assert!(meetings.keys().all(meets), "{format:?}: {meetings:?}");
+            assert!(games_of.keys().all(meets), "{format:?}: {games_of:?}");
             assert_eq!(schedule.fixture(schedule.games()), None);
         }
     }

@@ -28,7 +28,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 32);
 
 /// A player's place: its process or connection, if there is one.
 pub(super) struct Seat<'m> {
-    contest: &'m Match,
+    the_match: &'m Match,
     player: &'m Player,
     /// Its number among the games that are played at once.
     place: usize,
@@ -64,14 +64,15 @@ pub enum FaultKind {
     /// The process does not start, ends, or closes its output; the connection cannot be had or breaks.
     Crash,
     /// No answer for so long that the referee gave up, or nothing read.
-    Silence,
+    #[serde(rename = "silence")]
+    Timeout,
     /// An answer that the protocol does not allow, or an error.
     Protocol,
 }
 
 impl FaultKind {
     /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Silence, Self::Protocol];
+    pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Timeout, Self::Protocol];
 
     /// The kind as records name it.
     #[must_use]
@@ -80,7 +81,7 @@ impl FaultKind {
             Self::Illegal => "illegal",
             Self::Late => "late",
             Self::Crash => "crash",
-            Self::Silence => "silence",
+            Self::Timeout => "silence",
             Self::Protocol => "protocol",
         }
     }
@@ -107,8 +108,8 @@ impl fmt::Display for Fault {
 impl<'m> Seat<'m> {
     /// The seat of a player in that one of the games that are played at once; its process begins with the
     /// first game.
-    pub(super) fn new(contest: &'m Match, player: &'m Player, place: usize) -> Self {
-        Self { contest, player, place, client: None }
+    pub(super) fn new(the_match: &'m Match, player: &'m Player, place: usize) -> Self {
+        Self { the_match, player, place, client: None }
     }
 
     /// Begins a game, with nothing left of the game before; starts the process, or connects, if that is
@@ -117,14 +118,14 @@ impl<'m> Seat<'m> {
     /// # Errors
     /// How the player failed; its process is killed.
     pub(super) fn new_game(&mut self, seed: u64) -> Result<(), Fault> {
-        let game = self.contest.game.name.to_owned();
-        let (rules, options) = (self.contest.rules.clone(), self.player.options.clone());
+        let game = self.the_match.game.name.to_owned();
+        let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
         let (_, answer) = self.ask(Command::NewGame(new_game), Duration::ZERO)?;
         match answer.envelope.message {
             Message::Result(result) if matches!(result.body, ResultBody::NewGame(_)) => Ok(()),
-            Message::Error(error) => Err(self.dismiss(Fault::refused("newgame", &error))),
-            _ => Err(self.dismiss(Fault::new(FaultKind::Protocol, "no answer to `newgame`"))),
+            Message::Error(error) => Err(self.fail(Fault::refused("newgame", &error))),
+            _ => Err(self.fail(Fault::new(FaultKind::Protocol, "no answer to `newgame`"))),
         }
     }
 
@@ -160,50 +161,50 @@ impl<'m> Seat<'m> {
                 Message::Error(error) => error,
                 _ => {
                     let message = "the answer to `go` is no `bestmove`";
-                    return Err(self.dismiss(Fault::new(FaultKind::Protocol, message)));
+                    return Err(self.fail(Fault::new(FaultKind::Protocol, message)));
                 }
             };
-            let is_patient = go.clock.is_some() || began.elapsed() < self.contest.strictness.patience;
-            if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| is_patient) {
+            let may_retry = go.clock.is_some() || began.elapsed() < self.the_match.strictness.timeout;
+            if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| may_retry) {
                 std::thread::sleep(pause);
                 retry.renew(&mut go, Instant::now());
             } else if error.code == ErrorCode::Overloaded {
-                let kind = if go.clock.is_some() { FaultKind::Late } else { FaultKind::Silence };
+                let kind = if go.clock.is_some() { FaultKind::Late } else { FaultKind::Timeout };
                 let message = format!("overloaded for {:?}: {}", began.elapsed(), error.message);
-                return Err(self.dismiss(Fault::new(kind, message)));
+                return Err(self.fail(Fault::new(kind, message)));
             } else {
-                return Err(self.dismiss(Fault::refused("go", &error)));
+                return Err(self.fail(Fault::refused("go", &error)));
             }
         }
     }
 
     /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the fault
     /// back.
-    pub(super) fn dismiss(&mut self, fault: Fault) -> Fault {
-        self.leave();
+    pub(super) fn fail(&mut self, fault: Fault) -> Fault {
+        self.disconnect();
         fault
     }
 
-    /// Sends a command and waits for its final message, for the time that its clock leaves and then as long
-    /// as the match is patient. Also returns when the last byte left.
+    /// Sends a command and waits for its final message, for the time that its clock leaves, the
+    /// margin and the timeout. Also returns when the last byte left.
     fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
-        let strictness = self.contest.strictness;
-        let patience = allowed.saturating_add(strictness.margin).saturating_add(strictness.patience);
-        self.try_ask(command, patience).map_err(|fault| self.dismiss(fault))
+        let strictness = self.the_match.strictness;
+        let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
+        self.try_ask(command, timeout).map_err(|fault| self.fail(fault))
     }
 
-    fn try_ask(&mut self, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
+    fn try_ask(&mut self, command: Command, timeout: Duration) -> Result<(Instant, Received), Fault> {
         if self.client.is_none() {
-            self.arrive()?;
+            self.connect()?;
         }
-        let client = self.client.as_mut().expect("it arrived");
-        exchange(client, command, patience)
+        let client = self.client.as_mut().expect("it is connected");
+        exchange(client, command, timeout)
     }
 
     /// Starts the process, or connects and says `hello`.
-    fn arrive(&mut self) -> Result<(), Fault> {
+    fn connect(&mut self) -> Result<(), Fault> {
         let crash = |error: ClientError| Fault::new(FaultKind::Crash, error.to_string());
-        let Match { strictness, cores, reaper, .. } = self.contest;
+        let Match { strictness, cores, reaper, .. } = self.the_match;
         let client = match &self.player.address {
             Address::Program(program) => {
                 let start = || Client::spawn(program.launch(reaper.as_ref())?);
@@ -216,11 +217,11 @@ impl<'m> Seat<'m> {
             address => Client::at(address).map_err(crash)?,
         };
         let client = self.client.insert(client);
-        client.set_patience(strictness.patience);
+        client.set_write_timeout(strictness.timeout);
         if client.pid().is_some() {
             return Ok(());
         }
-        let (_, answer) = exchange(client, hello(self.player.token.clone()), strictness.patience)?;
+        let (_, answer) = exchange(client, hello(self.player.token.clone()), strictness.timeout)?;
         match answer.envelope.message {
             Message::Result(_) => Ok(()),
             Message::Error(error) => Err(Fault::refused("hello", &error)),
@@ -229,7 +230,7 @@ impl<'m> Seat<'m> {
     }
 
     /// Ends the process, with what it started, or the connection.
-    fn leave(&mut self) {
+    fn disconnect(&mut self) {
         self.client = None;
     }
 }
@@ -243,7 +244,7 @@ impl Drop for Seat<'_> {
             client.finish_input();
             let _killed_then = client.wait_exit(Instant::now() + EXIT);
         }
-        self.leave();
+        self.disconnect();
     }
 }
 
@@ -259,9 +260,9 @@ fn hello(token: Option<String>) -> Command {
 }
 
 /// Sends a command and waits for its final message. Also returns when the last byte left.
-fn exchange(client: &mut Client, command: Command, patience: Duration) -> Result<(Instant, Received), Fault> {
+fn exchange(client: &mut Client, command: Command, timeout: Duration) -> Result<(Instant, Received), Fault> {
     let (id, sent) = client.request(command).map_err(|error| broken(client, error))?;
-    let answer = wait_final(client, &id, sent.checked_add(patience).unwrap_or(sent + FOREVER))?;
+    let answer = wait_final(client, &id, sent.checked_add(timeout).unwrap_or(sent + FOREVER))?;
     Ok((sent, answer))
 }
 
@@ -280,7 +281,7 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
                     return Err(Fault::new(FaultKind::Protocol, message));
                 }
             },
-            // A chatty player can be silent, too: the deadline ends the wait even if there is always
+            // A chatty player can time out, too: the deadline ends the wait even if there is always
             // a line to read.
             _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
             _ => (),
@@ -292,7 +293,7 @@ fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Receiv
 fn broken(client: &mut Client, error: ClientError) -> Fault {
     match error {
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
-            Fault::new(FaultKind::Silence, error.to_string())
+            Fault::new(FaultKind::Timeout, error.to_string())
         }
         ClientError::Line(LineError::TooLong) | ClientError::Garbled { .. } => {
             Fault::new(FaultKind::Protocol, error.to_string())

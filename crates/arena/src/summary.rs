@@ -22,20 +22,21 @@ pub struct Summary {
     /// The games by how they ended.
     pub endings: BTreeMap<String, u64>,
     /// The result of each pairing, in the order of the schedule.
-    pub meetings: Vec<Meeting>,
+    #[serde(rename = "meetings")]
+    pub results: Vec<PairingResult>,
     /// How each player conducted itself.
     pub players: Vec<Conduct>,
     /// The openings that were played, by start and moves.
     #[serde(skip)]
     openings: HashSet<String>,
-    /// The half points of a meeting's first player in pairs of which one game is finished.
+    /// The half points of a pairing's first player in pairs of which one game is finished.
     #[serde(skip)]
     halves: HashMap<usize, usize>,
 }
 
 /// The games of two players, from the first one's view.
 #[derive(Clone, Debug, Serialize)]
-pub struct Meeting {
+pub struct PairingResult {
     /// Who meets, and their pairs by points; a game whose partner is unfinished is a single one.
     #[serde(flatten)]
     pub pairing: Pairing,
@@ -68,14 +69,15 @@ impl Summary {
     /// The totals of a match of so many players of which no game is finished.
     #[must_use]
     pub fn new(schedule: &Schedule, players: usize) -> Self {
-        let meeting = |&players| Meeting { pairing: Pairing::new(players), wins: 0, draws: 0, losses: 0 };
+        let unplayed =
+            |&players| PairingResult { pairing: Pairing::new(players), wins: 0, draws: 0, losses: 0 };
         Self {
             games: 0,
             moves: 0,
             shortest: None,
             longest: None,
             endings: BTreeMap::new(),
-            meetings: schedule.pairings().iter().map(meeting).collect(),
+            results: schedule.pairings().iter().map(unplayed).collect(),
             players: vec![Conduct::default(); players],
             openings: HashSet::new(),
             halves: HashMap::new(),
@@ -114,22 +116,22 @@ impl Summary {
     fn add_points(&mut self, game: &PlayedGame) {
         let mut players = game.players.each_ref().map(|entrant| entrant.index);
         players.sort_unstable();
-        let meeting = self.meetings.iter_mut().find(|meeting| meeting.pairing.players == players);
-        let meeting = meeting.expect("the schedule has every pairing that is played");
+        let result = self.results.iter_mut().find(|result| result.pairing.players == players);
+        let result = result.expect("the schedule has every pairing that is played");
         let half_points = game.half_points(players[0]);
         match half_points {
-            0 => meeting.losses += 1,
-            1 => meeting.draws += 1,
-            _ => meeting.wins += 1,
+            0 => result.losses += 1,
+            1 => result.draws += 1,
+            _ => result.wins += 1,
         }
         let pair = (game.number - 1) / 2;
         match self.halves.remove(&pair) {
             Some(other) => {
-                meeting.pairing.singles.counts[other] -= 1;
-                meeting.pairing.pairs.add(other + half_points);
+                result.pairing.singles.counts[other] -= 1;
+                result.pairing.pairs.add(other + half_points);
             }
             None => {
-                meeting.pairing.singles.add(half_points);
+                result.pairing.singles.add(half_points);
                 self.halves.insert(pair, half_points);
             }
         }
@@ -144,7 +146,7 @@ impl Summary {
     /// What each two players who meet made of it.
     #[must_use]
     pub fn pairings(&self) -> Vec<Pairing> {
-        self.meetings.iter().map(|meeting| meeting.pairing).collect()
+        self.results.iter().map(|result| result.pairing).collect()
     }
 }
 

@@ -91,7 +91,7 @@ impl<'w> Conversation<'w> {
             ended: false,
         };
         talk.lines.set_longest(LONGEST_ANSWER);
-        talk.lines.set_patience(deadline.saturating_duration_since(Instant::now()));
+        talk.lines.set_write_timeout(deadline.saturating_duration_since(Instant::now()));
         talk
     }
 
@@ -138,7 +138,7 @@ impl<'w> Conversation<'w> {
     /// Sends bytes repeatedly until the connection is closed; returns whether that was in time.
     pub(super) fn pour(&mut self, bytes: &[u8], time: Duration) -> Checked<bool> {
         let end = self.deadline.min(Instant::now() + time);
-        self.lines.set_patience(time);
+        self.lines.set_write_timeout(time);
         while Instant::now() < end {
             match self.lines.send_bytes(bytes) {
                 Ok(_) => {}
@@ -473,7 +473,7 @@ impl Drop for Conversation<'_> {
             return;
         }
         self.deadline = Instant::now() + FAREWELL;
-        self.lines.set_patience(FAREWELL);
+        self.lines.set_write_timeout(FAREWELL);
         let _gone_already = self.send_line(br#"{"id":"bye","cmd":"quit","mode":"stop"}"#);
         while self.receive().is_ok() {}
     }

@@ -231,7 +231,7 @@ mod tests {
     use std::path::PathBuf;
 
     /// No test waits so long, unless it fails.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// A file that takes nothing: a pipe whose other end is open and never read.
     fn clogged(name: &str) -> (PathBuf, File) {
@@ -266,7 +266,7 @@ mod tests {
         }
         assert!(lost.load(Relaxed) > 200 - kept);
         transcript.abandon();
-        transcript.finish(PATIENCE);
+        transcript.finish(TIMEOUT);
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         transcript.received(1, 1, 0, &vec![b'x'; plyd_protocol::MAX_LINE]);
         transcript.finish(Duration::from_millis(1));
         // Nothing is left to wait for.
-        transcript.finish(PATIENCE);
+        transcript.finish(TIMEOUT);
         drop(end);
     }
 
@@ -288,7 +288,7 @@ mod tests {
         for number in 1..=1000 {
             transcript.received(1, number, 0, &[b'x'; 1000]);
         }
-        transcript.finish(PATIENCE);
+        transcript.finish(TIMEOUT);
         assert_eq!(lost.load(Relaxed), 1000);
     }
 
@@ -299,13 +299,13 @@ mod tests {
         let written = || std::fs::read_to_string(&path).unwrap();
         transcript.received(7, 1, 5, b"{}");
         // While nothing follows, too.
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while written().is_empty() {
             assert!(Instant::now() < end);
             std::thread::yield_now();
         }
         transcript.sent(7, 1, 6, Stamped { head: "[]".to_owned(), rest: None });
-        transcript.finish(PATIENCE);
+        transcript.finish(TIMEOUT);
         let text = written();
         std::fs::remove_file(&path).unwrap();
         let first = r#"{"dir":"in","t_us":5,"conn":7,"line":1,"msg":{}}"#;

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
 
 import plyd  # noqa: E402
-from support import PATIENCE, engine  # noqa: E402
+from support import TIMEOUT, engine  # noqa: E402
 
 
 class Awaited:
@@ -150,7 +150,7 @@ class Hostile:
         return self.open(program=command, **{"timeout": 5.0, **options})
 
     def shorten(self, server, seconds):
-        """From now on less patience, which the start of a program on a busy machine would outlast."""
+        """From now on a shorter timeout; the start of a program on a busy machine would outlast it."""
         getattr(server, "inner", server).timeout = seconds
 
     def test_connects_again_after_the_server_was_killed(self):
@@ -290,7 +290,7 @@ class AsyncHostile(Asynchronous, Hostile, unittest.TestCase):
 
 
 def wait_until(condition):
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)  # between two looks

@@ -10,7 +10,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent.parent / "tests")]
 
-from support import PATIENCE, engine  # noqa: E402
+from support import TIMEOUT, engine  # noqa: E402
 
 
 class Readme(unittest.TestCase):
@@ -23,7 +23,7 @@ class Readme(unittest.TestCase):
             with self.subTest(block=block.splitlines()[0]):
                 command = [sys.executable, "-c", block]
                 done = subprocess.run(
-                    command, env=environment, capture_output=True, text=True, timeout=PATIENCE
+                    command, env=environment, capture_output=True, text=True, timeout=TIMEOUT
                 )
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertGreater(len(done.stdout.splitlines()), 1)
@@ -32,7 +32,7 @@ class Readme(unittest.TestCase):
         environment = {**os.environ, "PLYD_BIN": engine(), "PYTHONPATH": str(HERE.parent / "src")}
         arguments = "isolation --rules preset=11x9 --moves d4,b3 --lines 2 --seconds 0.3".split()
         command = [sys.executable, str(HERE.parent / "analyse.py"), *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout.splitlines()[-1], r"^[a-k][1-9] \(limit\)$")
         self.assertGreater(len(done.stdout.splitlines()), 4)

@@ -80,7 +80,7 @@ class Link:
         rmdir "${1%/*}"
     """
     reaper, path, listened, warned = None, None, False, False
-    failures, patience = 0, 4  # in a row; past them there is no engine
+    failures, tolerated = 0, 4  # in a row; past them there is no engine
     pid, parent = os.getpid(), None  # the parent of a forked process, as long as that lives
 
     def __init__(self, game, rules=None, options=None):
@@ -89,7 +89,7 @@ class Link:
         try:
             self.connect(time.monotonic() + 10)
         except Exception as error:  # whatever it is, a game must not be lost by it
-            Link.failures = Link.failures if Link.listened else Link.patience
+            Link.failures = Link.failures if Link.listened else Link.tolerated
             self.warn(error)
 
     def __getstate__(self):  # for referees that send a player to a new process, or copy it
@@ -186,7 +186,7 @@ class Link:
     def connect(self, deadline):
         """Connects this process, and starts plyd where it does not run (any more)."""
         self.close()
-        if Link.failures >= Link.patience:
+        if Link.failures >= Link.tolerated:
             raise OSError("plyd does not run")
         if Link.orphaned():
             raise OSError("the referee is gone")

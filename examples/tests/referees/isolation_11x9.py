@@ -17,7 +17,7 @@ import time
 WIDTH, HEIGHT, STRIDE = 11, 9, 13
 STEPS = {"NNE": 25, "ENE": 11, "ESE": -15, "SSE": -27, "SSW": -25, "WSW": -11, "WNW": 15, "NNW": 27}
 ALL = sum(1 << row * STRIDE + column for row in range(HEIGHT) for column in range(WIDTH))
-PATIENCE = 5
+TIMEOUT = 5
 BASE = '''
 class DataPlayer:
     def __init__(self, player_id):
@@ -98,7 +98,7 @@ def ask(state, player, limit):
     queue = TimedQueue(receiver, sender, limit)
     process = multiprocessing.Process(target=request, args=(player, queue, state))
     process.start()
-    process.join(PATIENCE + limit)
+    process.join(TIMEOUT + limit)
     if process.is_alive():
         process.terminate()
     if not receiver.poll():

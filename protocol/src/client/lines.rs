@@ -28,7 +28,7 @@ use crate::framing::{Event, Framing};
 const READ_BYTES: usize = 64 << 10;
 
 /// The default timeout for connecting, and for a peer that does not read.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A peer that reads and writes lines.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Lines {
     ended: bool,
     /// A line and its end, so that they leave in one write.
     outgoing: Vec<u8>,
-    patience: Duration,
+    write_timeout: Duration,
     /// The frames that lines are carried in, over a WebSocket.
     web: Option<Box<Web>>,
 }
@@ -131,7 +131,7 @@ impl Lines {
     fn try_connect(address: impl ToSocketAddrs) -> io::Result<Self> {
         let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         for address in address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            match TcpStream::connect_timeout(&address, TIMEOUT) {
                 Ok(stream) => return Ok(Self::new(Peer::tcp(stream)?)),
                 Err(error) => failed = error,
             }
@@ -157,7 +157,7 @@ impl Lines {
         let refused = |message: String| LineError::Connect(io::Error::other(message));
         let opening = Opening::default();
         lines.send_bytes(&opening.request(address))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut answer = Vec::new();
         let end = loop {
             lines.read(deadline)?;
@@ -183,14 +183,14 @@ impl Lines {
             at: Instant::now(),
             ended: false,
             outgoing: Vec::new(),
-            patience: PATIENCE,
+            write_timeout: TIMEOUT,
             web: None,
         }
     }
 
     /// Sets how long the peer may leave what it is sent unread: 10 s until this is called.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    pub fn set_write_timeout(&mut self, timeout: Duration) {
+        self.write_timeout = timeout;
     }
 
     /// Sets how long a line of the peer may be: 1 MiB until this is called.
@@ -252,7 +252,7 @@ impl Lines {
                 Ok(count) => sent += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + self.patience);
+                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + self.write_timeout);
                     if !is_ready(output, PollFlags::OUT, deadline)? {
                         return Err(LineError::Unread);
                     }
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     fn a_peer_that_does_not_read_is_given_up() {
         let mut deaf = shell("exec sleep 1000");
-        deaf.set_patience(Duration::from_millis(20));
+        deaf.set_write_timeout(Duration::from_millis(20));
         let sent = deaf.send(&vec![b'x'; MAX_LINE]);
         assert!(matches!(sent, Err(LineError::Unread)), "{sent:?}");
     }

@@ -103,8 +103,8 @@ impl Client {
     }
 
     /// Sets how long the server may leave what it is sent unread: 10 s until this is called.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.lines.set_patience(patience);
+    pub fn set_write_timeout(&mut self, timeout: Duration) {
+        self.lines.set_write_timeout(timeout);
     }
 
     /// Sends a request; returns when its last byte was sent.

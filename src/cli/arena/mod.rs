@@ -109,7 +109,8 @@ pub(super) struct Args {
     forgive_stalls: bool,
     /// How long to wait for an answer beyond its time and the margin
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::duration)]
-    patience: Duration,
+    #[arg(alias = "patience")]
+    timeout: Duration,
     /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
@@ -149,36 +150,36 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(name) = &args.preset {
         return presets::run(name, args, out);
     }
-    let mut contest = contest(args)?;
-    let mut totals = Totals::new(&contest, args.sprt);
+    let mut the_match = read_match(args)?;
+    let mut totals = Totals::new(&the_match, args.sprt);
     if let Some(path) = &args.html {
         output::try_path("--html", path, args.record.as_deref())?;
         totals.gallery = Some(Gallery::default());
     }
-    play(&mut contest, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
+    play(&mut the_match, &mut totals, args.record.as_deref(), &Halt::on_interrupt(PLAYED_OUT)?)?;
     let gallery = totals.gallery.take();
     let anchor = if args.ladder { Anchor::Player(0) } else { Anchor::Mean };
-    let report = Report::new(&contest, &totals.summary, totals.assessment(), anchor);
+    let report = Report::new(&the_match, &totals.summary, totals.assessment(), anchor);
     if args.json {
         write_json(out, &report)?
     } else {
         report.show(out)?
     }
     match (&args.html, gallery) {
-        (Some(path), Some(gallery)) => gallery.write(path, &contest, &report),
+        (Some(path), Some(gallery)) => gallery.write(path, &the_match, &report),
         _ => Ok(()),
     }
 }
 
 /// Plays what is left of a match: the games that the record has not.
-fn play(contest: &mut Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
-    let mut archive = record.map(|path| archive(path, contest, totals)).transpose()?;
+fn play(the_match: &mut Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
+    let mut archive = record.map(|path| archive(path, the_match, totals)).transpose()?;
     if !totals.is_complete() {
-        contest.reaper = Some(reaper::start()?);
-        contest.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
-        let mut progress = Progress::new(contest.schedule.games() as u64, totals.summary.games);
+        the_match.reaper = Some(reaper::start()?);
+        the_match.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut progress = Progress::new(the_match.schedule.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
-        contest.run(&played, halt.flag(), |game| {
+        the_match.run(&played, halt.flag(), |game| {
             if let Some(archive) = &mut archive {
                 archive.append(&game)?;
             }
@@ -208,9 +209,9 @@ struct Totals {
 }
 
 impl Totals {
-    fn new(contest: &Match, sprt: Option<Sprt>) -> Self {
-        let summary = Summary::new(&contest.schedule, contest.players.len());
-        let games = contest.schedule.games();
+    fn new(the_match: &Match, sprt: Option<Sprt>) -> Self {
+        let summary = Summary::new(&the_match.schedule, the_match.players.len());
+        let games = the_match.schedule.games();
         Self { summary, games, played: HashSet::new(), sprt, decided: None, gallery: None }
     }
 
@@ -231,15 +232,15 @@ impl Totals {
 
     /// What the test says, if one is made.
     fn assessment(&self) -> Option<Assessment> {
-        let now = || Some(self.sprt?.assess(&self.summary.meetings[0].pairing.pairs));
+        let now = || Some(self.sprt?.assess(&self.summary.results[0].pairing.pairs));
         self.decided.or_else(now)
     }
 }
 
 /// The file of the match's games; those that it has already are added to the totals.
-fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive, Failure> {
+fn archive(path: &Path, the_match: &Match, totals: &mut Totals) -> Result<Archive, Failure> {
     let opened = Archive::open(path, |game: PlayedGame| {
-        contest.owns(&game)?;
+        the_match.owns(&game)?;
         if !totals.played.insert(game.number) {
             return Err(format!("game {} is there twice", game.number));
         }
@@ -256,7 +257,7 @@ fn archive(path: &Path, contest: &Match, totals: &mut Totals) -> Result<Archive,
 }
 
 /// The match that the arguments describe.
-fn contest(args: &Args) -> Result<Match, Failure> {
+fn read_match(args: &Args) -> Result<Match, Failure> {
     let position = args.position()?;
     let game = position.entry()?;
     let texts: Vec<String> =
@@ -289,7 +290,7 @@ fn contest(args: &Args) -> Result<Match, Failure> {
         schedule,
         strictness: Strictness {
             margin: args.margin,
-            patience: args.patience,
+            timeout: args.timeout,
             max_moves: args.max_moves as usize,
             adjudication: args
                 .adjudicate

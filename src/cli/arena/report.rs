@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::arena::statistics::ratings::{Anchor, Rating, rate};
 use crate::arena::statistics::sprt::{Assessment, Verdict};
 use crate::arena::statistics::{Estimate, Points, Row, crosstable};
-use crate::arena::{FaultKind, Match, Meeting, Summary};
+use crate::arena::{FaultKind, Match, PairingResult, Summary};
 use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub(super) struct Report<'m> {
     /// How many of the openings that were played differ.
     openings: usize,
     players: Vec<&'m str>,
-    /// The players' share of the points and their difference, in the order of the summary's meetings.
+    /// The players' share of the points and their difference, in the order of the summary's results.
     scores: Vec<Strength>,
     /// The players by strength, if more than two play.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(super) enum Ended {
     Interrupted,
 }
 
-/// What a meeting says about the strength of its first player.
+/// What a pairing says about the strength of its first player.
 #[derive(Debug, Serialize)]
 struct Strength {
     /// The share of the points, from 0 to 1.
@@ -70,31 +70,31 @@ impl Strength {
 impl<'m> Report<'m> {
     /// The end of this match, with ratings from this origin.
     pub(super) fn new(
-        contest: &'m Match,
+        the_match: &'m Match,
         summary: &'m Summary,
         sprt: Option<Assessment>,
         anchor: Anchor,
     ) -> Self {
-        let scheduled = contest.schedule.games();
+        let scheduled = the_match.schedule.games();
         let ended = match &sprt {
             _ if summary.games as usize == scheduled => Ended::Played,
             Some(test) if test.verdict != Verdict::Continue => Ended::Decided,
             _ => Ended::Interrupted,
         };
-        let count = contest.players.len();
+        let count = the_match.players.len();
         Self {
-            game: contest.game.name,
+            game: the_match.game.name,
             // Drawn starts differ from opening to opening; what was given holds for all.
-            rules: contest.rules.clone(),
-            seed: contest.seed,
+            rules: the_match.rules.clone(),
+            seed: the_match.seed,
             scheduled,
             ended,
             openings: summary.openings(),
-            players: contest.players.iter().map(|player| &*player.name).collect(),
-            scores: summary.meetings.iter().map(|meeting| Strength::of(meeting.pairing.points())).collect(),
+            players: the_match.players.iter().map(|player| &*player.name).collect(),
+            scores: summary.results.iter().map(|result| Strength::of(result.pairing.points())).collect(),
             ratings: (count > 2).then(|| rate(count, &summary.pairings(), anchor)),
             sprt,
-            forgives_stalls: contest.strictness.forgives_stalls,
+            forgives_stalls: the_match.strictness.forgives_stalls,
             summary,
         }
     }
@@ -102,7 +102,7 @@ impl<'m> Report<'m> {
     /// Prints it for people.
     pub(super) fn show(&self, out: &mut impl Write) -> Result<(), Failure> {
         match &self.ratings {
-            Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.meetings())?,
+            Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
         writeln!(out, "{}", self.conduct())?;
@@ -145,7 +145,7 @@ impl<'m> Report<'m> {
 
     fn pairs(&self) -> Columns {
         let mut table = Columns::new(["points of a pair", "0", "1/2", "1", "3/2", "2"]);
-        let pairs = self.summary.meetings[0].pairing.pairs.counts.map(grouped);
+        let pairs = self.summary.results[0].pairing.pairs.counts.map(grouped);
         table.row(std::iter::once("pairs".to_owned()).chain(pairs));
         table
     }
@@ -169,10 +169,10 @@ impl<'m> Report<'m> {
     }
 
     /// What each two players made of their games.
-    fn meetings(&self) -> Columns {
+    fn results(&self) -> Columns {
         let mut table = Columns::new(["player", "against", "won", "drawn", "lost", "score", "Elo"]);
-        for (Meeting { pairing, wins, draws, losses }, strength) in
-            self.summary.meetings.iter().zip(&self.scores)
+        for (PairingResult { pairing, wins, draws, losses }, strength) in
+            self.summary.results.iter().zip(&self.scores)
         {
             let [a, b] = pairing.players.map(|index| self.players[index].to_owned());
             let mut row = vec![a, b];
@@ -211,7 +211,7 @@ impl<'m> Report<'m> {
 /// How it stands, in one line: between two players wins, draws, losses, score and Elo of the first, and how
 /// far a test is; between more of them each one's points.
 pub(super) fn standing(summary: &Summary, test: Option<&Assessment>) -> String {
-    let [Meeting { pairing, wins, draws, losses }] = &summary.meetings[..] else {
+    let [PairingResult { pairing, wins, draws, losses }] = &summary.results[..] else {
         let rows = crosstable(summary.players.len(), &summary.pairings());
         let points: Vec<String> = rows.iter().map(|row| format!("{}/{}", row.points, row.games)).collect();
         return points.join("  ");

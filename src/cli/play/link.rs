@@ -18,7 +18,7 @@ use plyd_protocol::{
 };
 
 /// The longest wait for an answer that needs no search.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest wait before an overloaded server is asked again; after that the person decides.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -220,7 +220,7 @@ impl Link {
 
     /// The next thing that is said about the awaited search; none if nothing is said for long.
     pub(super) fn said_soon(&mut self) -> Option<Said> {
-        self.said_until(Instant::now() + PATIENCE)
+        self.said_until(Instant::now() + TIMEOUT)
     }
 
     /// When an overloaded server is asked again, by [`Link::said`].
@@ -306,7 +306,7 @@ impl Link {
     fn try_ask(&mut self, command: &Command) -> Result<ResultBody, Refusal> {
         let client = self.client()?;
         let (id, _) = client.request(command.clone())?;
-        let answer = client.wait_for(Instant::now() + PATIENCE, |message| {
+        let answer = client.wait_for(Instant::now() + TIMEOUT, |message| {
             is_final(message) && message_id(message) == Some(&id)
         })?;
         match answer.envelope.message {
@@ -357,8 +357,8 @@ fn is_drawable(board: &Board) -> bool {
 
 /// Opens the connection; a server of our own ends with us at once.
 fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
-    let (token, patience) = match place {
-        Place::Child => (None, PATIENCE),
+    let (token, timeout) = match place {
+        Place::Child => (None, TIMEOUT),
         Place::Tcp { token, .. } => (token.clone(), GREETING),
     };
     let (name, version) = (Some("plyd play".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
@@ -370,7 +370,7 @@ fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
         ..Hello::default()
     };
     let (id, _) = client.request(Command::Hello(hello))?;
-    match client.wait_final(&id, Instant::now() + patience)?.last.envelope.message {
+    match client.wait_final(&id, Instant::now() + timeout)?.last.envelope.message {
         Message::Result(_) => Ok(()),
         Message::Error(error) => Err(Refusal::Error(error)),
         other => Err(Refusal::Nonsense(format!("{other:?}"))),
@@ -422,7 +422,7 @@ mod tests {
         let mut go = Go::new(game, Position::default());
         go.clock = Some(wire::Clock::PerMove { ms: 600_000 });
         link.search(go).unwrap();
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while link.search.is_some() {
             assert!(Instant::now() < end, "the refusal does not come");
             assert!(link.said().is_none());

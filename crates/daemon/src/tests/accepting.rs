@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::fake::GAMES;
-use super::network::PATIENCE;
+use super::network::TIMEOUT;
 use crate::transport::net;
 use crate::{Config, Daemon, Limits, keep_accepting};
 
@@ -70,7 +70,7 @@ fn a_task_that_dies_is_started_again_and_the_log_says_so() {
         });
         let asking = tokio::task::spawn_blocking(move || {
             let mut stream = TcpStream::connect(address).unwrap();
-            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
             stream
                 .write_all(b"{\"id\":\"h\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n")
                 .unwrap();
@@ -124,7 +124,7 @@ fn listeners_close_when_the_end_begins() {
         UnixStream::connect(&path).unwrap();
         // Cut off, the connections leave nothing to wait for.
         daemon.shut_down().await;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         let are_open = || {
             [raw, web].into_iter().any(|address| TcpStream::connect(address).is_ok())
                 || UnixStream::connect(&path).is_ok()

@@ -14,7 +14,7 @@ use crate::{Config, Daemon, Limits};
 use plyd_core::search::clock::now_ns;
 
 /// How long a test waits for what must come; only a broken daemon takes so long, however busy the machine is.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A daemon on a port, with a thread that drives its sockets.
 pub(super) struct Served {
@@ -41,7 +41,7 @@ impl Served {
 
     fn connect(&self) -> Client {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
         Client { lines: BufReader::new(stream.try_clone().unwrap()), stream, seq: 0 }
     }
@@ -55,7 +55,7 @@ impl Served {
     }
 
     pub(super) fn wait_until(&self, what: &str, condition: impl Fn(&Daemon) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !condition(&self.daemon) {
             assert!(Instant::now() < deadline, "{what}: {:?}", self.daemon.status());
             std::thread::yield_now();
@@ -368,7 +368,7 @@ fn a_transcript_has_every_line() {
     let mut client = served.greet();
     client.send("no JSON \"");
     assert_eq!(client.next()["code"], "bad_json");
-    served.daemon.shared.transcript.as_ref().unwrap().finish(PATIENCE);
+    served.daemon.shared.transcript.as_ref().unwrap().finish(TIMEOUT);
     let records: Vec<Value> = std::fs::read_to_string(&path)
         .unwrap()
         .lines()
@@ -397,7 +397,7 @@ fn a_large_answer_is_whole_for_its_reader_and_in_the_transcript() {
     let answer = client.next();
     assert!(answer["pad"] == pad, "the answer differs");
     assert_eq!(client.next()["of"], "ping");
-    served.daemon.shared.transcript.as_ref().unwrap().finish(PATIENCE);
+    served.daemon.shared.transcript.as_ref().unwrap().finish(TIMEOUT);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -17,7 +17,7 @@ use crate::{Config, Daemon, Limits, Shared};
 use plyd_core::search::clock::now_ns;
 
 /// How long a test waits for what must come; only a broken daemon takes so long, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Streams {
     daemon: Daemon,
@@ -55,11 +55,11 @@ impl Streams {
 /// Waits for the end of a connection.
 fn wait_for(ended: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, ended).await }).expect("the connection ends");
+    runtime.block_on(async { tokio::time::timeout(TIMEOUT, ended).await }).expect("the connection ends");
 }
 
 fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::yield_now();
@@ -149,7 +149,7 @@ fn a_panic_of_the_reading_thread_ends_the_input() {
     let (mut output, mut answers) = (BufReader::new(output), String::new());
     // The thread breaks at its first attempt to write, and attempts none if the other thread is about to.
     while input.write_all(b"{\"id\":\"p\",\"cmd\":\"ping\"}\n").is_ok() {
-        let timeout = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        let timeout = Timespec { tv_sec: TIMEOUT.as_secs() as i64, tv_nsec: 0 };
         let comes = poll(&mut [PollFd::new(output.get_ref(), PollFlags::IN)], Some(&timeout));
         assert_eq!(comes, Ok(1), "neither an answer nor the end");
         output.read_line(&mut answers).unwrap();

@@ -10,7 +10,7 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Message, WebSocket};
 
-use super::network::{PATIENCE, Served, go};
+use super::network::{Served, TIMEOUT, go};
 use crate::outbox::Item;
 use crate::page::{File, Page};
 use crate::{Config, Limits};
@@ -50,7 +50,7 @@ impl Site {
 
     fn socket(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
         stream
     }

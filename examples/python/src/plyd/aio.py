@@ -281,7 +281,7 @@ class AsyncSearch:
         self.id = str(next(engine._names))
         self._engine, self._connection = engine, connection
         self._answer: BestMove | None = None
-        known = conversation.patience(fields, engine.timeout)
+        known = conversation.answer_timeout(fields, engine.timeout)
         seconds = known if timeout is None else timeout
         self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), asyncio.Event()
         self._deadline = None if seconds is None else self._retry.began + seconds

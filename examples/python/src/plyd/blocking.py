@@ -283,7 +283,7 @@ class Search:
         self.id = str(next(engine._names))
         self._engine, self._connection = engine, engine._connected()
         self._answer: BestMove | None = None
-        known = conversation.patience(fields, engine.timeout)
+        known = conversation.answer_timeout(fields, engine.timeout)
         seconds = known if timeout is None else timeout
         self._retry, self._stopped = conversation.Retry(fields, time.monotonic()), threading.Event()
         # Of a `stop` and a repeated `go` the first to take it decides; the other one sees that.

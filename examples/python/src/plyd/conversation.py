@@ -83,8 +83,8 @@ def time_fields(
     return {"clock": None if clock is None else dict(clock), "limit": limit or None}
 
 
-def patience(fields: Message, timeout: float) -> float | None:
-    """How long to wait for the answer of a `go`, in seconds: None where its end is open."""
+def answer_timeout(fields: Message, timeout: float) -> float | None:
+    """How long to wait for the answer of a `go`, in seconds: None if its end is open."""
     clock, limit = fields.get("clock"), fields.get("limit") or {}
     known = [fields.get("hard_ms"), limit.get("time_ms")]
     if clock is not None and clock.get("kind") == "per_move":
@@ -94,7 +94,7 @@ def patience(fields: Message, timeout: float) -> float | None:
 
 
 def allowed(fields: Message) -> float:
-    """The time that the clock of a `go` leaves for the move, in seconds; without end where it has none."""
+    """The time that the clock of a `go` leaves for the move, in seconds; without end if it has none."""
     clock = fields.get("clock") or {}
     parts = {
         "per_move": ("ms",),

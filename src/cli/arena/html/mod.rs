@@ -67,11 +67,11 @@ impl Gallery {
     }
 
     /// Writes the page.
-    pub(super) fn write(mut self, path: &Path, contest: &Match, report: &Report<'_>) -> Result<(), Failure> {
+    pub(super) fn write(mut self, path: &Path, the_match: &Match, report: &Report<'_>) -> Result<(), Failure> {
         self.shown.sort_by_key(|game| (!is_faulty(game), game.number));
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
-            let game = Shown::new(contest, game)?;
+            let game = Shown::new(the_match, game)?;
             bytes += game.boards.iter().map(|board| board.get().len()).sum::<usize>();
             if bytes > BYTES {
                 break;
@@ -124,10 +124,10 @@ struct Said {
 }
 
 impl<'m> Shown<'m> {
-    fn new(contest: &'m Match, game: &'m PlayedGame) -> Result<Self, Failure> {
+    fn new(the_match: &'m Match, game: &'m PlayedGame) -> Result<Self, Failure> {
         let record = &game.record;
-        let rules = settings::rules(contest.game, &bridge::given(&record.rules), contest.seed.0)?;
-        let mut root = settings::open(contest.game, &rules, Some(&record.start))?;
+        let rules = settings::rules(the_match.game, &bridge::given(&record.rules), the_match.seed.0)?;
+        let mut root = settings::open(the_match.game, &rules, Some(&record.start))?;
         let mut boards = Vec::with_capacity(record.moves.len() + 1);
         let mut last = board(root.as_ref());
         boards.push(written(&last));

@@ -26,14 +26,14 @@ function table(heading, rows) {
   return el('table', {}, el('thead', {}, head), el('tbody', {}, ...rows.map((row) => el('tr', {}, ...row.map((cell) => el('td', {}, cell))))));
 }
 
-/** The points of a player over all its meetings. */
+/** The points of a player over all its pairings. */
 function pointsOf(index) {
   let [points, played] = [0, 0];
-  for (const meeting of summary.meetings) {
-    const side = meeting.players.indexOf(index);
+  for (const pairing of summary.meetings) {
+    const side = pairing.players.indexOf(index);
     if (side < 0) continue;
-    points += (side === 0 ? meeting.wins : meeting.losses) + meeting.draws / 2;
-    played += meeting.wins + meeting.draws + meeting.losses;
+    points += (side === 0 ? pairing.wins : pairing.losses) + pairing.draws / 2;
+    played += pairing.wins + pairing.draws + pairing.losses;
   }
   return { points, played };
 }
@@ -88,10 +88,10 @@ function ratings() {
   const order = report.ratings.map(({ player }) => player);
   const cell = (a, b) => {
     if (a === b) return '';
-    const meeting = summary.meetings.find(({ players: two }) => two.includes(a) && two.includes(b));
-    if (!meeting) return '–';
-    const won = (meeting.players[0] === a ? meeting.wins : meeting.losses) + meeting.draws / 2;
-    return `${won}/${meeting.wins + meeting.draws + meeting.losses}`;
+    const pairing = summary.meetings.find(({ players: two }) => two.includes(a) && two.includes(b));
+    if (!pairing) return '–';
+    const won = (pairing.players[0] === a ? pairing.wins : pairing.losses) + pairing.draws / 2;
+    return `${won}/${pairing.wins + pairing.draws + pairing.losses}`;
   };
   section('Crosstable', table(['player', 'Elo', 'points', ...order.map((_, rank) => String(rank + 1))],
     report.ratings.map(({ player, elo: e }, rank) => {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::arena::Meeting;
+use crate::arena::PairingResult;
 use crate::arena::statistics::{Estimate, Z_95};
 
 /// A claim about the first player's games.
@@ -50,11 +50,11 @@ impl Verdict {
 
 impl Claim {
     /// What a match says to the claim: the two players' games, and the moves of the longest one.
-    pub(super) fn verdict(self, meeting: &Meeting, longest: usize) -> Verdict {
-        let games = meeting.wins + meeting.draws + meeting.losses;
+    pub(super) fn verdict(self, result: &PairingResult, longest: usize) -> Verdict {
+        let games = result.wins + result.draws + result.losses;
         let sure = |holds| if holds { Verdict::Holds } else { Verdict::Differs };
-        let Some(ours) = meeting.pairing.score() else { return Verdict::Open };
-        let centre = centre(meeting, ours);
+        let Some(ours) = result.pairing.score() else { return Verdict::Open };
+        let centre = centre(result, ours);
         let error = centre.error;
         let likely = |holds| if games < FEW { Verdict::Open } else { sure(holds) };
         // What holds for a few games is not yet borne out; one game is enough to contradict.
@@ -64,8 +64,8 @@ impl Claim {
                 let theirs = published(won, lost);
                 likely((ours.value - theirs.value).abs() <= error.hypot(theirs.error))
             }
-            Self::AllWon => sure(meeting.draws + meeting.losses == 0),
-            Self::NoLoss => sure(meeting.losses == 0),
+            Self::AllWon => sure(result.draws + result.losses == 0),
+            Self::NoLoss => sure(result.losses == 0),
             Self::MoreThanHalf if centre.value - error > 0.5 => likely(true),
             Self::MoreThanHalf if centre.value + error <= 0.5 => likely(false),
             Self::HalfAtMost if centre.value + error <= 0.5 => likely(true),
@@ -77,14 +77,14 @@ impl Claim {
 }
 
 /// The score of a match for tables, with the error that verdicts are made by.
-pub(super) fn score(meeting: &Meeting) -> Option<Estimate> {
-    let ours = meeting.pairing.score()?;
-    Some(Estimate { error: centre(meeting, ours).error, ..ours })
+pub(super) fn score(result: &PairingResult) -> Option<Estimate> {
+    let ours = result.pairing.score()?;
+    Some(Estimate { error: centre(result, ours).error, ..ours })
 }
 
 /// The middle of a score's interval: if all pairs were alike, the share is moved along with its error.
-fn centre(meeting: &Meeting, ours: Estimate) -> Estimate {
-    let games = meeting.wins + meeting.draws + meeting.losses;
+fn centre(result: &PairingResult, ours: Estimate) -> Estimate {
+    let games = result.wins + result.draws + result.losses;
     if ours.error == 0.0 { adjusted(ours.value, games as f64 / 2.0) } else { ours }
 }
 
@@ -151,14 +151,14 @@ mod tests {
     use super::*;
     use crate::arena::statistics::Pairing;
 
-    /// A meeting with so many wins, draws and losses, each pair of two games that ended alike; an odd game is
+    /// A pairing with so many wins, draws and losses, each pair of two games that ended alike; an odd game is
     /// left out of the pairs.
-    fn meeting(wins: u64, draws: u64, losses: u64) -> Meeting {
+    fn result(wins: u64, draws: u64, losses: u64) -> PairingResult {
         let mut pairing = Pairing::new([0, 1]);
         for (half_points, games) in [(2, wins), (1, draws), (0, losses)] {
             (0..games / 2).for_each(|_| pairing.pairs.add(2 * half_points));
         }
-        Meeting { pairing, wins, draws, losses }
+        PairingResult { pairing, wins, draws, losses }
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         ] {
             let parsed: Claim = claim.parse().unwrap();
             assert_eq!(parsed.to_string(), claim);
-            assert_eq!(parsed.verdict(&meeting(wins, draws, losses), longest), expected, "{claim} {wins}");
+            assert_eq!(parsed.verdict(&result(wins, draws, losses), longest), expected, "{claim} {wins}");
         }
         for claim in ["", "15", "15-", "a-b", "won", "x moves at most"] {
             assert!(claim.parse::<Claim>().is_err(), "{claim}");

@@ -17,11 +17,11 @@ use clap::Parser;
 use serde::Serialize;
 
 use crate::arena::statistics::Estimate;
-use crate::arena::{Meeting, Summary};
+use crate::arena::{PairingResult, Summary};
 use crate::cli::columns::{Columns, grouped};
 
 use super::report::{Ended, percent};
-use super::{Args, Halt, PLAYED_OUT, Totals, contest, play};
+use super::{Args, Halt, PLAYED_OUT, Totals, play, read_match};
 use crate::cli::failure::Failure;
 use crate::cli::write_json;
 use claim::{Claim, Verdict};
@@ -49,7 +49,7 @@ pub(super) const FIXED: [&str; 16] = [
     "sprt",
     "margin",
     "forgive_stalls",
-    "patience",
+    "timeout",
     "max_moves",
     "adjudicate",
     "html",
@@ -192,26 +192,26 @@ impl Row {
         args.seed = given.seed;
         args.concurrency = given.concurrency;
         args.pin = given.pin;
-        let mut contest = contest(&args)?;
-        let mut totals = Totals::new(&contest, None);
-        play(&mut contest, &mut totals, record.as_deref(), halt)?;
-        Ok(Found::new(label, claims, &totals.summary, contest.schedule.games() as u64))
+        let mut the_match = read_match(&args)?;
+        let mut totals = Totals::new(&the_match, None);
+        play(&mut the_match, &mut totals, record.as_deref(), halt)?;
+        Ok(Found::new(label, claims, &totals.summary, the_match.schedule.games() as u64))
     }
 }
 
 impl Found {
     fn new(label: String, claims: Vec<Claim>, summary: &Summary, scheduled: u64) -> Self {
-        let meeting = &summary.meetings[0];
+        let result = &summary.results[0];
         let longest = summary.longest.unwrap_or(0);
         let left = scheduled - summary.games;
-        let verdict = claims.iter().map(|claim| claim.verdict(meeting, longest)).max();
+        let verdict = claims.iter().map(|claim| claim.verdict(result, longest)).max();
         let verdict = verdict.filter(|verdict| left == 0 || *verdict == Verdict::Differs);
-        let Meeting { wins, draws, losses, .. } = *meeting;
+        let PairingResult { wins, draws, losses, .. } = *result;
         Self {
             label,
             claims,
             verdict: verdict.unwrap_or(Verdict::Open),
-            score: claim::score(meeting),
+            score: claim::score(result),
             wins,
             draws,
             losses,
@@ -310,8 +310,8 @@ mod tests {
                 let words = row.words.join(" ");
                 let Words { args } =
                     Words::try_parse_from(row.words).unwrap_or_else(|e| panic!("{words}: {e}"));
-                let contest = contest(&args).unwrap_or_else(|error| panic!("{words}: {error}"));
-                assert_eq!(contest.players.len(), 2, "{words}");
+                let the_match = read_match(&args).unwrap_or_else(|error| panic!("{words}: {error}"));
+                assert_eq!(the_match.players.len(), 2, "{words}");
                 assert!(!row.claims.is_empty() && !row.label.is_empty(), "{words}");
             }
         }

@@ -203,12 +203,12 @@ mod tests {
     fn intervals_hold_the_true_strengths_as_often_as_they_say() {
         // A round robin with few pairs, and one pairing that was not played.
         let truth = [90.0, 30.0, -20.0, -100.0];
-        let meetings = [(0, 1, 40), (0, 2, 40), (0, 3, 40), (1, 2, 60), (1, 3, 80)];
-        let opponents = meetings.map(|(a, b, _)| Opponents::new(truth[a] - truth[b], 0.15, 0.15));
+        let played_by = [(0, 1, 40), (0, 2, 40), (0, 3, 40), (1, 2, 60), (1, 3, 80)];
+        let opponents = played_by.map(|(a, b, _)| Opponents::new(truth[a] - truth[b], 0.15, 0.15));
         let mut random = SplitMix64::new(7);
         for (anchor, origin) in [(Anchor::Mean, 0.0), (Anchor::Player(2), truth[2])] {
             let held = held_in_95_percent(3000, || {
-                let played = meetings.iter().zip(&opponents).map(|(&(a, b, count), opponents)| Pairing {
+                let played = played_by.iter().zip(&opponents).map(|(&(a, b, count), opponents)| Pairing {
                     pairs: opponents.pairs(count, &mut random),
                     ..Pairing::new([a, b])
                 });
