@@ -135,7 +135,7 @@ fn a_weaker_move_does_not_claim_to_be_all_that_the_position_is_worth() {
 }
 
 #[test]
-fn a_various_player_draws_apart_from_the_player_within() {
+fn a_randomized_player_draws_apart_from_the_player_within() {
     let entry = REGISTRY.iter().find(|entry| entry.name == "ijk").unwrap();
     let root = (entry.open)(&Rules::default(), None, &Effort::free()).unwrap();
     let legal = root.legal();

@@ -332,7 +332,7 @@ fn a_stop_ends_slow_questions_and_lets_quick_ones_be_answered() {
 #[test]
 fn nothing_is_computed_for_a_client_that_left() {
     let server = Server::tcp(&[]);
-    let mut witness = server.greet(json!({}));
+    let mut observer = server.greet(json!({}));
     for round in 0..2 {
         let mut peer = server.greet(json!({}));
         let count = 8;
@@ -365,7 +365,7 @@ fn nothing_is_computed_for_a_client_that_left() {
             }
             assert!(Instant::now() < end, "the process computes for nobody");
         }
-        witness.ping();
+        observer.ping();
     }
 }
 

@@ -18,7 +18,7 @@ use super::transport::Signal;
 const UNREAD_RETRY_MS: u64 = 200;
 
 /// The size from which freeing takes milliseconds: a megabyte may be ten thousands of small texts.
-const LARGE_LEFTOVER: usize = 1 << 20;
+const LARGE_DROP: usize = 1 << 20;
 
 /// The rate, in bytes a second, at which a client must read large answers while others wait for their room.
 const LEAST_RATE: usize = 256 << 10;
@@ -334,8 +334,8 @@ impl State {
             self.release_worker(worker);
         }
         self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
-        if held_bytes.max(conn.outbox.unsent()) > LARGE_LEFTOVER {
-            self.effects.large_leftovers.push(Box::new(conn));
+        if held_bytes.max(conn.outbox.unsent()) > LARGE_DROP {
+            self.effects.large_drops.push(Box::new(conn));
         } else {
             self.effects.deferred_drops.push(Box::new(conn));
         }

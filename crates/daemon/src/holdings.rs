@@ -35,7 +35,7 @@ impl State {
         let held = session.and_then(|name| self.session_mut(conn, name)).map(|found| found.prefix_bytes);
         let fits = held.is_some_and(|held| self.fits_sessions(conn, held, bytes));
         let before = self.held_by_sessions(conn);
-        let leftover = match session.and_then(|name| self.session_mut(conn, name)) {
+        let dropped = match session.and_then(|name| self.session_mut(conn, name)) {
             Some(session) if fits => {
                 session.prefix_bytes = bytes;
                 session.view.prefix.replace((start, root))
@@ -43,7 +43,7 @@ impl State {
             Some(_) | None => Some((start, root)),
         };
         self.count_sessions(conn, before);
-        self.effects.deferred_drops.push(Box::new(leftover));
+        self.effects.deferred_drops.push(Box::new(dropped));
     }
 
     /// Makes room for a session whose request has so many bytes; returns the bytes that it holds, if it may

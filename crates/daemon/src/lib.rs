@@ -232,7 +232,7 @@ impl Shared {
             self.quiet.notify_one();
         }
         discard::here(effects.deferred_drops);
-        discard::elsewhere(effects.large_leftovers);
+        discard::elsewhere(effects.large_drops);
     }
 
     fn is_over(&self) -> bool {

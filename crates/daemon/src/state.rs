@@ -55,7 +55,7 @@ pub(super) struct Effects {
     /// the games' code.
     pub(super) deferred_drops: Vec<Box<dyn Any + Send>>,
     /// The same for what takes too long for a thread that serves others.
-    pub(super) large_leftovers: Vec<Box<dyn Any + Send>>,
+    pub(super) large_drops: Vec<Box<dyn Any + Send>>,
     /// Whether the watchdog's next instant moved forward.
     pub(super) rearm: bool,
     /// Whether a shutdown has nothing more to wait for.

@@ -1,4 +1,4 @@
-//! The search threads: hired when they are needed, kept by their session, replaced when they do not come
+//! The search threads: spawned when they are needed, kept by their session, replaced when they do not come
 //! back.
 //!
 //! Part of the daemon's state, under its lock; what the threads do is in `worker`.

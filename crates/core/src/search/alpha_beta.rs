@@ -29,7 +29,7 @@ pub struct Search<'a, G: Game, E> {
     pub evaluator: &'a E,
     /// The table.
     pub table: &'a Table,
-    /// The thread's memory.
+    /// The thread's killers, history and stacks.
     pub history: &'a mut History<G>,
     /// The thread's counters.
     pub thread: SearchThread<'a>,
@@ -85,7 +85,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
     /// The value of a position from the view of [`Game::side`]: exact inside the window, a bound outside.
     ///
-    /// With an open window it leaves its best line in the memory's `pv`; with a null window, nothing. When
+    /// With an open window it leaves its best line in the history's `pv`; with a null window, nothing. When
     /// [`SearchThread::is_over`], the value means nothing and must be dropped.
     pub fn node(
         &mut self,
@@ -175,37 +175,37 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let base = self.history.moves.len();
         game.moves(pos, &mut self.history.moves);
         let end = self.history.moves.len();
-        // The other moves are rated only when the first has failed.
-        let mut rated = base;
+        // The other moves get their scores only when the first has failed.
+        let mut scored = base;
         if self.history.tt_move_first(game, ply, base, known.and_then(|entry| entry.best)) {
-            rated += 1;
-            self.prefetch(pos, depth, base..rated);
+            scored += 1;
+            self.prefetch(pos, depth, base..scored);
         }
         let mut best = Value::NOTHING;
         let mut best_move = None;
-        let mut floor = alpha;
+        let (window_alpha, mut alpha) = (alpha, alpha);
         for at in base..end {
-            if at == rated {
+            if at == scored {
                 self.history.score_moves(game, pos, at);
                 self.prefetch(pos, depth, at..end);
             }
-            let mv = if at >= rated { self.history.pick_next(at) } else { self.history.moves[at] };
+            let mv = if at >= scored { self.history.pick_next(at) } else { self.history.moves[at] };
             if open {
                 self.history.pv[ply + 1].clear();
             }
             let value = self.after(pos, mv, |search, next| {
                 let mut value = Value::default();
                 let reductions = E::LMR
-                    .filter(|late| at - base >= late.first && depth >= late.from && !is_over::<G>(floor));
+                    .filter(|late| at - base >= late.first && depth >= late.from && !is_over::<G>(alpha));
                 if let Some(late) = reductions {
                     let reduced = NodeContext { depth: depth - late.plies, ..*node };
-                    value = search.child(next, side, &reduced, mv, floor, floor.above());
+                    value = search.child(next, side, &reduced, mv, alpha, alpha.above());
                 }
-                if at > base && (reductions.is_none() || value.score > floor) {
-                    value = search.child(next, side, node, mv, floor, floor.above());
+                if at > base && (reductions.is_none() || value.score > alpha) {
+                    value = search.child(next, side, node, mv, alpha, alpha.above());
                 }
-                if at == base || (open && value.score > floor && value.score < beta) {
-                    value = search.child(next, side, node, mv, floor, beta);
+                if at == base || (open && value.score > alpha && value.score < beta) {
+                    value = search.child(next, side, node, mv, alpha, beta);
                 }
                 value
             });
@@ -213,8 +213,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
                 break;
             }
             best = best.or(value);
-            if value.score > floor {
-                floor = value.score;
+            if value.score > alpha {
+                alpha = value.score;
                 best_move = Some(mv);
                 if open {
                     self.history.extend_pv(ply, mv);
@@ -228,7 +228,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
         self.history.moves.truncate(base);
         if tabled && !self.thread.is_over() {
-            let bound = Bound::of(best.score, alpha, beta);
+            let bound = Bound::of(best.score, window_alpha, beta);
             let value = Value { score: best.score.later(distance).shifted(-settled), ..best };
             let best = best_move.map(|mv| game.index(mv) as u16);
             self.table.store(key, Entry { value, bound, depth: depth.min(255) as u8, best });

@@ -129,8 +129,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             let mv = self.history.moves[at];
             let side = game.side(pos);
             let node = NodeContext { depth: 1, ply, distance, last };
-            let floor = alpha.max(best.score);
-            let value = self.after(pos, mv, |search, next| search.child(next, side, &node, mv, floor, beta));
+            let alpha = alpha.max(best.score);
+            let value = self.after(pos, mv, |search, next| search.child(next, side, &node, mv, alpha, beta));
             if value.score > best.score {
                 best = Value { at_most: false, ..value };
             }

@@ -12,7 +12,8 @@ const HISTORY_MAX: i32 = 1 << 14;
 /// What a unit of [`Game::order`] is worth in history.
 const ORDER: i32 = 128;
 
-/// One thread's memory. All buffers are kept from search to search, so that nodes do not allocate.
+/// One thread's killers, history and stacks. All buffers are kept from search to search, so that nodes do not
+/// allocate.
 pub struct History<G: Game> {
     /// The moves of all nodes on the path, the last node's on top.
     pub moves: Vec<G::Move>,
@@ -29,7 +30,7 @@ pub struct History<G: Game> {
 }
 
 impl<G: Game> History<G> {
-    /// An empty memory for one game.
+    /// An empty history for one game.
     #[must_use]
     pub fn new(game: &G) -> Self {
         Self {

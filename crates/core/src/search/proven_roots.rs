@@ -5,7 +5,7 @@ use crate::search::{Bound, Line, SearchParams, SearchResult};
 
 /// The root moves of one question, decided or not.
 #[derive(Clone, Debug)]
-pub(super) struct Known<M> {
+pub(super) struct ProvenRootMoves<M> {
     moves: Vec<(M, Option<Value>)>,
     multipv: usize,
     /// What the search found last, about whichever moves it was asked to search.
@@ -14,7 +14,7 @@ pub(super) struct Known<M> {
     best_try: Option<M>,
 }
 
-impl<M: Copy + PartialEq> Known<M> {
+impl<M: Copy + PartialEq> ProvenRootMoves<M> {
     /// A question of which nothing is decided yet.
     pub(super) fn new(params: &SearchParams<M>) -> Self {
         let moves = params.moves.iter().map(|&mv| (mv, None)).collect();
@@ -116,11 +116,11 @@ impl<M: Copy + PartialEq> Known<M> {
 mod tests {
     use super::*;
 
-    fn known(multipv: usize) -> Known<char> {
-        Known::new(&SearchParams { moves: vec!['a', 'b', 'c', 'd'], multipv })
+    fn known(multipv: usize) -> ProvenRootMoves<char> {
+        ProvenRootMoves::new(&SearchParams { moves: vec!['a', 'b', 'c', 'd'], multipv })
     }
 
-    fn moves_and_scores(known: &Known<char>) -> Vec<(char, Option<Score>)> {
+    fn moves_and_scores(known: &ProvenRootMoves<char>) -> Vec<(char, Option<Score>)> {
         let line = |line: Line<char>| (line.pv[0], line.value.map(|(value, _)| value.score));
         known.lines().lines.into_iter().map(line).collect()
     }

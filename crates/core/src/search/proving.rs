@@ -14,7 +14,7 @@ use crate::score::Value;
 use crate::search::announced::AnnouncedWin;
 use crate::search::gate::Gate;
 use crate::search::iterate::{Iterate, Roots};
-use crate::search::proven_roots::Known;
+use crate::search::proven_roots::ProvenRootMoves;
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
@@ -162,7 +162,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
 struct Work<'a, G: Game> {
     game: &'a G,
     root: &'a Root<G>,
-    known: Known<G::Move>,
+    known: ProvenRootMoves<G::Move>,
     roots: Roots<G::Move>,
     publish: &'a mut dyn FnMut(&SearchResult<G::Move>),
 }
@@ -417,8 +417,8 @@ pub(super) fn at_sight<G: Game>(
     root: &Root<G>,
     params: &SearchParams<G::Move>,
     prover: &impl Prover<G>,
-) -> Known<G::Move> {
-    let mut known = Known::new(params);
+) -> ProvenRootMoves<G::Move> {
+    let mut known = ProvenRootMoves::new(params);
     for &mv in &params.moves {
         let mut pos = root.pos.clone();
         game.play(&mut pos, mv);

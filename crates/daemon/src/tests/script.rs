@@ -344,11 +344,7 @@ fn what_a_peer_left_unread_is_freed_by_a_thread_of_its_own() {
         stage.state.send(conn, Item::Body("x".repeat(bytes)), now_ns);
         stage.state.drop_conn(conn, now_ns, false);
         let effects = stage.state.settle(now_ns);
-        assert_eq!(
-            (effects.large_leftovers.len(), effects.deferred_drops.len()),
-            (large, 1 - large),
-            "{bytes}"
-        );
+        assert_eq!((effects.large_drops.len(), effects.deferred_drops.len()), (large, 1 - large), "{bytes}");
     }
 }
 
