@@ -28,8 +28,8 @@ Examples:
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, and ,token=TEXT behind it if it wants
-    /// one
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, followed by ,token=TEXT if it wants a
+    /// token
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,
     /// Show the server the token in this file
@@ -168,7 +168,7 @@ fn token(args: &Args) -> Result<Option<String>, Failure> {
     let given = args.address.as_ref().and_then(|called| called.token.clone());
     let Some(path) = &args.token_file else { return Ok(given) };
     if given.is_some() {
-        return Err(Failure::Usage("give the token behind the address or in a file, not both".into()));
+        return Err(Failure::Usage("give the token after the address or in a file, not both".into()));
     }
     read_token(path).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C while games are played: the first lets the games at the board end, the second ends everything.
+//! Ctrl-C while games are played: the first lets the games in progress end, the second ends everything.
 //! What becomes of those games the commands say.
 
 use std::io::{self, Write};

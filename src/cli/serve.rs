@@ -92,7 +92,7 @@ struct Bounds {
     #[arg(long, value_name = "SECONDS", value_parser = whole(0, 32_767), allow_negative_numbers = true)]
     keepalive: Option<u32>,
     /// Searches in flight over all connections; at the limit a new one is `overloaded`, or replaces one of
-    /// the connection that has most. Sessions keep their trees between searches while there is room [default:
+    /// the connection with the most. Sessions keep their trees between searches while there is room [default:
     /// 512]
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true)]
     engines: Option<u32>,

@@ -15,13 +15,13 @@ use super::{build, output, parse};
 
 /// What an interrupt does.
 pub(super) const LEFT_OUT: &str =
-    "the games at the board are ended and left out; interrupt again to leave them at once";
+    "the games in progress are abandoned and not counted; interrupt again to end at once";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TrialArgs {
     #[command(flatten)]
     pub(super) position: PositionArgs,
-    /// The evaluator [default: the game's first that can learn so]
+    /// The evaluator [default: the game's first whose numbers can be learned]
     #[arg(long, value_name = "NAME")]
     pub(super) eval: Option<String>,
     /// Random moves with which games begin

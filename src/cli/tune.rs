@@ -54,7 +54,7 @@ pub(super) struct Args {
     /// How far the settings of the last pair lie from the weights, in percent of their ranges
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = |text: &str| parse::share(text, 50.0))]
     step: f64,
-    /// The part of its step by which a weight moves for one won game of the last pair
+    /// How far a weight moves for one won game of the last pair, as a part of its step
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = |text: &str| parse::share(text, 1.0))]
     rate: f64,
 }

@@ -1,5 +1,5 @@
-//! A player's place at the board: its process or connection, begun when a game needs it, asked for moves by
-//! the referee's clock, and ended as soon as it fails.
+//! A player's process or connection: started when a game needs it, asked for moves by the referee's clock,
+//! and ended as soon as it fails.
 //!
 //! Every wait is bounded, whatever the player does: writing to one that does not read, reading from one that
 //! writes without end, and the farewell to one that does not leave.

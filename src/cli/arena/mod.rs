@@ -39,7 +39,7 @@ const GAMES: u32 = 100;
 const GAMES_SPRT: u32 = 10_000;
 
 /// What an interrupt does.
-const PLAYED_OUT: &str = "the games at the board are played to their end; interrupt again to leave them";
+const PLAYED_OUT: &str = "the games in progress are played to their end; interrupt again to abandon them";
 
 /// Random moves of an opening if nothing else says how games begin.
 const RANDOM_PLIES: u16 = 2;
@@ -77,7 +77,7 @@ pub(super) struct Args {
     /// The first player meets each other one; without this, each meets each
     #[arg(long)]
     gauntlet: bool,
-    /// Each player meets the next one, and ratings count from the first one's
+    /// Each player meets the next one; ratings are relative to the first player's
     #[arg(long, conflicts_with = "gauntlet")]
     ladder: bool,
     /// Games of each two players who meet; each opening takes two [default: 100, with --sprt 10000 at most]
@@ -104,7 +104,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse::duration)]
     margin: Duration,
     /// Forgive an answer that is late by no more than the machine itself stood still meanwhile, and count it
-    /// apart
+    /// separately
     #[arg(long)]
     forgive_stalls: bool,
     /// How long to wait for an answer beyond its time and the margin
@@ -114,7 +114,7 @@ pub(super) struct Args {
     /// Moves after which an unfinished game is a draw
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
-    /// Keep games that are played at once on cores of their own, as many for each as a player has threads
+    /// Give each of the games that are played at once cores of its own, as many as a player has threads
     #[arg(long)]
     pin: bool,
     /// End a game early once the latest answers of both players announce the same proven end
@@ -172,7 +172,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// Plays what is left of a match: the games that the record has not.
-fn play(the_match: &mut Match, totals: &mut Totals, record: Option<&Path>, halt: &Halt) -> Result<(), Failure> {
+fn play(
+    the_match: &mut Match,
+    totals: &mut Totals,
+    record: Option<&Path>,
+    halt: &Halt,
+) -> Result<(), Failure> {
     let mut archive = record.map(|path| archive(path, the_match, totals)).transpose()?;
     if !totals.is_complete() {
         the_match.reaper = Some(reaper::start()?);
@@ -264,7 +269,7 @@ fn read_match(args: &Args) -> Result<Match, Failure> {
         args.players.iter().map(|text| player::spread(text)).collect::<Result<Vec<_>, _>>()?.concat();
     let count = texts.len();
     if count < 2 {
-        return Err(Failure::Usage("give --player twice or more: somebody has to be met".into()));
+        return Err(Failure::Usage("give --player twice or more: a match needs two players".into()));
     }
     if args.sprt.is_some() && count > 2 {
         return Err(Failure::Usage("--sprt compares two players: give --player twice".into()));

@@ -132,7 +132,8 @@ fn set<T>(place: &mut Option<T>, value: T, names: &str) -> Result<(), String> {
 
 /// This very program.
 fn own_program() -> Result<Address, String> {
-    let path = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    let path =
+        std::env::current_exe().map_err(|error| format!("the path of this program is unknown: {error}"))?;
     Ok(Address::Program(Program { path: path.into(), arguments: vec!["serve".into()] }))
 }
 

@@ -67,7 +67,12 @@ impl Gallery {
     }
 
     /// Writes the page.
-    pub(super) fn write(mut self, path: &Path, the_match: &Match, report: &Report<'_>) -> Result<(), Failure> {
+    pub(super) fn write(
+        mut self,
+        path: &Path,
+        the_match: &Match,
+        report: &Report<'_>,
+    ) -> Result<(), Failure> {
         self.shown.sort_by_key(|game| (!is_faulty(game), game.number));
         let (mut games, mut bytes) = (Vec::new(), 0);
         for game in &self.shown {
