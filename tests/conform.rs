@@ -30,6 +30,9 @@ use common::process::{self, PLYD};
 use mutant::Mutant;
 use relay::Relay;
 
+/// How long a check may take that our daemon passes: only how long until it fails, however busy the machine is.
+const TIMEOUT: &str = "600s";
+
 /// How many mutants are tried at once.
 const WORKERS: usize = 4;
 
@@ -103,7 +106,7 @@ fn group(name: &str) -> Vec<String> {
 }
 
 fn our_daemon_passes_on_standard_streams() {
-    let output = conform(&["--json", "--timeout", "60s", "--", PLYD, "serve", "--threads", "2"]);
+    let output = conform(&["--json", "--timeout", TIMEOUT, "--", PLYD, "serve", "--threads", "2"]);
     let others = [
         "ends/quit-alone",
         "fairness/engines",
@@ -151,7 +154,7 @@ const OF_OTHERS: [&str; 6] = [
 
 fn our_daemon_passes_over_tcp() {
     let server = Server::tcp(&["--threads", "2"]);
-    let output = conform(&["--json", "--timeout", "60s", &format!("tcp={}", server.address())]);
+    let output = conform(&["--json", "--timeout", TIMEOUT, &format!("tcp={}", server.address())]);
     let others = OF_STREAMS.into_iter().chain(OF_OTHERS).map(str::to_owned);
     passes(&report(&output), &others.chain(group("websocket/")).collect::<Vec<_>>());
     assert!(output.status.success());
@@ -159,7 +162,7 @@ fn our_daemon_passes_over_tcp() {
 
 fn our_daemon_passes_over_websocket() {
     let server = Server::websocket(&["--threads", "2"]);
-    let output = conform(&["--json", "--timeout", "60s", &format!("ws://{}", server.address())]);
+    let output = conform(&["--json", "--timeout", TIMEOUT, &format!("ws://{}", server.address())]);
     let others = [
         "ends/eof-cancel",
         "ends/eof-finish",
@@ -182,7 +185,7 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
     fs::write(&token, "open sesame\n").unwrap();
     let (socket, token) = (socket.to_str().unwrap(), token.to_str().unwrap());
     let server = Server::tcp(&["--threads", "2", "--unix", socket, "--token-file", token]);
-    let chosen = ["--json", "--timeout", "60s", "--only", "handshake", "--only", "ids", "--only", "ends"];
+    let chosen = ["--json", "--timeout", TIMEOUT, "--only", "handshake", "--only", "ids", "--only", "ends"];
     let wait = Instant::now();
     while !Path::new(socket).exists() {
         assert!(wait.elapsed() < Duration::from_secs(60), "no socket");
@@ -219,7 +222,7 @@ fn our_daemon_passes_at_low_limits() {
     for (check, arguments) in LOW {
         for (way, server) in [("tcp", Server::tcp(arguments)), ("ws", Server::websocket(arguments))] {
             let address = format!("{way}={}", server.address());
-            let output = conform(&["--json", "--timeout", "60s", "--only", check, &address]);
+            let output = conform(&["--json", "--timeout", TIMEOUT, "--only", check, &address]);
             passes(&report(&output), &[""; 0]);
         }
     }
@@ -389,7 +392,7 @@ fn no_server_outlives_a_suite_that_is_killed() {
     let file = env::temp_dir().join(format!("plyd-conform-{}.pids", std::process::id()));
     let script = format!("echo $$ >> '{}'; exec sleep 1000", file.display());
     let mut launch =
-        process::plyd(["conform", "--timeout", "60s", "--only", "ids", "--", "sh", "-c", &script]);
+        process::plyd(["conform", "--timeout", TIMEOUT, "--only", "ids", "--", "sh", "-c", &script]);
     launch.command.stdout(Stdio::null());
     let mut suite = process::spawn(launch);
     let until = |what: &str, is_so: &dyn Fn() -> bool| {
