@@ -1,9 +1,10 @@
 //! The game and the position that a command is about, from its arguments.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::bridge;
-use crate::engine::settings::{self, Caps};
+use crate::engine::settings::{self, Caps, Renamed};
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
 use crate::games::REGISTRY;
@@ -105,7 +106,21 @@ pub(super) fn options(entry: &Entry, given: &[(String, String)]) -> Result<Optio
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let caps = Caps { threads, hash_mb: usize::MAX };
     once(given, "--option")?;
-    Ok(settings::options(entry, &bridge::given(&option_settings(entry, given)), SEED, caps)?)
+    let given = bridge::given(&option_settings(entry, given));
+    warn(&settings::check_options(entry, &given)?);
+    Ok(settings::options(entry, &given, SEED, caps)?)
+}
+
+/// The names among options that are others today; none if the game does not take the options.
+pub(super) fn renamed(entry: &Entry, options: &Settings) -> Vec<Renamed> {
+    settings::check_options(entry, &bridge::given(options)).unwrap_or_default()
+}
+
+/// Says on stderr which names are others today.
+pub(super) fn warn(renamed: &[Renamed]) {
+    for renamed in renamed {
+        let _nobody_reads = writeln!(io::stderr(), "warning: {renamed}");
+    }
 }
 
 /// Refuses a name that is given twice, as the protocol does.

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::arena::trials::{Games, TrialError};
+use crate::engine::settings::Renamed;
 use crate::engine::{AnyRoot, Entry, Place};
+use crate::game::Named;
 use crate::games::REGISTRY;
 use plyd_protocol::Seed;
 
 use super::failure::Failure;
-use super::position::PositionArgs;
+use super::position::{PositionArgs, warn};
 use super::{build, output, parse};
 
 /// What an interrupt does.
@@ -57,13 +59,15 @@ impl TrialArgs {
         learns: impl Fn(&'static Entry) -> Vec<&'static str>,
         has: &str,
     ) -> Result<&'static str, Failure> {
-        let (entry, name) = (self.position.entry()?, self.eval.as_deref());
+        let (entry, given) = (self.position.entry()?, self.eval.as_deref());
+        let known = given.and_then(|name| Named::find(entry.evaluators, name));
+        let name = known.map_or(given, |known| Some(known.name));
         if let Some(found) = learns(entry).into_iter().find(|known| name.is_none_or(|name| name == *known)) {
+            warn(known.zip(given).and_then(|(known, given)| Renamed::new("eval", known, given)).as_slice());
             return Ok(found);
         }
-        let is_known = name.is_none_or(|name| entry.evaluators.iter().any(|known| known.name == name));
         let problem = match name {
-            Some(name) if is_known => format!("the evaluator `{name}` of {} has no {has}", entry.name),
+            Some(name) if known.is_some() => format!("the evaluator `{name}` of {} has no {has}", entry.name),
             Some(name) => format!("{} has no evaluator `{name}`", entry.name),
             None => format!("no evaluator of {} has {has}", entry.name),
         };

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::position::{once, option_settings};
+use super::position::{once, option_settings, warn};
 use super::progress::Progress;
 use super::trials::{LEFT_OUT, TrialArgs, refused};
 use super::{parse, write_json};
@@ -120,7 +120,7 @@ fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms,
         }
     }
     let mut options = option_settings(entry, &args.options);
-    settings::check_options(entry, &bridge::given(&options))?;
+    warn(&settings::check_options(entry, &bridge::given(&options))?);
     once(&args.options, "--option")?;
     for (name, instead) in OWN {
         if options.get(name).is_some() {

@@ -122,6 +122,24 @@ fn nonsense_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_former_name_is_taken_with_a_line_on_stderr() {
+    let warning =
+        "warning: `player`: `seed` is called `published` now; the next version takes the new name only\n";
+    let players = ["arena", "isolation", "--games", "2", "--rules", "width=3,height=3", "--player", "random"];
+    for (arguments, count) in [
+        (&["go", GAME, "--option", "player=seed", "--nodes", "9"][..], 1),
+        (&["go", GAME, "--option", "player=published", "--nodes", "9"], 0),
+        (&[&players[..], &["--player", "seed,nodes=9"]].concat(), 1),
+        (&["play", GAME, "--p1", "seed,depth=1", "--p2", "random", "--rules", "max_plies=4"], 1),
+    ] {
+        let output = plyd(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        assert_eq!(said.matches(warning).count(), count, "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn a_game_that_is_over_is_reported_with_its_outcome() {
     let output = plyd(&["go", GAME, "--rules", "max_plies=1", "--moves", "4 3 W"]);
     let text = String::from_utf8(output.stderr).unwrap();

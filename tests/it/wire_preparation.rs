@@ -45,7 +45,9 @@ fn warnings<'a>(peer: &'a Peer, id: &str) -> Vec<&'a Value> {
 #[test]
 fn a_slow_question_is_undecided_and_a_go_takes_the_move_as_placed() {
     let (_server, mut peer) = Server::stdio(&[]);
-    for (id, players) in [(0, &["default", "greedy", "alphabeta", "tree", "seed"][..]), (1, &["default"])] {
+    for (id, players) in
+        [(0, &["default", "greedy", "alphabeta", "tree", "published"][..]), (1, &["default"])]
+    {
         open(&mut peer, id);
         let error = peer.ask(&slow_question(id, &["legal"]));
         assert_eq!((&error["code"], &error["pointer"]), (&json!("undecided"), &json!("/position/moves/0")));

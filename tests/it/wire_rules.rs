@@ -279,6 +279,33 @@ fn newgame_reports_what_is_in_force() {
 }
 
 #[test]
+fn a_former_name_is_taken_with_a_warning() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    let warnings = |peer: &Peer| {
+        let is_it = |message: &&Value| message["type"] == "notice" && message["kind"] == "warning";
+        peer.log.iter().filter(is_it).map(|message| message["id"].clone()).collect::<Vec<_>>()
+    };
+    let mut warned = Vec::new();
+    for entry in plyd::games::REGISTRY {
+        for named in entry.players {
+            let Some(former) = named.former else { continue };
+            let game = json!({ "game": entry.name, "options": { "player": former } });
+            let told = peer.result(&with(json!({ "id": "n", "cmd": "newgame", "session": "s" }), &game));
+            assert_eq!(told["options"]["player"], named.name);
+            let go = json!({ "id": "g", "cmd": "go", "position": {}, "limit": { "nodes": 10 } });
+            peer.best(&with(go.clone(), &json!({ "session": "s" })));
+            peer.best(&with(go, &game));
+            warned.extend([json!("n"), json!("g")]);
+            assert_eq!(warnings(&peer), warned, "{}: where it is asked for, and not later", entry.name);
+        }
+        let about = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "game", "game": entry.name }));
+        let names = texts_of(&about["body"]["players"], "name");
+        assert_eq!(names, entry.players.iter().map(|named| named.name).collect::<Vec<_>>());
+    }
+    assert!(!warned.is_empty());
+}
+
+#[test]
 fn options_come_from_the_connection_the_session_and_the_search() {
     let (_server, mut peer) = Server::stdio(&["--threads", "2"]);
     let set = |options: Value| json!({ "id": "o", "cmd": "setoption", "options": options });

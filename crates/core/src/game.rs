@@ -340,6 +340,29 @@ pub struct Named {
     pub name: &'static str,
     /// One sentence for people.
     pub about: &'static str,
+    /// What it was called in the version before, whose name is still taken.
+    pub former: Option<&'static str>,
+}
+
+impl Named {
+    /// Something that never had another name.
+    #[must_use]
+    pub const fn new(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, former: None }
+    }
+
+    /// The same, which was called `former` in the version before.
+    #[must_use]
+    pub const fn formerly(self, former: &'static str) -> Self {
+        Self { former: Some(former), ..self }
+    }
+
+    /// What a name stands for in a list: what has that name today, or else what had it before.
+    #[must_use]
+    pub fn find(list: &'static [Self], name: &str) -> Option<&'static Self> {
+        let today = list.iter().find(|named| named.name == name);
+        today.or_else(|| list.iter().find(|named| named.former == Some(name)))
+    }
 }
 
 /// A cell of a drawing: row from the top, column from the left, both from 0.

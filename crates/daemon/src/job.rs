@@ -89,8 +89,8 @@ pub(super) struct Prepared {
     pub(super) key: EngineKey,
     /// A new engine, unless the session's engine seemed to fit; the thread decides which one searches.
     pub(super) loaded: Option<LoadedEngine>,
-    /// The notice about the position that the client gets before the answer.
-    pub(super) warning: Option<String>,
+    /// The notices about the request that the client gets before the answer.
+    pub(super) warnings: Vec<String>,
     /// Whether the next request would read the same position: false if there was no time to read it fully.
     pub(super) is_lasting: bool,
 }

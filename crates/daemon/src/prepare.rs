@@ -18,7 +18,7 @@ use super::outbox::JobId;
 use super::state::{ConnId, RequestError, Session};
 use plyd_bridge::{self as bridge, given};
 use plyd_core::effort::{Effort, Interrupt};
-use plyd_core::engine::settings::{self, Caps, Settings};
+use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{AnyRoot, Doubt, Entry, Fault};
 use plyd_core::game::Rules;
 use plyd_core::options::Options;
@@ -111,10 +111,10 @@ pub(super) struct SessionView {
 pub(super) enum Output {
     /// A `result`, serialised.
     Body(String),
-    /// A session to open, and its `result`.
-    Opened(Box<Session>, String),
-    /// A session's new options, and the `result`.
-    Options(wire::Settings, String),
+    /// A session to open, which of its options have other names today, and its `result`.
+    Opened(Box<Session>, Vec<Renamed>, String),
+    /// A session's new options, which of them have other names today, and the `result`.
+    Options(wire::Settings, Vec<Renamed>, String),
     /// The `result` of closing the session.
     Close(String),
     /// The `result` of looking at a position, which the session remembers.
@@ -123,6 +123,16 @@ pub(super) enum Output {
     Valid(Box<Prepared>),
     /// The request is refused.
     Refused(RequestError),
+}
+
+/// A session's options overlaid with those of a request.
+struct Overlaid {
+    /// As they were given.
+    given: Settings,
+    /// As they are in force.
+    options: Options,
+    /// Which of the request's have other names today.
+    renamed: Vec<Renamed>,
 }
 
 /// What all tasks share.
@@ -199,7 +209,7 @@ impl RequestWorker {
         let seed = newgame.seed.map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.0);
         let rules = settings::rules(entry, &given(&newgame.rules), seed)?;
         let asked = given(&newgame.options);
-        settings::check_options(entry, &asked)?;
+        let renamed = settings::check_options(entry, &asked)?;
         let asked = settings::layered(&settings::applicable(entry, &given(&task.defaults)), &asked);
         let options = settings::options(entry, &asked, seed, self.caps)?;
         let base = settings::open(entry, &rules, None)?;
@@ -214,7 +224,7 @@ impl RequestWorker {
         let options = bridge::settings(&asked);
         let view = SessionView { entry, rules, options, seed, base, prefix: None, engine: None };
         let session = Session { view, current: None, worker: None, forget: false, bytes: 0, prefix_bytes: 0 };
-        Ok(Output::Opened(Box::new(session), body(task, ResultBody::NewGame(result))))
+        Ok(Output::Opened(Box::new(session), renamed, body(task, ResultBody::NewGame(result))))
     }
 
     fn setoption(
@@ -223,19 +233,19 @@ impl RequestWorker {
         set: &wire::SetOption,
         view: &SessionView,
     ) -> Result<Output, RequestError> {
-        let (asked, options) = self.options(view, &set.options)?;
+        let Overlaid { given, options, renamed } = self.options(view, &set.options)?;
         let effective = bridge::settings(&settings::effective(view.entry, &options));
         let result = wire::SetOptionResult { session: set.session.clone(), options: effective };
-        Ok(Output::Options(bridge::settings(&asked), body(task, ResultBody::SetOption(result))))
+        Ok(Output::Options(bridge::settings(&given), renamed, body(task, ResultBody::SetOption(result))))
     }
 
-    /// A session's options overlaid with a request's: as given, and as effective.
-    fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<(Settings, Options), Fault> {
+    /// A session's options overlaid with a request's.
+    fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<Overlaid, Fault> {
         let over = given(over);
-        settings::check_options(view.entry, &over)?;
-        let asked = settings::layered(&given(&view.options), &over);
-        let options = settings::options(view.entry, &asked, view.seed, self.caps)?;
-        Ok((asked, options))
+        let renamed = settings::check_options(view.entry, &over)?;
+        let given = settings::layered(&given(&view.options), &over);
+        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
+        Ok(Overlaid { given, options, renamed })
     }
 
     fn inspect(
@@ -249,7 +259,7 @@ impl RequestWorker {
         if let Some(doubt) = root.doubt() {
             return Err(Fault::from(doubt).into());
         }
-        let (_, options) = self.options(view, &wire::Settings::new())?;
+        let Overlaid { options, .. } = self.options(view, &wire::Settings::new())?;
         let wanted = |want| inspect.want.contains(&want);
         let eval = wanted(Want::Eval).then_some(options.eval.as_str());
         let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
@@ -288,7 +298,7 @@ impl RequestWorker {
         let candidates = root
             .candidates_within(&go.searchmoves, &go.excludemoves, effort)
             .map_err(|fault| doubt.map_or(fault, Fault::from))?;
-        let (_, options) = self.options(view, &go.options)?;
+        let Overlaid { options, renamed, .. } = self.options(view, &go.options)?;
         let key = EngineKey { options, rules: root.rules() };
         // A guess: a search that waits before this one may give the session another engine.
         let loaded = if view.engine.as_ref() == Some(&key) {
@@ -308,7 +318,11 @@ impl RequestWorker {
             fallback,
             key,
             loaded,
-            warning: doubt.map(|doubt| warning(doubt, effort)),
+            warnings: doubt
+                .map(|doubt| warning(doubt, effort))
+                .into_iter()
+                .chain(renamed.iter().map(Renamed::to_string))
+                .collect(),
             is_lasting: !effort.was_cut(),
         })
     }

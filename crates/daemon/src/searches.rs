@@ -35,8 +35,8 @@ impl State {
         let (conn, queue) = (job.conn, job.queue);
         let (session, name) = (job.session.clone(), job.name.clone());
         self.holds_search(conn, &name);
-        if let Some(warning) = &prepared.warning {
-            self.send_notice(conn, wire::NoticeKind::Warning, Some(name.clone()), warning, now_ns);
+        for warning in &prepared.warnings {
+            self.send_warning(conn, &name, warning, now_ns);
         }
         if prepared.is_lasting {
             let (start, root) = (prepared.start.clone(), Arc::clone(&prepared.root));

@@ -14,7 +14,7 @@ use super::state::{Asks, Conn, ConnId, Pending, RequestError, Session, Stage, St
 use super::timers::Timer;
 use plyd_bridge as bridge;
 use plyd_core::effort::Interrupt;
-use plyd_core::engine::settings;
+use plyd_core::engine::settings::{self, Renamed};
 
 /// What the server can do beyond the protocol's core.
 pub(super) const FEATURES: [&str; 12] = [
@@ -124,7 +124,7 @@ impl State {
             Command::Describe(wire::Describe { what: wire::DescribeWhat::Limits, .. }) => self.limits_body(),
             Command::Status(_) => Ok(ResultBody::Status(self.status(now_ns))),
             Command::SetOption(request) if request.session.is_none() => {
-                self.set_defaults(at.conn, &request.options)
+                self.set_defaults(at.conn, &id, &request.options, now_ns)
             }
             Command::Stop(stop) => return self.stop(at.conn, &id, &stop, now_ns),
             Command::Update(update) => return self.update(at, &id, &update, now_ns),
@@ -228,9 +228,16 @@ impl State {
         Ok(ResultBody::Describe(wire::DescribeResult { body }))
     }
 
-    fn set_defaults(&mut self, id: ConnId, options: &wire::Settings) -> Result<ResultBody, RequestError> {
+    fn set_defaults(
+        &mut self,
+        id: ConnId,
+        name: &str,
+        options: &wire::Settings,
+        now_ns: u64,
+    ) -> Result<ResultBody, RequestError> {
         let options = bridge::given(options);
-        settings::check_any_options(self.games, &options)?;
+        let renamed = settings::check_any_options(self.games, &options)?;
+        self.warn_of_renamed(id, name, &renamed, now_ns);
         let Some(conn) = self.conns.get_mut(&id) else {
             return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
@@ -478,7 +485,9 @@ impl State {
                 self.close_if_done(task.conn, now_ns);
             }
             (Output::Valid(prepared), Work::Go(job, _)) => self.admit(*job, prepared, now_ns),
-            (Output::Opened(opened, body), _) => self.open_session(task, opened, body, now_ns),
+            (Output::Opened(opened, renamed, body), _) => {
+                self.open_session(task, opened, &renamed, body, now_ns);
+            }
             (Output::Looked(body, named), _) => {
                 self.remember(task.conn, task.session.as_deref(), named);
                 if let Some(refusal) = self.no_room_for_answer(task.conn, body.len(), now_ns) {
@@ -487,7 +496,8 @@ impl State {
                 }
                 self.answer(task.conn, &task.name, Item::Body(body), now_ns);
             }
-            (Output::Options(options, body), _) => {
+            (Output::Options(options, renamed, body), _) => {
+                self.warn_of_renamed(task.conn, &task.name, &renamed, now_ns);
                 if let Some(name) = &task.session
                     && let Some(session) = self.session_mut(task.conn, name)
                 {
@@ -506,7 +516,14 @@ impl State {
         }
     }
 
-    fn open_session(&mut self, task: &Task, mut opened: Box<Session>, body: String, now_ns: u64) {
+    fn open_session(
+        &mut self,
+        task: &Task,
+        mut opened: Box<Session>,
+        renamed: &[Renamed],
+        body: String,
+        now_ns: u64,
+    ) {
         let Some(name) = &task.session else { return };
         let max = self.limits.sessions;
         let Some(conn) = self.conns.get(&task.conn) else {
@@ -541,6 +558,7 @@ impl State {
         conn.sessions.insert(name.clone(), *opened);
         self.count_sessions(task.conn, held);
         self.effects.deferred_drops.push(Box::new(old));
+        self.warn_of_renamed(task.conn, &task.name, renamed, now_ns);
         self.answer(task.conn, &task.name, Item::Body(body), now_ns);
     }
 

@@ -30,6 +30,7 @@ use super::worker::Order;
 use crate::log;
 use plyd_bridge as bridge;
 use plyd_core::effort::Interrupt;
+use plyd_core::engine::settings::Renamed;
 use plyd_core::engine::{Entry, Fault};
 use plyd_core::search::Control;
 
@@ -504,6 +505,18 @@ impl State {
     ) {
         let notice = wire::Notice { id, ..wire::Notice::new(kind, message) };
         self.send_message(conn, &wire::Message::Notice(notice), now_ns);
+    }
+
+    /// Queues a warning about a request.
+    pub(super) fn send_warning(&mut self, conn: ConnId, id: &str, message: &str, now_ns: u64) {
+        self.send_notice(conn, wire::NoticeKind::Warning, Some(id.to_owned()), message, now_ns);
+    }
+
+    /// Queues a warning about each name in a request that is another one today.
+    pub(super) fn warn_of_renamed(&mut self, conn: ConnId, id: &str, renamed: &[Renamed], now_ns: u64) {
+        for renamed in renamed {
+            self.send_warning(conn, id, &renamed.to_string(), now_ns);
+        }
     }
 
     /// The session of a connection.

@@ -1,9 +1,10 @@
 //! What all games of the registry keep to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plyd_core::effort::{Effort, Interrupt};
-use plyd_core::engine::settings;
+use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{FaultCode, Place};
 use plyd_core::game::Rules;
 use plyd_core::learning::selfplay::SelfPlay;
@@ -43,6 +44,32 @@ fn every_game_has_levels_that_rise() {
         let below_full = levels.weakening(FULL - 1).unwrap();
         assert!(below_full.hasty > 0, "{name}: level 9 is weaker than 10 whatever the time");
     }
+}
+
+#[test]
+fn each_name_and_each_former_name_stands_for_one_thing() {
+    let mut formers = 0;
+    for entry in REGISTRY {
+        for (option, list) in [("player", entry.players), ("eval", entry.evaluators)] {
+            let names: Vec<&str> =
+                list.iter().flat_map(|named| [Some(named.name), named.former]).flatten().collect();
+            let distinct: BTreeSet<&str> = names.iter().copied().collect();
+            assert_eq!(distinct.len(), names.len(), "{} {option}: {names:?}", entry.name);
+            for named in list {
+                let given = |name: &str| Settings::from_iter([(option, name)]);
+                assert_eq!(settings::check_options(entry, &given(named.name)), Ok(Vec::new()));
+                let Some(former) = named.former else { continue };
+                let renamed = Renamed { option, former, name: named.name };
+                assert_eq!(settings::check_options(entry, &given(former)), Ok(vec![renamed]));
+                let caps = Caps { threads: 1, hash_mb: 1 };
+                let options = settings::options(entry, &given(former), 0, caps).unwrap();
+                let taken = if option == "player" { options.player } else { options.eval };
+                assert_eq!(taken, named.name, "{} {option}", entry.name);
+                formers += 1;
+            }
+        }
+    }
+    assert_eq!(formers, 6, "the players of five games and an evaluator");
 }
 
 #[test]

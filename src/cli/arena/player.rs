@@ -152,10 +152,11 @@ fn count(text: &str, most: u64) -> Result<u64, String> {
 
 fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, String> {
     let options = position::option_settings(entry, given);
-    settings::check_options(entry, &bridge::given(&options)).map_err(|fault| match fault.place {
+    let checked = settings::check_options(entry, &bridge::given(&options));
+    position::warn(&checked.map_err(|fault| match fault.place {
         Place::Option(name) => format!("`{name}`: {}", fault.message),
         _ => fault.message,
-    })?;
+    })?);
     Ok(options)
 }
 

@@ -160,6 +160,9 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     let mut table =
         Table::new(entry, Link::new(place), [seat("--p1", &args.p1)?, seat("--p2", &args.p2)?], seed);
     table.common = position::option_settings(entry, &options);
+    for given in table.seats.iter().map(Seat::own).chain([table.common.clone()]) {
+        position::warn(&position::renamed(entry, &given));
+    }
     table.think = args.time;
     table.control = args.clock.unwrap_or_default();
     if let Some(path) = &args.load {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::arena::TimeControl;
 use crate::cli::styled::{self, Text, Tone};
 use crate::cli::{picture, position, words};
+use crate::engine::settings::Renamed;
 use plyd_protocol::{Player, Settings};
 
 use super::command::{self, Command, NoCommand, Shape};
@@ -348,8 +349,10 @@ impl Table {
                 return self.resume();
             }
         }
+        let renamed = position::renamed(self.entry, &seat.own());
         self.seats[side] = seat;
         self.show_seats();
+        self.say_renamed(&renamed);
         self.resume();
     }
 
@@ -357,6 +360,7 @@ impl Table {
     fn set(&mut self, given: &[(String, String)]) {
         self.give_up();
         let options = position::option_settings(self.entry, given);
+        let renamed = position::renamed(self.entry, &options);
         let common = Settings(self.common.0.clone().into_iter().chain(options.0).collect());
         let former = std::mem::replace(&mut self.common, common);
         let engines: Vec<Player> = [Player::P1, Player::P2]
@@ -374,7 +378,15 @@ impl Table {
             }
         }
         self.show_seats();
+        self.say_renamed(&renamed);
         self.resume();
+    }
+
+    /// Says which names were given that are others today.
+    fn say_renamed(&mut self, renamed: &[Renamed]) {
+        for renamed in renamed {
+            self.say(renamed.to_string());
+        }
     }
 
     pub(super) fn show_seats(&mut self) {

@@ -53,13 +53,17 @@ impl Seat {
         *self == Self::Me
     }
 
-    /// The player's options over those that all players have.
-    pub(super) fn options(&self, common: &Settings) -> Settings {
-        let own = match self {
+    /// The player's own options.
+    pub(super) fn own(&self) -> Settings {
+        match self {
             Self::Me => Settings::new(),
             Self::Engine(own) => own.clone(),
-        };
-        Settings(common.0.clone().into_iter().chain(own.0).collect())
+        }
+    }
+
+    /// The player's options over those that all players have.
+    pub(super) fn options(&self, common: &Settings) -> Settings {
+        Settings(common.0.clone().into_iter().chain(self.own().0).collect())
     }
 
     /// The name in records and headings, such as `me` or `default,level=3`.

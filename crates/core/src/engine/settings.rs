@@ -3,6 +3,7 @@
 //! [`Spec`]s say what names exist and which values they take; this module applies them and knows no game.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::effort::Effort;
@@ -49,6 +50,33 @@ impl<N: Into<String>, V: Into<Setting>> FromIterator<(N, V)> for Settings {
 pub fn parse_seed(text: &str) -> Option<u64> {
     let are_digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (are_digits && text.len() <= 16).then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+/// A player or an evaluator that was asked for by the name that it had in the version before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Renamed {
+    /// The option.
+    pub option: &'static str,
+    /// The name that was given.
+    pub former: &'static str,
+    /// The name of today.
+    pub name: &'static str,
+}
+
+impl Renamed {
+    /// What there is to say if an option names something by the name `given`: nothing if that is its name.
+    #[must_use]
+    pub fn new(option: &'static str, named: &Named, given: &str) -> Option<Self> {
+        let former = named.former.filter(|former| *former == given)?;
+        Some(Self { option, former, name: named.name })
+    }
+}
+
+impl fmt::Display for Renamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { option, former, name } = self;
+        write!(f, "`{option}`: `{former}` is called `{name}` now; the next version takes the new name only")
+    }
 }
 
 /// The caps on the options of a search.
@@ -110,35 +138,38 @@ pub fn open_within(
     })
 }
 
-/// Checks options of a game's players.
+/// Checks options of a game's players; gives those whose values have other names today.
 ///
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option.
-pub fn check_options(entry: &Entry, given: &Settings) -> Result<(), Fault> {
-    given.iter().try_for_each(|(name, value)| option(entry, name, value).map(drop))
+pub fn check_options(entry: &Entry, given: &Settings) -> Result<Vec<Renamed>, Fault> {
+    let checked = given.iter().map(|(name, value)| option(entry, name, value).map(|found| found.renamed));
+    Ok(checked.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Checks options that are to hold for whatever game: some game must take each of them.
+/// Checks options that are to hold for whatever game: some game must take each of them. Gives those whose
+/// values have other names today in all games that take them.
 ///
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option.
-pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<(), Fault> {
+pub fn check_any_options(games: &[&Entry], given: &Settings) -> Result<Vec<Renamed>, Fault> {
+    let mut renamed = Vec::new();
     for (name, value) in given.iter() {
         let mut worst = option_fault(FaultCode::OptionUnknown, name, "no game has this option".to_owned());
-        let taken = games.iter().any(|entry| match option(entry, name, value) {
-            Ok(_) => true,
-            Err(fault) => {
-                if fault.code == FaultCode::OptionInvalid {
-                    worst = fault;
-                }
-                false
+        let mut taken = Vec::new();
+        for entry in games {
+            match option(entry, name, value) {
+                Ok(found) => taken.push(found.renamed),
+                Err(fault) if fault.code == FaultCode::OptionInvalid => worst = fault,
+                Err(_) => {}
             }
-        });
-        if !taken {
+        }
+        if taken.is_empty() {
             return Err(worst);
         }
+        renamed.extend(taken.into_iter().min_by_key(Option::is_some).flatten());
     }
-    Ok(())
+    Ok(renamed)
 }
 
 /// The part of options for whatever game that this game takes.
@@ -180,7 +211,7 @@ pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result
         own: Vec::new(),
     };
     for (name, value) in given.iter() {
-        let (spec, value) = option(entry, name, value)?;
+        let Checked { spec, value, .. } = option(entry, name, value)?;
         match (spec.name, value) {
             ("player", Setting::Text(text)) => options.player = text,
             ("eval", Setting::Text(text)) => options.eval = text,
@@ -238,8 +269,16 @@ pub fn default(kind: Kind) -> Option<Setting> {
     }
 }
 
-fn option(entry: &Entry, name: &str, value: &Setting) -> Result<(&'static Spec, Setting), Fault> {
-    let known = COMMON.iter().chain(entry.options).find(|spec| spec.name == name).ok_or_else(|| {
+/// An option that a game takes.
+struct Checked {
+    spec: &'static Spec,
+    /// Its value; a player or an evaluator has its name of today.
+    value: Setting,
+    renamed: Option<Renamed>,
+}
+
+fn option(entry: &Entry, name: &str, value: &Setting) -> Result<Checked, Fault> {
+    let spec = COMMON.iter().chain(entry.options).find(|spec| spec.name == name).ok_or_else(|| {
         let known: Vec<&str> = COMMON.iter().chain(entry.options).map(|spec| spec.name).collect();
         let message = format!("there is no such option; there are: {}", known.join(", "));
         option_fault(FaultCode::OptionUnknown, name, message)
@@ -249,23 +288,20 @@ fn option(entry: &Entry, name: &str, value: &Setting) -> Result<(&'static Spec, 
         "eval" => Some(entry.evaluators),
         _ => None,
     };
-    let value = match names {
-        Some(names) => named(names, value),
-        None => checked(known.kind, value),
+    let invalid = |message| option_fault(FaultCode::OptionInvalid, name, message);
+    let Some(names) = names else {
+        let value = checked(spec.kind, value).map_err(invalid)?;
+        return Ok(Checked { spec, value, renamed: None });
     };
-    value.map(|value| (known, value)).map_err(|message| option_fault(FaultCode::OptionInvalid, name, message))
-}
-
-fn named(names: &[Named], value: &Setting) -> Result<Setting, String> {
-    match value {
-        Setting::Text(text) if names.iter().any(|named| named.name == text) => {
-            Ok(Setting::Text(text.clone()))
-        }
-        _ => {
-            let names: Vec<&str> = names.iter().map(|named| named.name).collect();
-            Err(format!("expected one of: {}", names.join(", ")))
-        }
-    }
+    let found = match value {
+        Setting::Text(given) => Named::find(names, given).map(|named| (named, given)),
+        _ => None,
+    };
+    let (named, given) = found.ok_or_else(|| {
+        let names: Vec<&str> = names.iter().map(|named| named.name).collect();
+        invalid(format!("expected one of: {}", names.join(", ")))
+    })?;
+    Ok(Checked { spec, value: named.name.into(), renamed: Renamed::new(spec.name, named, given) })
 }
 
 fn checked(kind: Kind, value: &Setting) -> Result<Setting, String> {

@@ -10,24 +10,18 @@ use crate::search::tree::Tree;
 
 /// The players that [`build`] makes; a game lists them beside its own.
 pub const COMMON: [Named; 6] = [
-    Named { name: "default", about: "The strongest player: iterative deepening (PVS) with a table." },
-    Named { name: "random", about: "Any legal move, each as likely, drawn from the seed." },
-    Named {
-        name: "greedy",
-        about: "The move whose position the evaluation likes best; ties drawn from the seed.",
-    },
-    Named {
-        name: "minimax",
-        about: "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3.",
-    },
-    Named {
-        name: "alphabeta",
-        about: "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
-    },
-    Named {
-        name: "tree",
-        about: "A tree search (PUCT) whose values and likelihoods come from the evaluation; each depth is four times the visits of the last.",
-    },
+    Named::new("default", "The strongest player: iterative deepening (PVS) with a table."),
+    Named::new("random", "Any legal move, each as likely, drawn from the seed."),
+    Named::new("greedy", "The move whose position the evaluation likes best; ties drawn from the seed."),
+    Named::new("minimax", "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3."),
+    Named::new(
+        "alphabeta",
+        "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
+    ),
+    Named::new(
+        "tree",
+        "A tree search (PUCT) whose values and likelihoods come from the evaluation; each depth is four times the visits of the last.",
+    ),
 ];
 
 /// The common player that `options.player` names, with an evaluation; none if the name is not common.

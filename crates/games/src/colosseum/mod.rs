@@ -1,7 +1,7 @@
 //! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
 //!
 //! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions),
-//! [`notation`], [`eval`] and [`seed_eval`] (evaluations), [`players`]. This file opens the game for the
+//! [`notation`], [`eval`] and [`published_eval`] (evaluations), [`players`]. This file opens the game for the
 //! registry: it chooses the machine words that hold the board, and nothing of it knows the protocol.
 
 pub mod board;
@@ -10,17 +10,17 @@ pub mod notation;
 #[cfg(test)]
 mod oracle;
 pub mod players;
+pub mod published_eval;
 pub mod rules;
-pub mod seed_eval;
 pub mod setup;
 
 use std::sync::Arc;
 
 use self::eval::{Ground, Race, TUNABLE};
 use self::notation::Layout;
-use self::players::SeedPlayer;
+use self::players::PublishedPlayer;
+use self::published_eval::{NAMES, Published};
 use self::rules::{APART, Colosseum, Position};
-use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::setup::Setup;
 use crate::bits::{Bits, U192};
 use plyd_core::effort::Effort;
@@ -40,18 +40,18 @@ pub static ENTRY: Entry = Entry {
     tunable: &[TUNABLE],
     trainable: &[],
     evaluators: &[
-        Named {
-            name: GROUND,
-            about: "Half of `race`, and the cells with three open sides or more that the mover reaches two steps sooner, less the opponent's.",
-        },
-        Named {
-            name: RACE,
-            about: "The cells that the mover reaches first less those that the opponent reaches first.",
-        },
-        PUBLISHED[0],
-        PUBLISHED[1],
-        PUBLISHED[2],
-        PUBLISHED[3],
+        Named::new(
+            GROUND,
+            "Half of `race`, and the cells with three open sides or more that the mover reaches two steps sooner, less the opponent's.",
+        ),
+        Named::new(
+            RACE,
+            "The cells that the mover reaches first less those that the opponent reaches first.",
+        ),
+        NAMES[0],
+        NAMES[1],
+        NAMES[2],
+        NAMES[3],
     ],
     players: &[
         COMMON[0],
@@ -60,16 +60,14 @@ pub static ENTRY: Entry = Entry {
         COMMON[3],
         COMMON[4],
         COMMON[5],
-        Named {
-            name: SEED,
-            about: "The published player, with `seed` unless another published evaluation is asked for: iterative deepening over \
-                    alpha-beta with the best size + 3 moves of each position.",
-        },
+        Named::new(
+            PUBLISHED,
+            "The published player, with the evaluation of that name unless another published evaluation is \
+             asked for: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
+        )
+        .formerly("seed"),
     ],
-    endings: &[Named {
-        name: APART,
-        about: "The players are apart; each scores the cells that it can reach.",
-    }],
+    endings: &[Named::new(APART, "The players are apart; each scores the cells that it can reach.")],
     levels: include_str!("levels.txt"),
     unit: "cell",
     position_grammar: notation::POSITION_GRAMMAR,
@@ -84,7 +82,7 @@ pub static ENTRY: Entry = Entry {
 const GROUND: &str = "ground";
 const RACE: &str = "race";
 /// The name of the published player.
-const SEED: &str = "seed";
+const PUBLISHED: &str = "published";
 
 /// Starts, and positions from random games.
 const BENCH: &[Bench] = &[
@@ -127,7 +125,7 @@ impl<B: Bits> Playable for Colosseum<B> {
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         // The published player evaluates as published, by the sum of that name or by a part of it.
-        let usual = || Published::new(self, SEED).filter(|_| options.player == SEED);
+        let usual = || Published::new(self, PUBLISHED).filter(|_| options.player == PUBLISHED);
         Ok(match Published::new(self, &options.eval).or_else(usual) {
             Some(published) => player(self, published, options),
             None if options.eval == RACE => player(self, Race::new(self), options),
@@ -152,7 +150,7 @@ fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
     options: &Options,
 ) -> Box<dyn Searcher<Colosseum<B>>> {
     match options.player.as_str() {
-        SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
+        PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
         _ => {
             common::build(game, evaluator, options).expect("the entry lists the common players and one more")
         }
@@ -224,12 +222,12 @@ mod tests {
 
     #[test]
     fn a_tree_of_evaluations_beyond_a_thousand_cells_keeps_its_limits() {
-        // Each reply lets the next mover close the other in, which `seed` counts as a thousand cells.
+        // Each reply lets the next mover close the other in, which `published` counts as a thousand cells.
         let text = "6 3,5 2,5 10D,11D,12D,13D,14D,15D,20D,21D,22D,23D,24D 1";
         let root = open(&Rules::default(), Some(text), &Effort::free()).unwrap();
         let control = Control::default();
         control.set_limits(Some(20_000), None);
-        let lines = lines(root.as_ref(), ("tree", "seed"), &["35d".to_owned()], 1, &control);
+        let lines = lines(root.as_ref(), ("tree", "published"), &["35d".to_owned()], 1, &control);
         assert_eq!(lines[0].mv(), "35d");
         assert!(control.stats().nodes <= 21_000, "{}", control.stats().nodes);
     }
@@ -237,7 +235,7 @@ mod tests {
     #[test]
     fn no_evaluation_counts_as_a_win() {
         let game = Colosseum::<U192>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
-        let ranges = PUBLISHED
+        let ranges = NAMES
             .map(|named| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, named.name).unwrap()));
         let most = Ground::weighted(&game, |spec| match spec.kind {
             Kind::Int { max, .. } => max as i32,
@@ -302,9 +300,9 @@ mod tests {
             for player in [
                 ("default", GROUND),
                 ("tree", GROUND),
-                ("tree", "seed"),
-                ("seed", "seed"),
-                ("seed", "winning"),
+                ("tree", "published"),
+                ("published", "published"),
+                ("published", "winning"),
             ] {
                 let control = Control::default();
                 control.set_limits(Some(3000), None);
@@ -349,9 +347,9 @@ mod tests {
         let lines_of = |eval| {
             let control = Control::default();
             control.set_limits(None, Some(1));
-            lines(root.as_ref(), (SEED, eval), &[], 1, &control)
+            lines(root.as_ref(), (PUBLISHED, eval), &[], 1, &control)
         };
-        assert_eq!(lines_of(GROUND), lines_of("seed"));
+        assert_eq!(lines_of(GROUND), lines_of("published"));
         assert_ne!(lines_of("reachable"), lines_of("winning"));
     }
 
@@ -364,7 +362,7 @@ mod tests {
         let context = Context { root: Side::First, last: None };
         assert_eq!(game.evaluate(&pos, RACE), Race::new(&game).evaluate(&game, &pos, &context));
         assert_eq!(game.evaluate(&pos, GROUND), Ground::new(&game).evaluate(&game, &pos, &context));
-        for named in PUBLISHED {
+        for named in NAMES {
             let published = Published::new(&game, named.name).unwrap();
             assert_eq!(game.evaluate(&pos, named.name), published.evaluate(&game, &pos, &context));
         }

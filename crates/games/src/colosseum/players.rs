@@ -1,10 +1,10 @@
-//! The player `seed`: iterative deepening over plain alpha-beta that looks at the best few moves of each
+//! The player `published`: iterative deepening over plain alpha-beta that looks at the best few moves of each
 //! position, as Colak and Zeidan describe it ("COMP 424 Final Project", McGill University, 2023).
 //!
 //! No table: it is there to measure others against.
 
+use super::published_eval::{closing_move, open_sides};
 use super::rules::{Colosseum, Position, Walk};
-use super::seed_eval::{closing_move, open_sides};
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::score::{Score, Value};
@@ -18,12 +18,12 @@ const BREADTH_MORE: usize = 3;
 
 /// Iterative deepening of limited breadth.
 #[derive(Clone, Debug)]
-pub struct SeedPlayer<E> {
+pub struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
 }
 
-impl<E> SeedPlayer<E> {
+impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
     pub fn new(evaluator: E, depth: Option<u32>) -> Self {
@@ -31,7 +31,7 @@ impl<E> SeedPlayer<E> {
     }
 }
 
-impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for SeedPlayer<E> {
+impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for PublishedPlayer<E> {
     fn search(
         &mut self,
         game: &Colosseum<B>,
@@ -169,7 +169,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
 mod tests {
     use super::super::eval::Race;
     use super::super::notation::Layout;
-    use super::super::seed_eval::Published;
+    use super::super::published_eval::Published;
     use super::super::setup::{Setup, StartWalls};
     use super::*;
     use plyd_core::game::Notation;
@@ -181,7 +181,7 @@ mod tests {
         let root = Root::<Colosseum<u64>>::new(layout.position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let mut player = SeedPlayer::new(Published::new(&game, "seed").unwrap(), Some(depth));
+        let mut player = PublishedPlayer::new(Published::new(&game, "published").unwrap(), Some(depth));
         let asked = SearchParams { moves, multipv: 1 };
         let (found, end) = player.search(&game, &root, &asked, &Control::default(), &mut |_| ());
         (game.move_text(&root.pos, found.lines[0].pv[0]), found, end)
@@ -220,7 +220,7 @@ mod tests {
         let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });
         let root = Root::<Colosseum<u64>>::new(layout.position(&game));
         let moves = vec![game.parse_move(&root.pos, asked).unwrap()];
-        let mut player = SeedPlayer::new(Published::new(&game, "seed").unwrap(), Some(3));
+        let mut player = PublishedPlayer::new(Published::new(&game, "published").unwrap(), Some(3));
         let (found, _) = player.search(
             &game,
             &root,
@@ -242,7 +242,7 @@ mod tests {
         let root = Root::<Colosseum<u64>>::new(Layout::parse("6 0,0 5,5 - 1").unwrap().position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let mut player = SeedPlayer::new(Race::new(&game), None);
+        let mut player = PublishedPlayer::new(Race::new(&game), None);
         let (found, end) =
             player.search(&game, &root, &SearchParams { moves, multipv: 1 }, &stopped, &mut |_| ());
         assert_eq!((end, found.lines[0].depth), (End::Stopped, 0));

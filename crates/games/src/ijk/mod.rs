@@ -2,9 +2,9 @@
 //!
 //! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
 //! [`notation`], [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation),
-//! [`seed_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards, solved
-//! whole). The game with chance and the one without are two types of one rule book; this file opens the right
-//! one for the registry.
+//! [`published_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards,
+//! solved whole). The game with chance and the one without are two types of one rule book; this file opens
+//! the right one for the registry.
 
 pub mod board;
 #[cfg(test)]
@@ -14,8 +14,8 @@ pub mod eval;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
+pub mod published_eval;
 pub mod rules;
-pub mod seed_eval;
 mod solution;
 pub mod tuples;
 pub mod variant;
@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use self::eval::{Lead, TUNABLE};
 use self::notation::Layout;
+use self::published_eval::{NAMES, Published};
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
-use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::tuples::{Tables, Tuples};
 use self::variant::Variant;
 use plyd_core::effort::Effort;
@@ -50,44 +50,46 @@ pub static ENTRY: Entry = Entry {
     trainable: &["tuples"],
     evaluators: &[
         tuples::NAMED,
-        Named {
-            name: "lead",
-            about: "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one before), \
-                    and who has the higher letter.",
-        },
-        PUBLISHED[0],
-        PUBLISHED[1],
+        Named::new(
+            "lead",
+            "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one \
+             before), and who has the higher letter.",
+        ),
+        NAMES[0],
+        NAMES[1],
     ],
     players: &[
-        Named {
-            name: "default",
-            about: "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several games in which the \
-                    tiles are drawn beforehand, averaged.",
-        },
+        Named::new(
+            "default",
+            "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several \
+             games in which the tiles are drawn beforehand, averaged.",
+        ),
         COMMON[1],
         COMMON[2],
         COMMON[3],
         COMMON[4],
         COMMON[5],
-        Named {
-            name: EXPECTIMINIMAX,
-            about: "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
-        },
-        Named {
-            name: DEEPENING,
-            about: "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
-        },
-        Named {
-            name: SEED,
-            about: "The published player, with `gradient` unless another published evaluation is asked for: alpha-beta to depth 6, \
-                    with mode=nondet expectiminimax to depth 3, which is 6 with the chance plies.",
-        },
+        Named::new(
+            EXPECTIMINIMAX,
+            "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
+        ),
+        Named::new(
+            DEEPENING,
+            "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
+        ),
+        Named::new(
+            PUBLISHED,
+            "The published player, with `gradient` unless another published evaluation is asked for: \
+             alpha-beta to depth 6, with mode=nondet expectiminimax to depth 3, which is 6 with the chance \
+             plies.",
+        )
+        .formerly("seed"),
     ],
     endings: &[
-        Named { name: BY_K, about: "A K or k is on the board, as the rule `win` counts it." },
-        Named { name: BY_FULL, about: "The board is full: the higher letter wins, equal ones draw." },
-        Named { name: BY_REPETITION, about: "A position with a full board occurred too often: a draw." },
-        Named { name: BY_MAX_PLIES, about: "As many moves were played as the rules allow: a draw." },
+        Named::new(BY_K, "A K or k is on the board, as the rule `win` counts it."),
+        Named::new(BY_FULL, "The board is full: the higher letter wins, equal ones draw."),
+        Named::new(BY_REPETITION, "A position with a full board occurred too often: a draw."),
+        Named::new(BY_MAX_PLIES, "As many moves were played as the rules allow: a draw."),
     ],
     levels: include_str!("levels.txt"),
     unit: "an A",
@@ -104,7 +106,7 @@ const EXPECTIMINIMAX: &str = "expectiminimax";
 /// The name of the search of the game itself.
 const DEEPENING: &str = "deepening";
 /// The name of the published player.
-const SEED: &str = "seed";
+const PUBLISHED: &str = "published";
 
 /// The start, and positions from games, some on 4x4; three with chance.
 const BENCH: &[Bench] = &[
@@ -158,7 +160,7 @@ where
 
     fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         Ok(match (options.player.as_str(), Published::named(&options.eval)) {
-            (SEED, published) => {
+            (PUBLISHED, published) => {
                 let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
                 Box::new(Plain::new(published.unwrap_or(Published::Gradient), pruning, options.depth, usual))
             }
@@ -296,8 +298,8 @@ mod tests {
         let [gradient, smoothness] =
             ["eval=gradient", "eval=smoothness"].map(|eval| lines_with(&format!("player=alphabeta,{eval}")));
         assert_ne!(gradient, smoothness);
-        assert_eq!(lines_with("player=seed"), gradient);
-        assert_eq!(lines_with("player=seed,eval=gradient"), gradient);
-        assert_eq!(lines_with("player=seed,eval=smoothness"), smoothness);
+        assert_eq!(lines_with("player=published"), gradient);
+        assert_eq!(lines_with("player=published,eval=gradient"), gradient);
+        assert_eq!(lines_with("player=published,eval=smoothness"), smoothness);
     }
 }

@@ -19,11 +19,11 @@ use plyd_core::learning::network::{Network, Sum};
 use plyd_core::score::Score;
 
 /// The evaluator in the registry.
-pub const NAMED: Named = Named {
-    name: "tuples",
-    about: "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned by games; `lead` \
-            alone on other boards, with a move S, and where a full board does not end the game.",
-};
+pub const NAMED: Named = Named::new(
+    "tuples",
+    "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned by \
+     games; `lead` alone on other boards, with a move S, and where a full board does not end the game.",
+);
 
 /// Rows and columns of the board.
 const SIZE: usize = 4;

@@ -2,9 +2,9 @@
 //!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
-//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search), [`seed_eval`]
-//! and [`players`]. This file opens the game for the registry: it chooses the machine word that holds the
-//! board, and nothing of it knows the protocol.
+//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search),
+//! [`published_eval`] and [`players`]. This file opens the game for the registry: it chooses the machine word
+//! that holds the board, and nothing of it knows the protocol.
 
 pub mod board;
 mod decided;
@@ -16,8 +16,8 @@ mod oracle;
 mod paths;
 pub mod players;
 mod prover;
+pub mod published_eval;
 pub mod rules;
-pub mod seed_eval;
 pub mod sizes;
 pub mod solver;
 pub mod territory;
@@ -27,9 +27,9 @@ use std::sync::Arc;
 
 use self::eval::{Mobility, Race};
 use self::notation::Layout;
-use self::players::SeedPlayer;
+use self::players::PublishedPlayer;
+use self::published_eval::{NAMES, Published};
 use self::rules::{Isolation, Position, STUCK};
-use self::seed_eval::{NAMES as PUBLISHED, Published};
 use self::sizes::Size;
 use self::solver::Solver;
 use self::territory::{TUNABLE, Territory};
@@ -63,43 +63,44 @@ pub static ENTRY: Entry = Entry {
     tunable: &[TUNABLE],
     trainable: &[],
     evaluators: &[
-        Named {
-            name: "territory",
-            about: "The race in which a cell counts by its exits; once the tokens are apart, the longer path.",
-        },
-        Named {
-            name: "race",
-            about: "The cells that the mover reaches first less those that the opponent reaches first.",
-        },
-        Named { name: "mobility", about: "The mover's moves less the opponent's." },
-        PUBLISHED[0],
-        PUBLISHED[1],
-        PUBLISHED[2],
-        PUBLISHED[3],
-        PUBLISHED[4],
-        PUBLISHED[5],
-        PUBLISHED[6],
-        PUBLISHED[7],
-        PUBLISHED[8],
-        PUBLISHED[9],
+        Named::new(
+            "territory",
+            "The race in which a cell counts by its exits; once the tokens are apart, the longer path.",
+        ),
+        Named::new(
+            "race",
+            "The cells that the mover reaches first less those that the opponent reaches first.",
+        ),
+        Named::new("mobility", "The mover's moves less the opponent's."),
+        NAMES[0],
+        NAMES[1],
+        NAMES[2],
+        NAMES[3],
+        NAMES[4],
+        NAMES[5],
+        NAMES[6],
+        NAMES[7],
+        NAMES[8],
+        NAMES[9],
     ],
     players: &[
-        Named {
-            name: "default",
-            about: "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
-        },
+        Named::new(
+            "default",
+            "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
+        ),
         COMMON[1],
         COMMON[2],
         COMMON[3],
         COMMON[4],
         COMMON[5],
-        Named { name: SOLVER, about: "The solver alone: a proven answer or none; it knows no depth." },
-        Named {
-            name: SEED,
-            about: "The published player: iterative deepening over plain alpha-beta, until three depths agree.",
-        },
+        Named::new(SOLVER, "The solver alone: a proven answer or none; it knows no depth."),
+        Named::new(
+            PUBLISHED,
+            "The published player: iterative deepening over plain alpha-beta, until three depths agree.",
+        )
+        .formerly("seed"),
     ],
-    endings: &[Named { name: STUCK, about: "The side to move has no move and loses." }],
+    endings: &[Named::new(STUCK, "The side to move has no move and loses.")],
     levels: include_str!("levels.txt"),
     unit: "cell",
     position_grammar: notation::POSITION_GRAMMAR,
@@ -113,7 +114,7 @@ pub static ENTRY: Entry = Entry {
 /// The name of the solver as a player.
 const SOLVER: &str = "solver";
 /// The name of the published player.
-const SEED: &str = "seed";
+const PUBLISHED: &str = "published";
 
 /// Positions from random games in which neither side is far ahead.
 const BENCH: &[Bench] = &[
@@ -206,7 +207,7 @@ fn player<B: Bits, E: Evaluator<Isolation<B>>>(
 ) -> Result<Box<dyn Searcher<Isolation<B>>>, OptionError> {
     let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
     Ok(match options.player.as_str() {
-        SEED => Box::new(SeedPlayer::new(evaluator, options.depth)),
+        PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
         SOLVER => Box::new(ProverPlayer::new(Solver::new(game), options)),
         "default" if solves => Box::new(Proving::new(game, evaluator, Solver::new(game), options)),
         _ => {
@@ -272,7 +273,7 @@ mod tests {
     fn the_published_player_comes_with_any_evaluation() {
         for named in ENTRY.evaluators {
             let options = Options {
-                player: SEED.to_owned(),
+                player: PUBLISHED.to_owned(),
                 depth: None,
                 eval: named.name.to_owned(),
                 threads: 1,

@@ -1,4 +1,4 @@
-//! The player `seed`: time-limited iterative deepening over plain alpha-beta with a stopping rule, as an
+//! The player `published`: time-limited iterative deepening over plain alpha-beta with a stopping rule, as an
 //! AI-Isolation project published it (alikureishy/AI-isolation, `game_agent.py`).
 //!
 //! One thing differs from the original: a search that has decided the game ends at once, whichever moves win
@@ -21,12 +21,12 @@ const AGREEING: u32 = 3;
 
 /// Iterative deepening over plain alpha-beta that ends when three depths in a row return one move.
 #[derive(Clone, Debug)]
-pub struct SeedPlayer<E> {
+pub struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
 }
 
-impl<E> SeedPlayer<E> {
+impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
     pub fn new(evaluator: E, depth: Option<u32>) -> Self {
@@ -34,7 +34,7 @@ impl<E> SeedPlayer<E> {
     }
 }
 
-impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for SeedPlayer<E> {
+impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for PublishedPlayer<E> {
     fn search(
         &mut self,
         game: &Isolation<B>,
@@ -55,7 +55,7 @@ impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for SeedPlayer<
     fn clear(&mut self) {}
 }
 
-impl<E> SeedPlayer<E> {
+impl<E> PublishedPlayer<E> {
     /// Searches depth after depth and keeps the last answer in `found`.
     fn deepen<B: Bits>(
         &self,
@@ -184,7 +184,7 @@ fn after<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> Positio
 mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, published_move, random_games};
-    use super::super::seed_eval::{NAMES, Published};
+    use super::super::published_eval::{NAMES, Published};
     use super::*;
 
     type Small = Isolation<u64>;
@@ -204,7 +204,7 @@ mod tests {
         control: &Control,
     ) -> (Vec<SearchResult<Target>>, (SearchResult<Target>, End)) {
         let (game, root, asked) = question(oracle);
-        let mut player = SeedPlayer::new(Published::new(&game, evaluator).unwrap(), None);
+        let mut player = PublishedPlayer::new(Published::new(&game, evaluator).unwrap(), None);
         let mut published = Vec::new();
         let last = player.search(&game, &root, &asked, control, &mut |found| published.push(found.clone()));
         (published, last)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::eval::{ActionHeuristic, StateHeuristic};
 use super::notation::{MOVE_GRAMMAR, POSITION_GRAMMAR, START, parse_position};
 use super::perfect::Perfect;
-use super::seed::Seed;
+use super::published::PublishedPlayer;
 use super::{LGame, Neutrals, Position};
 use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
@@ -50,22 +50,21 @@ pub static ENTRY: Entry = Entry {
     tunable: &[],
     trainable: &[],
     evaluators: &[
-        Named {
-            name: "state",
-            about: "The mover's legal moves, + 25 a core cell and - 40 a corner cell of its L less the other's; \
-                    lost states are infinitely bad.",
-        },
-        Named {
-            name: "action",
-            about: "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
-                    landed on the border off the corners.",
-        },
+        Named::new(
+            "state",
+            "The mover's legal moves, + 25 a core cell and - 40 a corner cell of its L less the other's; lost states are infinitely bad.",
+        ),
+        Named::new(
+            "action",
+            "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
+             landed on the border off the corners.",
+        ),
     ],
     players: &PLAYERS,
     endings: &[
-        Named { name: "stuck", about: "The mover's L cannot move: the other side wins." },
-        Named { name: "max_plies", about: "As many plies were played as the rules allow: a draw." },
-        Named { name: "repetition", about: "The position occurred too often: a draw." },
+        Named::new("stuck", "The mover's L cannot move: the other side wins."),
+        Named::new("max_plies", "As many plies were played as the rules allow: a draw."),
+        Named::new("repetition", "The position occurred too often: a draw."),
     ],
     levels: include_str!("levels.txt"),
     unit: "a legal move of the evaluator `state`",
@@ -76,29 +75,32 @@ pub static ENTRY: Entry = Entry {
         Bench { rules: "", position: START, depth: 3, player: ("alphabeta", "state") },
         Bench { rules: "", position: "3 3 E 2 1 3 4 2 4 W 1", depth: 3, player: ("alphabeta", "state") },
         Bench { rules: "", position: START, depth: 2, player: ("minimax", "action") },
-        Bench { rules: "", position: START, depth: 3, player: ("seed", "state") },
+        Bench { rules: "", position: START, depth: 3, player: (PUBLISHED, "state") },
         Bench { rules: "", position: START, depth: 1, player: ("default", "state") },
     ],
     solve: Some(super::census::solve),
     open,
 };
 
+/// The name of the published agent.
+const PUBLISHED: &str = "published";
+
 /// The common players, the default one replaced by perfect play, and the published agent's.
 static PLAYERS: [Named; 8] = {
     let [_, random, greedy, minimax, alphabeta, tree] = players::COMMON;
-    let default = Named {
-        name: "default",
-        about: "Perfect play from a table; among drawing moves the one after which opponents most likely err. \
-                With the option `depth` it sees wins and losses within so many plies only.",
-    };
-    let seed = Named {
-        name: "seed",
-        about: "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states \
-                as leaves, another of the best moves each time that a position comes again.",
-    };
-    let suggest =
-        Named { name: "suggest", about: "The first move that the evaluator `state` likes best at depth 1." };
-    [default, random, greedy, minimax, alphabeta, tree, seed, suggest]
+    let default = Named::new(
+        "default",
+        "Perfect play from a table; among drawing moves the one after which opponents most likely err. With \
+         the option `depth` it sees wins and losses within so many plies only.",
+    );
+    let published = Named::new(
+        PUBLISHED,
+        "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states as \
+         leaves, another of the best moves each time that a position comes again.",
+    )
+    .formerly("seed");
+    let suggest = Named::new("suggest", "The first move that the evaluator `state` likes best at depth 1.");
+    [default, random, greedy, minimax, alphabeta, tree, published, suggest]
 };
 
 /// The game under the rules that were given.
@@ -137,8 +139,8 @@ impl Playable for LGame {
             _ => players::build(self, StateHeuristic, options),
         };
         Ok(match options.player.as_str() {
-            "seed" => Box::new(Seed::new(options)),
-            "suggest" => Box::new(Seed::suggest()),
+            PUBLISHED => Box::new(PublishedPlayer::new(options)),
+            "suggest" => Box::new(PublishedPlayer::suggest()),
             "default" => Box::new(Perfect::new(options)),
             _ => common().unwrap_or_else(|| Box::new(Perfect::new(options))),
         })

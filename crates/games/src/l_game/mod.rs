@@ -6,7 +6,7 @@
 //!
 //! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation`
 //! (texts), `table` and `solution` (exact values), `perfect` with `opponent` (the default player), `eval` and
-//! `seed` (the published heuristics and the agent that they come from), `entry` (the registry's entry).
+//! `published` (the published heuristics and the agent that they come from), `entry` (the registry's entry).
 
 mod board;
 mod census;
@@ -21,7 +21,7 @@ mod opponent;
 #[cfg(test)]
 mod oracle;
 mod perfect;
-mod seed;
+mod published;
 mod solution;
 mod table;
 

@@ -220,9 +220,9 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
     fn hash(&self, race: &Race<C, W, S>) -> u64 {
         let fold = |hash: u64, word: &u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let solutions = race.solutions.words();
-        let seed = solutions[0].rotate_left(1) ^ race.mover as u64;
+        let first = solutions[0].rotate_left(1) ^ race.mover as u64;
         let words = solutions[1..].iter().chain(race.legal.words()).chain(race.empty.words());
-        let mut hash = words.fold(mix(seed), fold);
+        let mut hash = words.fold(mix(first), fold);
         if self.data.is_bound {
             // Whether a full cell was reached no longer matters.
             for side in Side::ALL {

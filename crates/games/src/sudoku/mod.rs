@@ -4,8 +4,8 @@
 //! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
 //! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
 //! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
-//! [`territory`], [`eval`], [`player`], [`naive`] and [`seed`] (players that know no solutions). This file
-//! opens the game for the registry.
+//! [`territory`], [`eval`], [`player`], [`naive`] and [`published`] (players that know no solutions). This
+//! file opens the game for the registry.
 
 pub mod bands;
 pub mod bits;
@@ -24,9 +24,9 @@ pub mod pairs;
 pub mod player;
 pub mod position;
 pub mod presets;
+pub mod published;
 pub mod race;
 pub mod rules;
-pub mod seed;
 pub mod solutions;
 pub mod solver;
 pub mod state_text;
@@ -41,8 +41,8 @@ use self::naive::Unknowing;
 use self::player::Racer;
 use self::position::Position;
 use self::presets::Choice;
+use self::published::{MoveOrder, PublishedPlayer};
 use self::rules::{FULL, STUCK, Sudoku};
-use self::seed::{MoveOrder, SeedPlayer};
 use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
 use plyd_core::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
@@ -61,7 +61,7 @@ pub static ENTRY: Entry = Entry {
         Spec {
             name: AVOID_TWO_FREE,
             kind: Kind::Bool { default: Some(false) },
-            about: "Whether the player `seed` tries cells by their number of legal values, those with two last; else at random.",
+            about: "Whether the player `published` tries cells by their number of legal values, those with two last; else at random.",
         },
         TUNABLE.weights[0],
         TUNABLE.weights[1],
@@ -71,37 +71,34 @@ pub static ENTRY: Entry = Entry {
     tunable: &[TUNABLE],
     trainable: &[],
     evaluators: &[
-        Named {
-            name: "parity",
-            about: "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
-        },
-        Named { name: "score", about: "The mover's points less the opponent's." },
-        Named {
-            name: "fewer-filled",
-            about: "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
-        },
+        Named::new(
+            "parity",
+            "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
+        ),
+        Named::new("score", "The mover's points less the opponent's."),
+        Named::new(
+            "fewer-filled",
+            "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
+        ),
     ],
     players: &[
-        Named {
-            name: "default",
-            about: "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
-        },
+        Named::new(
+            "default",
+            "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
+        ),
         COMMON[1],
-        Named {
-            name: "greedy",
-            about: "The largest gain; ties drawn from the seed. It knows no taboo moves.",
-        },
+        Named::new("greedy", "The largest gain; ties drawn from the seed. It knows no taboo moves."),
         COMMON[3],
         COMMON[4],
         COMMON[5],
-        Named {
-            name: SEED,
-            about: "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
-        },
+        Named::new(
+            PUBLISHED,
+            "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
+        ).formerly("seed"),
     ],
     endings: &[
-        Named { name: FULL, about: "Every cell has a value; more points win." },
-        Named { name: STUCK, about: "Neither player has a cell left to play; more points win." },
+        Named::new(FULL, "Every cell has a value; more points win."),
+        Named::new(STUCK, "Neither player has a cell left to play; more points win."),
     ],
     levels: include_str!("levels.txt"),
     unit: "point",
@@ -114,7 +111,7 @@ pub static ENTRY: Entry = Entry {
 };
 
 /// The name of the published player.
-const SEED: &str = "seed";
+const PUBLISHED: &str = "published";
 /// The option of the published player's order of moves.
 const AVOID_TWO_FREE: &str = "avoid_two_free";
 
@@ -154,8 +151,8 @@ impl Playable for Sudoku {
             ("default", "parity") => Box::new(Racer::new(parity(options), options)),
             ("default", _) => Box::new(Racer::new(Points, options)),
             ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
-            (SEED, "fewer-filled") => Box::new(Unknowing::new(seed_player(FewerFilled, options))),
-            (SEED, _) => Box::new(Unknowing::new(seed_player(Points, options))),
+            (PUBLISHED, "fewer-filled") => Box::new(Unknowing::new(published_player(FewerFilled, options))),
+            (PUBLISHED, _) => Box::new(Unknowing::new(published_player(Points, options))),
             (_, "score") => common(self, Points, options),
             (_, "fewer-filled") => common(self, FewerFilled, options),
             _ => common(self, parity(options), options),
@@ -178,10 +175,10 @@ fn parity(options: &Options) -> Parity {
 }
 
 /// The published player with its order of moves on or off.
-fn seed_player<E>(evaluator: E, options: &Options) -> SeedPlayer<E> {
+fn published_player<E>(evaluator: E, options: &Options) -> PublishedPlayer<E> {
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
-    SeedPlayer::new(evaluator, order, options.seed, options.depth)
+    PublishedPlayer::new(evaluator, order, options.seed, options.depth)
 }
 
 /// A player that every game has, under the rules themselves.

@@ -1,4 +1,4 @@
-//! The player `seed`: minimax with alpha-beta and iterative deepening as a student team published it
+//! The player `published`: minimax with alpha-beta and iterative deepening as a student team published it
 //! ("Assignment A2: Team 33", 2023, `sudokuai.py`), with its heuristics each on or off.
 //!
 //! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a
@@ -23,14 +23,14 @@ pub enum MoveOrder {
 }
 
 /// The published player with an evaluation.
-pub struct SeedPlayer<E> {
+pub struct PublishedPlayer<E> {
     evaluator: E,
     order: MoveOrder,
     seed: u64,
     depth: Option<u32>,
 }
 
-impl<E> SeedPlayer<E> {
+impl<E> PublishedPlayer<E> {
     /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
     /// is limited.
     #[must_use]
@@ -63,7 +63,7 @@ impl<E> SeedPlayer<E> {
     }
 }
 
-impl<E: Evaluator<Naive>> Searcher<Naive> for SeedPlayer<E> {
+impl<E: Evaluator<Naive>> Searcher<Naive> for PublishedPlayer<E> {
     fn search(
         &mut self,
         game: &Naive,
@@ -209,7 +209,7 @@ mod tests {
         let moves = moves_of(&naive, &pos);
         let asked = SearchParams { moves: moves.clone(), multipv: 1 };
         let mut published = Vec::new();
-        let mut player = SeedPlayer::new(evaluator.clone(), order, 3, Some(depth));
+        let mut player = PublishedPlayer::new(evaluator.clone(), order, 3, Some(depth));
         let (found, end) =
             player.search(&naive, &Root::new(pos.clone()), &asked, &Control::default(), &mut |found| {
                 published.push(found.lines[0].clone());
@@ -249,7 +249,7 @@ mod tests {
         let asked = SearchParams { moves: moves_of(&naive, &pos).split_off(700), multipv: 1 };
         let control = Control::default();
         control.set_limits(Some(5000), None);
-        let mut player = SeedPlayer::new(Points, MoveOrder::Random, 1, None);
+        let mut player = PublishedPlayer::new(Points, MoveOrder::Random, 1, None);
         let (found, end) = player.search(&naive, &Root::new(pos), &asked, &control, &mut |_| {});
         assert!(asked.moves.contains(&found.lines[0].pv[0]) && end == End::Limit, "{found:?} {end:?}");
         assert!(control.stats().nodes >= 5000 && control.stats().nodes < 7000, "{:?}", control.stats());
@@ -260,7 +260,8 @@ mod tests {
         let text = BOARDS.iter().find(|board| board.name == "random-2x3").expect("a board").text;
         let (game, pos) = open(text, "classic");
         let naive = Naive::new(&game);
-        let ordered = |order| SeedPlayer::new(Points, order, 1, None).moves(&naive, &Root::new(pos.clone()));
+        let ordered =
+            |order| PublishedPlayer::new(Points, order, 1, None).moves(&naive, &Root::new(pos.clone()));
         let free = |mv: &Fill| pos.candidates(game.grid(), mv.cell.into()).count_ones();
         let counts: Vec<u32> = ordered(MoveOrder::AvoidTwoFree).iter().map(free).collect();
         let others = counts.iter().take_while(|&&free| free != 2).count();

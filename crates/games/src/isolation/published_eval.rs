@@ -13,31 +13,19 @@ use plyd_core::score::Score;
 
 /// The published evaluations, in the order in which the project presents them.
 pub const NAMES: [Named; 10] = [
-    Named { name: "winlose", about: "Published: 0 until the game is over." },
-    Named { name: "open-move", about: "Published: the root player's moves." },
-    Named { name: "improved", about: "Published: the root player's moves less the opponent's." },
-    Named {
-        name: "net-advantage",
-        about: "Published: as `improved`, but on the opponent's turn moves that both have do not count for the root.",
-    },
-    Named {
-        name: "net-mobility",
-        about: "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is.",
-    },
-    Named { name: "accessibility", about: "Published: 1 near the centre, -1 far from it." },
-    Named {
-        name: "offensive",
-        about: "Published: 1 if both could go to one cell on the root's turn, else -1.",
-    },
-    Named { name: "proximity", about: "Published: minus the distance of the tokens, in hops of two cells." },
-    Named {
-        name: "offensive+near+mobility",
-        about: "Published: `offensive` plus `proximity`, whatever its name says.",
-    },
-    Named {
-        name: "netadvantage+near",
-        about: "Published: `net-advantage` plus `offensive`, whatever its name says.",
-    },
+    Named::new("winlose", "Published: 0 until the game is over."),
+    Named::new("open-move", "Published: the root player's moves."),
+    Named::new("improved", "Published: the root player's moves less the opponent's."),
+    Named::new(
+        "net-advantage",
+        "Published: as `improved`, but on the opponent's turn moves that both have do not count for the root.",
+    ),
+    Named::new("net-mobility", "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is."),
+    Named::new("accessibility", "Published: 1 near the centre, -1 far from it."),
+    Named::new("offensive", "Published: 1 if both could go to one cell on the root's turn, else -1."),
+    Named::new("proximity", "Published: minus the distance of the tokens, in hops of two cells."),
+    Named::new("offensive+near+mobility", "Published: `offensive` plus `proximity`, whatever its name says."),
+    Named::new("netadvantage+near", "Published: `net-advantage` plus `offensive`, whatever its name says."),
 ];
 
 /// A formula of the published evaluations.

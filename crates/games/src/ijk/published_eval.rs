@@ -10,14 +10,14 @@ use plyd_core::score::Score;
 
 /// The names of the published evaluations.
 pub const NAMES: [Named; 2] = [
-    Named {
-        name: "gradient",
-        about: "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
-    },
-    Named {
-        name: "smoothness",
-        about: "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
-    },
+    Named::new(
+        "gradient",
+        "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
+    ),
+    Named::new(
+        "smoothness",
+        "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
+    ),
 ];
 
 /// The largest sum of either, in units: 36 cells with weights of at most 5, or 60 pairs of neighbours, of 150

@@ -28,12 +28,12 @@ enum Ties {
 }
 
 /// The published agent.
-pub(super) struct Seed {
+pub(super) struct PublishedPlayer {
     depth: u32,
     ties: Ties,
 }
 
-impl Seed {
+impl PublishedPlayer {
     /// The agent with the option `depth`, 2 when absent.
     pub(super) fn new(options: &Options) -> Self {
         Self { depth: options.depth.unwrap_or(DEPTH).max(1), ties: Ties::Switch }
@@ -61,7 +61,7 @@ impl Seed {
     }
 }
 
-impl Searcher<LGame> for Seed {
+impl Searcher<LGame> for PublishedPlayer {
     fn search(
         &mut self,
         game: &LGame,
@@ -212,15 +212,15 @@ mod tests {
 
     const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
 
-    fn answer(mut agent: Seed, root: &Root<LGame>, multipv: usize) -> (SearchResult<Move>, End) {
+    fn answer(mut agent: PublishedPlayer, root: &Root<LGame>, multipv: usize) -> (SearchResult<Move>, End) {
         let mut moves = Vec::new();
         GAME.moves(&root.pos, &mut moves);
         let asked = SearchParams { multipv: multipv.min(moves.len()), moves };
         agent.search(&GAME, root, &asked, &Control::default(), &mut |_| ())
     }
 
-    fn agent(depth: u32) -> Seed {
-        Seed { depth, ties: Ties::Switch }
+    fn agent(depth: u32) -> PublishedPlayer {
+        PublishedPlayer { depth, ties: Ties::Switch }
     }
 
     fn distance(state: State) -> Option<u32> {
@@ -252,7 +252,7 @@ mod tests {
         };
         let best = moves.iter().map(value).max();
         let first = moves.iter().find(|mv| Some(value(mv)) == best);
-        let (found, end) = answer(Seed::suggest(), &root, 1);
+        let (found, end) = answer(PublishedPlayer::suggest(), &root, 1);
         assert_eq!(Some(&found.lines[0].pv[0]), first);
         assert_eq!(end, End::Limit);
     }

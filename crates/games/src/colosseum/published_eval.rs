@@ -10,16 +10,17 @@ use plyd_core::score::Score;
 
 /// The published evaluations: the parts and their sum.
 pub const NAMES: [Named; 4] = [
-    Named {
-        name: "reachable",
-        about: "Published: the cells that the mover can walk to in a move, less those of the opponent.",
-    },
-    Named { name: "aggression", about: "Published: 2 for a last move that put a wall beside the opponent." },
-    Named {
-        name: "winning",
-        about: "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
-    },
-    Named { name: "seed", about: "Published: the sum of `reachable`, `aggression` and `winning`." },
+    Named::new(
+        "reachable",
+        "Published: the cells that the mover can walk to in a move, less those of the opponent.",
+    ),
+    Named::new("aggression", "Published: 2 for a last move that put a wall beside the opponent."),
+    Named::new(
+        "winning",
+        "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
+    ),
+    Named::new("published", "Published: the sum of `reachable`, `aggression` and `winning`.")
+        .formerly("seed"),
 ];
 
 /// What a wall beside the opponent is worth.
@@ -40,7 +41,7 @@ impl Published {
     /// The evaluation of that name, for a game.
     #[must_use]
     pub fn new<B: Bits>(game: &Colosseum<B>, name: &str) -> Option<Self> {
-        let is = |part: &str| name == part || name == "seed";
+        let is = |part: &str| name == part || name == "published";
         let known = NAMES.iter().any(|named| named.name == name);
         known.then(|| Self {
             reachable: is("reachable"),
@@ -141,7 +142,7 @@ mod tests {
             ("winning", "6 5,5 0,0 00R 1", None, 0),
             ("winning", "6 0,2 0,0 - 1", None, 0),
             ("winning", "6 0,2 0,0 00R 2", None, 0),
-            ("seed", "6 2,2 3,3 22R 1", Some("23l"), -5000),
+            ("published", "6 2,2 3,3 22R 1", Some("23l"), -5000),
         ];
         for &(name, text, last, expected) in table {
             assert_eq!(value(name, text, last), expected, "{name}: {text}");
