@@ -86,7 +86,7 @@ impl<'a> Item<'a> {
     }
 
     fn wrong_type<T>(&self, wanted: &str) -> Option<T> {
-        let message = format_args!("expected {wanted}, found {}", self.node.value.kind());
+        let message = format!("expected {wanted}, found {}", self.node.value.kind());
         self.fault(Stage::Type, ErrorCode::WrongType, message)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Item<'a> {
             return self.wrong_type("an integer");
         };
         if text.contains(['.', 'e', 'E']) {
-            let message = format_args!("expected an integer, found {}", echo(text));
+            let message = format!("expected an integer, found {}", echo(text));
             return self.fault(Stage::Type, ErrorCode::NotInteger, message);
         }
         match text.parse() {
@@ -145,7 +145,7 @@ pub(crate) fn text(max: usize) -> impl Fn(Item<'_>) -> Option<String> {
 pub(crate) fn name(item: Item<'_>) -> Option<String> {
     let text = item.str()?;
     if !is_name(text) {
-        let message = format_args!("`{}` is not 1-{MAX_ID} of [A-Za-z0-9._:-]", echo(text));
+        let message = format!("`{}` is not 1-{MAX_ID} of [A-Za-z0-9._:-]", echo(text));
         return item.bad_value(ErrorCode::OutOfRange, message);
     }
     Some(text.to_owned())
@@ -179,11 +179,11 @@ pub(crate) fn word<'a, T: Deserialize<'a>>(item: Item<'a>) -> Option<T> {
     match T::deserialize(text.into_deserializer()) {
         Ok(word) => Some(word),
         Err(Expected([only])) => {
-            let message = format_args!("only `{only}` is possible, found `{}`", echo(text));
+            let message = format!("only `{only}` is possible, found `{}`", echo(text));
             item.bad_value(ErrorCode::BadEnum, message)
         }
         Err(Expected(words)) => {
-            let message = format_args!("`{}` is none of {}", echo(text), words.join(", "));
+            let message = format!("`{}` is none of {}", echo(text), words.join(", "));
             item.bad_value(ErrorCode::BadEnum, message)
         }
     }
