@@ -32,6 +32,12 @@ pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
 
+/// Whether the tests that take minutes are run whole: with `PLYD_WHOLE=1` in the environment, as `.ci/run`
+/// sets it. Else they take samples.
+pub(crate) fn is_whole() -> bool {
+    std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
+}
+
 /// A process of the daemon, killed when dropped, and with the test program.
 pub(crate) struct Server {
     process: Process,
