@@ -30,7 +30,8 @@ use common::process::{self, PLYD};
 use mutant::Mutant;
 use relay::Relay;
 
-/// How long a check may take that our daemon passes: only how long until it fails, however busy the machine is.
+/// How long a check may take that our daemon passes: only how long until it fails, however busy the machine
+/// is.
 const TIMEOUT: &str = "600s";
 
 /// How many mutants are tried at once.

@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 use crate::cli::columns::{Columns, grouped};
 use crate::engine::settings;
 use crate::engine::{Bench, Entry};
-use crate::games::REGISTRY;
 use crate::search::Control;
 use crate::search::clock::now_ns;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::{parse, position, words, write_json};
+use super::{parse, position, registry, words, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -29,7 +28,8 @@ The signature is the total of nodes and a hash of each position's nodes and move
 changes it; a change of anything else must not. With a time there is none.")]
 pub(super) struct Args {
     /// The games; all when absent
-    games: Vec<String>,
+    #[arg(value_parser = registry::parser())]
+    games: Vec<&'static Entry>,
     /// Search each position for this time, such as 100ms or 1s, and not to its depth
     #[arg(long, value_parser = parse::duration)]
     time: Option<Duration>,
@@ -94,12 +94,8 @@ impl Work {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let entries: Vec<&Entry> = if args.games.is_empty() {
-        REGISTRY.to_vec()
-    } else {
-        args.games.iter().map(|name| position::game(name)).collect::<Result<_, _>>()?
-    };
-    let games = entries.into_iter().map(|entry| measure(entry, args.time)).collect::<Result<Vec<_>, _>>()?;
+    let entries = if args.games.is_empty() { registry::games() } else { &args.games };
+    let games = entries.iter().map(|entry| measure(entry, args.time)).collect::<Result<Vec<_>, _>>()?;
     let hash = args.time.is_none().then(|| format!("{:08x}", signature(&games)));
     let report = Report { total: Work::sum(games.iter().map(|game| game.total)), games, hash };
     if args.json { write_json(out, &report) } else { show(&report, out) }

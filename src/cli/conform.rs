@@ -12,7 +12,7 @@ use crate::conform::{self, Plan, Promise, Row, Verdict};
 
 use super::failure::Failure;
 use super::serve::read_token;
-use super::{parse, reaper, styled, write_json};
+use super::{parse, reaper, registry, styled, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -82,6 +82,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         _ => None,
     };
     let plan = Plan {
+        games: registry::games(),
         address,
         token: token(args)?,
         timeout: args.timeout,

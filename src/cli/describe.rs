@@ -11,12 +11,11 @@ use crate::engine::Entry;
 use crate::engine::levels::Rating;
 use crate::engine::settings;
 use crate::game::{Kind, Named, Spec};
-use crate::games::REGISTRY;
 use crate::options::COMMON;
 use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody};
 
 use super::failure::Failure;
-use super::{position, write_json};
+use super::{registry, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,7 +25,8 @@ Examples:
   plyd describe isolation --json   the same as the protocol's `describe` answers it")]
 pub(super) struct Args {
     /// The game; a list of all when absent
-    game: Option<String>,
+    #[arg(value_parser = registry::parser())]
+    game: Option<&'static Entry>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -36,9 +36,8 @@ pub(super) struct Args {
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let entry = args.game.as_deref().map(position::game).transpose()?;
-    match entry {
-        _ if args.json => write_json(out, &ask(args.game.clone())?),
+    match args.game {
+        game if args.json => write_json(out, &ask(game.map(|entry| entry.name.to_owned()))?),
         None => show_games(out),
         Some(entry) => show_game(entry, out),
     }
@@ -64,7 +63,7 @@ fn ask(game: Option<String>) -> Result<serde_json::Value, Failure> {
 
 fn show_games(out: &mut impl Write) -> Result<(), Failure> {
     let mut table = Columns::new(["game", "what it is"]);
-    for entry in REGISTRY {
+    for entry in registry::games() {
         table.row([entry.name, entry.about]);
     }
     writeln!(out, "{table}")?;

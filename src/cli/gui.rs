@@ -11,6 +11,7 @@ use tracing::level_filters::LevelFilter;
 use crate::daemon::{self, Config};
 
 use super::failure::Failure;
+use super::registry;
 use super::serve::Means;
 
 /// The port when none is given; beside those that the examples of `plyd serve` use.
@@ -67,7 +68,7 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         open(address);
     }
     let config = Config { page: Some(listener), ..args.means.config(true) };
-    daemon::run(config).map_err(Failure::from)
+    daemon::run(config, registry::games()).map_err(Failure::from)
 }
 
 /// Listens on the port, or on the default one, or on a free one if that is taken.

@@ -25,6 +25,7 @@ mod position;
 mod progress;
 mod reaper;
 mod records;
+mod registry;
 mod replay;
 mod serve;
 mod show;
@@ -45,6 +46,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
 use crate::daemon::{self, log};
+use crate::engine::Entry;
+use crate::games::REGISTRY;
 use failure::Failure;
 
 /// A game-engine daemon: abstract games behind one line-based JSON protocol.
@@ -110,9 +113,31 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Parses the command line, runs the command, and reports what went wrong in a sentence on stderr.
+/// The command `plyd` with plyd's own games.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(REGISTRY)
+}
+
+/// The command `plyd` with these games: parses the command line, runs the command, and reports what went
+/// wrong in a sentence on stderr.
+///
+/// A program that calls it with games of its own is a plyd with them:
+///
+/// ```no_run
+/// # use plyd::games::isolation::ENTRY as MY_ENTRY;
+/// fn main() -> std::process::ExitCode {
+///     plyd::cli::main_with(&[&MY_ENTRY])
+/// }
+/// ```
+///
+/// and with plyd's games behind them by `main_with(&[&[&MY_ENTRY][..], plyd::games::REGISTRY].concat())`.
+///
+/// # Panics
+/// If there are no games, if two have the same name, or if it is called twice.
+#[must_use]
+pub fn main_with(games: &[&'static Entry]) -> ExitCode {
+    registry::set(games);
     let cli = Cli::parse();
     let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
     let log = log::start();

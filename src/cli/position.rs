@@ -7,12 +7,11 @@ use crate::bridge;
 use crate::engine::settings::{self, Caps, Renamed};
 use crate::engine::{AnyRoot, Entry};
 use crate::game::{Kind, Rules, Spec};
-use crate::games::REGISTRY;
 use crate::options::{COMMON, Options};
 use plyd_protocol::{Setting, Settings};
 
 use super::failure::Failure;
-use super::parse;
+use super::{parse, registry};
 
 /// The seed of everything that is drawn, unless a setting names another: the same command gives the same
 /// answer.
@@ -20,8 +19,9 @@ const SEED: u64 = 0;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PositionArgs {
-    /// The game; `plyd describe` lists them
-    game: String,
+    /// The game; `plyd describe` says what each is
+    #[arg(value_parser = registry::parser())]
+    game: &'static Entry,
     /// The position's text; the rules' initial position when absent
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
@@ -35,8 +35,8 @@ pub(super) struct PositionArgs {
 
 impl PositionArgs {
     /// The game.
-    pub(super) fn entry(&self) -> Result<&'static Entry, Failure> {
-        game(&self.game)
+    pub(super) fn entry(&self) -> &'static Entry {
+        self.game
     }
 
     /// Opens the game and plays the moves.
@@ -47,19 +47,19 @@ impl PositionArgs {
     /// Opens the game and plays the moves; what the rules draw by a seed that they are not given, such as the
     /// start, is drawn by `seed`.
     pub(super) fn open_drawn(&self, seed: u64) -> Result<Arc<dyn AnyRoot>, Failure> {
-        let start = settings::open(self.entry()?, &self.rules(seed)?, self.position.as_deref())?;
+        let start = settings::open(self.game, &self.rules(seed)?, self.position.as_deref())?;
         Ok(start.extend(&self.moves)?)
     }
 
     /// The rules in force; `seed` as in [`Self::open_drawn`].
     pub(super) fn rules(&self, seed: u64) -> Result<Rules, Failure> {
-        drawn_rules(self.entry()?, &self.rules, seed)
+        drawn_rules(self.game, &self.rules, seed)
     }
 
     /// The rules that were given, as the protocol sends them.
     pub(super) fn rule_settings(&self) -> Result<Settings, Failure> {
         once(&self.rules, "--rules")?;
-        Ok(rule_settings(self.entry()?, &self.rules))
+        Ok(rule_settings(self.game, &self.rules))
     }
 
     /// The position's text and the moves, as they were given.
@@ -81,14 +81,6 @@ pub(super) fn rules(entry: &Entry, given: &[(String, String)]) -> Result<Rules, 
 fn drawn_rules(entry: &Entry, given: &[(String, String)], seed: u64) -> Result<Rules, Failure> {
     once(given, "--rules")?;
     Ok(settings::rules(entry, &bridge::given(&typed(entry.rules.iter(), given)), seed)?)
-}
-
-/// The game of that name.
-pub(super) fn game(name: &str) -> Result<&'static Entry, Failure> {
-    REGISTRY.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        Failure::Usage(format!("there is no game `{name}`; there are: {}", names.join(", ")))
-    })
 }
 
 /// A game's rules from texts, as the protocol sends them. Names that the game does not have stay texts.
@@ -167,11 +159,5 @@ mod tests {
         ] {
             assert_eq!(setting(Some(kind), text), value, "{kind:?} {text}");
         }
-    }
-
-    #[test]
-    fn an_unknown_game_is_answered_with_the_known_ones() {
-        let Err(Failure::Usage(message)) = game("chess") else { panic!("chess is no game of the registry") };
-        assert!(REGISTRY.iter().all(|entry| message.contains(entry.name)), "{message}");
     }
 }

@@ -10,6 +10,7 @@ use plyd_protocol::MAX_TOKEN;
 use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
+use super::registry;
 
 /// For a person who starts the daemon in a terminal and sees nothing happen.
 const HINT: &str = "\
@@ -203,7 +204,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Args { tcp, ws, ws_origin: ws_origins, unix, insecure, bounds, means, .. } = args;
     let mut config = Config { stdio, tcp, ws, ws_origins, unix, token, insecure, ..means.config(listens) };
     bounds.apply(&mut config.limits);
-    daemon::run(config).map_err(Failure::from)
+    daemon::run(config, registry::games()).map_err(Failure::from)
 }
 
 /// What reads a whole number of that range.

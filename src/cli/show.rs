@@ -12,7 +12,7 @@ use plyd_protocol::{Player, Record};
 
 use super::failure::Failure;
 use super::records::{self, Game};
-use super::{picture, position, styled, words};
+use super::{picture, registry, styled, words};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -77,7 +77,7 @@ fn list(games: &[Game]) -> Columns {
 /// The position after each number of plies, from 0 on.
 fn boards(game: &Game) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
     let Record { game: name, rules, start, moves, .. } = &game.record;
-    let entry = position::game(name)?;
+    let entry = registry::game(name)?;
     let rules = settings::rules(entry, &bridge::given(rules), 0)?;
     let mut boards = vec![settings::open(entry, &rules, Some(start))?];
     for mv in moves {

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::position::{game, rules};
-use super::{parse, words, write_json};
+use super::position::rules;
+use super::{parse, registry, words, write_json};
 use crate::cli::columns::{Columns, grouped};
 use crate::engine::{Entry, Share};
 use crate::game::OpenError;
-use crate::games::REGISTRY;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,7 +25,8 @@ The L Game is solved by a table of all positions, Isolation by solving every ope
 3x3 (--rules size=3) by looking at every line until a win is found.")]
 pub(super) struct Args {
     /// The game; one that can be solved whole
-    game: String,
+    #[arg(value_parser = registry::parser())]
+    game: &'static Entry,
     /// Columns and rows, such as 7x7; short for the rules width and height
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse::board)]
     board: Option<(usize, usize)>,
@@ -60,7 +60,7 @@ struct Row {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let entry = game(&args.game)?;
+    let entry = args.game;
     let solve = entry.solve.ok_or_else(|| not_solvable(entry))?;
     let mut given = args.rules.clone();
     if let Some((width, height)) = args.board {
@@ -120,7 +120,7 @@ fn row(share: &Share) -> Row {
 
 fn not_solvable(entry: &Entry) -> Failure {
     let names: Vec<&str> =
-        REGISTRY.iter().filter(|entry| entry.solve.is_some()).map(|entry| entry.name).collect();
+        registry::games().iter().filter(|entry| entry.solve.is_some()).map(|entry| entry.name).collect();
     Failure::Usage(format!("{} cannot be solved whole; these can: {}", entry.name, names.join(", ")))
 }
 

@@ -8,12 +8,11 @@ use crate::arena::trials::{Games, TrialError};
 use crate::engine::settings::Renamed;
 use crate::engine::{AnyRoot, Entry, Place};
 use crate::game::Named;
-use crate::games::REGISTRY;
 use plyd_protocol::Seed;
 
 use super::failure::Failure;
 use super::position::{PositionArgs, warn};
-use super::{build, output, parse};
+use super::{build, output, parse, registry};
 
 /// What an interrupt does.
 pub(super) const LEFT_OUT: &str =
@@ -59,7 +58,7 @@ impl TrialArgs {
         learns: impl Fn(&'static Entry) -> Vec<&'static str>,
         has: &str,
     ) -> Result<&'static str, Failure> {
-        let (entry, given) = (self.position.entry()?, self.eval.as_deref());
+        let (entry, given) = (self.position.entry(), self.eval.as_deref());
         let known = given.and_then(|name| Named::find(entry.evaluators, name));
         let name = known.map_or(given, |known| Some(known.name));
         if let Some(found) = learns(entry).into_iter().find(|known| name.is_none_or(|name| name == *known)) {
@@ -71,7 +70,7 @@ impl TrialArgs {
             Some(name) => format!("{} has no evaluator `{name}`", entry.name),
             None => format!("no evaluator of {} has {has}", entry.name),
         };
-        let with = REGISTRY.iter().flat_map(|entry| {
+        let with = registry::games().iter().flat_map(|entry| {
             learns(entry).into_iter().map(move |evaluator| format!("{} {evaluator}", entry.name))
         });
         Err(Failure::Usage(format!("{problem}; these have: {}", with.collect::<Vec<_>>().join(", "))))
@@ -83,7 +82,7 @@ impl TrialArgs {
         // Mistakes in the arguments are reported as such, not as a start that cannot be drawn.
         self.position.open()?;
         Ok(Games {
-            game: self.position.entry()?.name.to_owned(),
+            game: self.position.entry().name.to_owned(),
             position,
             moves,
             rules: self.position.rule_settings()?,

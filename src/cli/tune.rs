@@ -81,7 +81,7 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
-    let entry = trials.position.entry()?;
+    let entry = trials.position.entry();
     let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
     let tunable =

@@ -79,7 +79,7 @@ fn nonsense_is_refused_with_a_way_out() {
     for (arguments, word) in [
         (&["nonsense"][..], "Usage: plyd"),
         (&["go"], "GAME"),
-        (&["go", "chess"], "there are: "),
+        (&["go", "chess"], "[possible values: l-game, "),
         (&["go", GAME, "--time", "5"], "200ms"),
         (&["go", GAME, "--depth", "0"], "--depth"),
         (&["go", GAME, "--position", "nonsense"], "--position"),
@@ -95,8 +95,8 @@ fn nonsense_is_refused_with_a_way_out() {
         (&["solve", GAME, "--board", "4x4"], "neutrals"),
         (&["solve", GAME, "--book", "unwritten"], "--book"),
         (&["perft", GAME, "0"], "1.."),
-        (&["bench", "chess"], "there are: "),
-        (&["describe", "chess"], "there are: "),
+        (&["bench", "chess"], "[possible values: l-game, "),
+        (&["describe", "chess"], "[possible values: l-game, "),
         (&["replay", "/nowhere"], "cannot read"),
         (&["replay", "Cargo.toml"], "line 1"),
         (&["serve", "--tcp", "7117"], "127.0.0.1:7117"),
@@ -148,9 +148,17 @@ fn a_game_that_is_over_is_reported_with_its_outcome() {
 }
 
 #[test]
-fn completions_are_scripts_that_know_the_commands() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(stdout(&["completions", shell]).contains("perft"), "{shell}");
+fn completions_are_scripts_that_know_the_commands_and_the_games() {
+    // What else can stand in an argument only some shells' scripts know.
+    for (shell, words) in [
+        ("bash", &["perft", "isolation"][..]),
+        ("zsh", &["perft", "isolation"]),
+        ("fish", &["perft"]),
+        ("elvish", &["perft"]),
+        ("powershell", &["perft"]),
+    ] {
+        let script = stdout(&["completions", shell]);
+        assert!(words.iter().all(|word| script.contains(word)), "{shell}");
     }
 }
 

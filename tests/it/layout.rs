@@ -11,9 +11,9 @@ const CRATES: [(&str, &str, &[&str]); 8] = [
     ("plyd-games", "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
     ("plyd-bridge", "crates/bridge", &["plyd-core", "plyd-protocol"]),
-    ("plyd-daemon", "crates/daemon", &["plyd-bridge", "plyd-core", "plyd-games", "plyd-protocol"]),
+    ("plyd-daemon", "crates/daemon", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
-    ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-games", "plyd-protocol"]),
+    ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     (
         "plyd",
         "",

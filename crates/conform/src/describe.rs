@@ -8,7 +8,7 @@ use super::trial::{Trial, result_like};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 /// The games that are offered, of those that the referee knows.
-pub(super) fn known(talk: &Conversation<'_>) -> Checked<Vec<Value>> {
+pub(super) fn known(trial: &Trial<'_>, talk: &Conversation<'_>) -> Checked<Vec<Value>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
@@ -20,8 +20,9 @@ pub(super) fn known(talk: &Conversation<'_>) -> Checked<Vec<Value>> {
         json!({ "game": "ijk" }),
         json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
     ];
-    let offered: Vec<Value> =
-        games.into_iter().filter(|game| talk.offers(game["game"].as_str().unwrap_or_default())).collect();
+    let is_known =
+        |game: &Value| trial.referee().knows(game) && talk.offers(game["game"].as_str().unwrap_or_default());
+    let offered: Vec<Value> = games.into_iter().filter(is_known).collect();
     if offered.is_empty() {
         Err(Stop::skipped("none of the games that the referee knows is offered"))
     } else {

@@ -22,7 +22,7 @@ const LOPSIDED: [&str; 4] = [
 pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     let mut count = 0;
-    for (index, game) in known(&talk)?.into_iter().enumerate() {
+    for (index, game) in known(trial, &talk)?.into_iter().enumerate() {
         let mut position = json!({});
         for ply in 0..6_usize {
             let id = format!("i{index}-{ply}");

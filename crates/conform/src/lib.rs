@@ -1,8 +1,8 @@
 //! The conformance suite: checks for any server of the protocol, by its bytes alone.
 //!
-//! Knows the specification and, as the referee of what searches claim, our own games; it knows nothing of our
-//! daemon. A check is written so that a server that is right but different passes: other wordings, further
-//! fields, other games. What is not offered is skipped. In reading order:
+//! Knows the specification and, as the referee of what searches claim, the games that it is given; it knows
+//! nothing of our daemon. A check is written so that a server that is right but different passes: other
+//! wordings, further fields, other games. What is not offered is skipped. In reading order:
 //!
 //! 1. `verdict`: what comes of a check; `conversation`: one connection, with the waits and comparisons that
 //!    checks are made of.

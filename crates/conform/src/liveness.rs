@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::figures;
-use super::referee::{self, Root};
+use super::referee::Root;
 use super::requests::{endless, go, inspect, newgame, ping, session, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, list, number};
@@ -244,8 +244,8 @@ fn cycle(start: &Root) -> Option<Vec<String>> {
 }
 
 /// A game of the L Game that goes round so often.
-pub(super) fn rounds(game: &Value, count: usize) -> Checked<Vec<String>> {
-    let start = referee::root(game, &json!({}));
+pub(super) fn rounds(trial: &Trial<'_>, game: &Value, count: usize) -> Checked<Vec<String>> {
+    let start = trial.referee().root(game, &json!({}));
     let plies = start.as_ref().and_then(cycle);
     let plies = plies.ok_or_else(|| Stop::skipped("no way leads back to the start"))?;
     Ok(plies.iter().cycle().take(plies.len() * count).cloned().collect())
@@ -255,7 +255,7 @@ fn history(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.needs("l-game")?;
     let game = json!({ "game": "l-game", "rules": { "neutrals": "none" } });
-    let position = json!({ "moves": rounds(&game, 250)? });
+    let position = json!({ "moves": rounds(trial, &game, 250)? });
     let start = talk.result(&inspect("i", &game, &json!({}), &["hash", "text"]))?;
     let end = talk.result(&inspect("j", &game, &position, &["hash", "text"]))?;
     like(&end, &json!({ "text": start["text"], "hash": start["hash"] }))?;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use plyd_protocol::{Envelope, ErrorCode, MAX_INT};
 use serde_json::Value;
 
-use super::referee::{self, Root};
+use super::referee::{Referee, Root};
 use super::requests::with;
 use super::verdict::{Checked, Stop, holds, list, number, text};
 use plyd_core::engine::ToMove;
@@ -37,6 +37,7 @@ impl Findings {
 /// The monitor of one connection.
 pub(super) struct InvariantMonitor<'f> {
     findings: &'f Findings,
+    referee: Referee,
     seq: u64,
     t_us: u64,
     /// How many finals each id still may get.
@@ -53,9 +54,10 @@ pub(super) struct InvariantMonitor<'f> {
 
 impl<'f> InvariantMonitor<'f> {
     /// The monitor of a connection that begins.
-    pub(super) fn new(findings: &'f Findings) -> Self {
+    pub(super) fn new(findings: &'f Findings, referee: Referee) -> Self {
         Self {
             findings,
+            referee,
             seq: 0,
             t_us: 0,
             open: HashMap::new(),
@@ -80,7 +82,7 @@ impl<'f> InvariantMonitor<'f> {
             }
             Some("go") if self.open[id] == 1 => {
                 let session = request["session"].as_str().and_then(|session| self.sessions.get(session));
-                let root = referee::root(session.unwrap_or(&request), &request["position"]);
+                let root = self.referee.root(session.unwrap_or(&request), &request["position"]);
                 self.searched.remove(id);
                 self.searched.extend(root.map(|root| (id.to_owned(), root)));
                 self.events.remove(id);
@@ -375,6 +377,7 @@ fn reply(message: &Value, root: &Root) -> Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plyd_games::REGISTRY;
     use serde_json::json;
 
     const STATS: &str = r#""stats":{"nodes":1,"nps":1,"time_ms":0,"depth":1,"seldepth":1,"hash_ppm":0}"#;
@@ -382,7 +385,7 @@ mod tests {
     /// What is found in a conversation: requests, then messages.
     fn found(requests: &[Value], messages: &[&str]) -> Vec<&'static str> {
         let findings = Findings::default();
-        let mut monitor = InvariantMonitor::new(&findings);
+        let mut monitor = InvariantMonitor::new(&findings, Referee(REGISTRY));
         for request in requests {
             monitor.sent(request.to_string().as_bytes());
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
-use super::referee;
+use super::referee::{self, Referee};
 use super::requests::{endless, go, with};
 use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, text};
@@ -35,8 +35,8 @@ pub(super) fn decided(talk: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
 }
 
 /// Compares the proofs of an answer's lines with the referee's; returns how many there were.
-fn check_proofs(best: &Value, game: &Value, position: &Value) -> Checked<usize> {
-    let Some(truth) = referee::root(game, position).as_ref().and_then(referee::proofs) else { return Ok(0) };
+fn check_proofs(referee: Referee, best: &Value, game: &Value, position: &Value) -> Checked<usize> {
+    let Some(truth) = referee.root(game, position).as_ref().and_then(referee::proofs) else { return Ok(0) };
     let mut count = 0;
     for line in list(best, "lines")? {
         let (Some(claim), Some(known)) =
@@ -81,7 +81,7 @@ fn prove(trial: &Trial<'_>, lines: u32) -> Checked {
     for (index, (game, position)) in decided(&talk)?.into_iter().enumerate() {
         let fields = json!({ "position": position, "mode": "analyse", "limit": { "time_ms": 1000 }, "multipv": lines });
         let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
-        count += check_proofs(&best, &game, &position)?;
+        count += check_proofs(trial.referee(), &best, &game, &position)?;
     }
     if count > 0 { Ok(()) } else { Err(Stop::skipped("the server proves nothing within a second")) }
 }

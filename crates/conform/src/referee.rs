@@ -1,4 +1,4 @@
-//! Our own games as the referee of another server's searches.
+//! The games of this process as the referee of another server's searches.
 //!
 //! Other games have no referee: the claims of their searches are not checked.
 
@@ -8,10 +8,9 @@ use plyd_protocol as wire;
 use serde_json::Value;
 
 use plyd_bridge as bridge;
-use plyd_core::engine::AnyRoot;
 use plyd_core::engine::settings::{self, Caps, Settings};
+use plyd_core::engine::{AnyRoot, Entry};
 use plyd_core::search::Control;
-use plyd_games::REGISTRY;
 
 /// A position as the referee knows it.
 pub(super) type Root = Arc<dyn AnyRoot>;
@@ -19,19 +18,34 @@ pub(super) type Root = Arc<dyn AnyRoot>;
 /// What a position was searched for here, to compare with.
 const HASH_MB: usize = 16;
 
-/// The position of a request, with the fields that name its game; none if the referee does not know it.
-pub(super) fn root(game: &Value, position: &Value) -> Option<Root> {
-    let entry = *REGISTRY.iter().find(|entry| game["game"] == entry.name)?;
-    let given: wire::Settings = match game.get("rules") {
-        Some(rules) => serde_json::from_value(rules.clone()).ok()?,
-        None => wire::Settings::new(),
-    };
-    let seed = game["seed"].as_str().and_then(|seed| u64::from_str_radix(seed, 16).ok()).unwrap_or(0);
-    let rules = settings::rules(entry, &bridge::given(&given), seed).ok()?;
-    let root = settings::open(entry, &rules, position["start"].as_str()).ok()?;
-    let moves = position["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let moves: Option<Vec<String>> = moves.iter().map(|mv| mv.as_str().map(str::to_owned)).collect();
-    root.extend(&moves?).ok()
+/// What knows the rules of some games.
+#[derive(Clone, Copy)]
+pub(super) struct Referee(pub(super) &'static [&'static Entry]);
+
+impl Referee {
+    /// Whether it knows the game that the fields of a request name.
+    pub(super) fn knows(self, game: &Value) -> bool {
+        self.entry(game).is_some()
+    }
+
+    /// The position of a request, with the fields that name its game; none if the referee does not know it.
+    pub(super) fn root(self, game: &Value, position: &Value) -> Option<Root> {
+        let entry = self.entry(game)?;
+        let given: wire::Settings = match game.get("rules") {
+            Some(rules) => serde_json::from_value(rules.clone()).ok()?,
+            None => wire::Settings::new(),
+        };
+        let seed = game["seed"].as_str().and_then(|seed| u64::from_str_radix(seed, 16).ok()).unwrap_or(0);
+        let rules = settings::rules(entry, &bridge::given(&given), seed).ok()?;
+        let root = settings::open(entry, &rules, position["start"].as_str()).ok()?;
+        let moves = position["moves"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let moves: Option<Vec<String>> = moves.iter().map(|mv| mv.as_str().map(str::to_owned)).collect();
+        root.extend(&moves?).ok()
+    }
+
+    fn entry(self, game: &Value) -> Option<&'static Entry> {
+        self.0.iter().copied().find(|entry| game["game"] == entry.name)
+    }
 }
 
 /// The proven value of each of these moves, by our own player's search; none if it cannot prove them.
@@ -53,7 +67,12 @@ pub(super) fn proofs(root: &Root) -> Option<Vec<wire::Line>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plyd_games::REGISTRY;
     use serde_json::json;
+
+    fn root(game: &Value, position: &Value) -> Option<Root> {
+        Referee(REGISTRY).root(game, position)
+    }
 
     #[test]
     fn positions_are_opened_as_in_requests() {

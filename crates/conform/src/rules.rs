@@ -8,7 +8,7 @@ use super::conversation::Conversation;
 use super::describe;
 use super::evals;
 use super::liveness::rounds;
-use super::referee::{self, Root};
+use super::referee::Root;
 use super::requests::{after, endless, go, inspect, newgame, session, with};
 use super::trial::{Check, Trial, result_like};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
@@ -76,10 +76,10 @@ fn walk(
     mut see: impl FnMut(&mut Conversation<'_>, &Value, &Value, &Value, &Root) -> Checked,
 ) -> Checked {
     let mut talk = trial.greet()?;
-    for game in describe::known(&talk)? {
+    for game in describe::known(trial, &talk)? {
         let mut position = json!({});
         for ply in 0..plies {
-            let Some(root) = referee::root(&game, &position) else {
+            let Some(root) = trial.referee().root(&game, &position) else {
                 return Err(Stop::failed(
                     "positions as the rules of the game have them",
                     format!("{position} of {game}"),
@@ -101,7 +101,7 @@ fn walk(
 
 fn wants(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
-    for game in describe::known(&talk)? {
+    for game in describe::known(trial, &talk)? {
         let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
         for want in WANTS {
             let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;
@@ -284,7 +284,7 @@ fn drawn_at(talk: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Op
 fn repetition(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.needs("l-game")?;
-    let moves = rounds(&json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 2)?;
+    let moves = rounds(trial, &json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 2)?;
     for (repetition, plies, by) in [
         (0, 8, None),
         (2, 3, None),
@@ -304,7 +304,7 @@ fn repetition(trial: &Trial<'_>) -> Checked {
 fn max_plies(trial: &Trial<'_>) -> Checked {
     let mut talk = trial.greet()?;
     talk.needs("l-game")?;
-    let moves = rounds(&json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 1)?;
+    let moves = rounds(trial, &json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 1)?;
     for (cap, plies, by) in
         [(0, 4, None), (4, 3, None), (4, 4, Some("max_plies")), (1, 0, None), (1, 1, Some("max_plies"))]
     {

@@ -6,7 +6,6 @@ use super::conversation::Conversation;
 use super::evals;
 use super::figures;
 use super::proofs;
-use super::referee;
 use super::requests::{after, endless, go, inspect, newgame, session, stop, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, list, number, text, texts};
@@ -152,7 +151,7 @@ fn modes(trial: &Trial<'_>) -> Checked {
             let legal = texts(&rules, "legal")?;
             let is_legal = legal.iter().any(|mv| best["move"] == mv.as_str());
             holds(is_legal, format!("a move of {legal:?}"), || best.to_string())?;
-            if referee::root(game, position).is_none() {
+            if trial.referee().knows(game) && trial.referee().root(game, position).is_none() {
                 unknown.push(format!("{game} {position}"));
             }
         }

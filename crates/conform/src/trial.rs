@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::monitor::{Findings, InvariantMonitor};
+use super::referee::Referee;
 use super::requests::with;
 use super::verdict::{Checked, Stop, like};
+use plyd_core::engine::Entry;
 use plyd_protocol::client::{Address, LineError, Lines, Reaper};
 
 /// Checks that belong together.
@@ -53,6 +55,8 @@ impl Check {
 /// What is to be checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// The games whose rules the checks know: what a server says of them is compared with the truth.
+    pub games: &'static [&'static Entry],
     /// The server.
     pub address: Address,
     /// The token that it wants, if it wants one.
@@ -85,7 +89,12 @@ impl<'a> Trial<'a> {
     /// A connection of its own on which nothing was said: a process that is started, or a new connection.
     pub(super) fn open(&self) -> Checked<Conversation<'a>> {
         let lines = lines(self.plan).map_err(|error| Stop::failed("a connection", error.to_string()))?;
-        Ok(Conversation::new(lines, self.deadline, InvariantMonitor::new(self.findings)))
+        Ok(Conversation::new(lines, self.deadline, InvariantMonitor::new(self.findings, self.referee())))
+    }
+
+    /// What knows the truth about some games.
+    pub(super) fn referee(&self) -> Referee {
+        Referee(self.plan.games)
     }
 
     /// The same after a `hello`.

@@ -65,7 +65,6 @@ use budget::Memory;
 use plyd_core::engine::Entry;
 use plyd_core::engine::settings::Caps;
 use plyd_core::search::clock::now_ns;
-use plyd_games::REGISTRY;
 use plyd_protocol::client::signals::Signals;
 use pool::Pool;
 use prepare::RequestWorker;
@@ -534,25 +533,25 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Serves what the configuration names until that is over: the end of the standard streams, if nothing else
-/// is served, or a signal. A second signal ends the process at once.
+/// Serves `games` as the configuration says until that is over: the end of the standard streams, if nothing
+/// else is served, or a signal. A second signal ends the process at once.
 ///
 /// # Errors
 /// Something cannot be listened on, written or started.
-pub fn run(config: Config) -> Result<(), ServeError> {
+pub fn run(config: Config, games: &'static [&'static Entry]) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)
         .build()?;
-    let served = runtime.block_on(serve(config));
+    let served = runtime.block_on(serve(config, games));
     // A task that still writes to a slow peer has had its time.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(mut config: Config) -> Result<(), ServeError> {
+async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(), ServeError> {
     let mut signals = Signals::install()?;
-    let daemon = Daemon::start(&config, REGISTRY)?;
+    let daemon = Daemon::start(&config, games)?;
     for at in &config.tcp {
         daemon.serve_tcp(at).await?;
     }

@@ -264,7 +264,7 @@ fn archive(path: &Path, the_match: &Match, totals: &mut Totals) -> Result<Archiv
 /// The match that the arguments describe.
 fn read_match(args: &Args) -> Result<Match, Failure> {
     let position = args.position()?;
-    let game = position.entry()?;
+    let game = position.entry();
     let texts: Vec<String> =
         args.players.iter().map(|text| player::spread(text)).collect::<Result<Vec<_>, _>>()?.concat();
     let count = texts.len();
@@ -321,7 +321,7 @@ fn drawn(args: &Args, rounds: usize) -> Result<Vec<Arc<dyn AnyRoot>>, Failure> {
             return Err(Failure::Usage("give --openings or a position, not both".into()));
         }
         Some(path) => {
-            let known = openings::read(path, position.entry()?, &position.rules(*seed)?)?;
+            let known = openings::read(path, position.entry(), &position.rules(*seed)?)?;
             let start = |index, _: &mut _| Ok::<_, Failure>(Arc::clone(&known[index % known.len()]));
             arena::openings(start, plies.into(), rounds, *seed)
         }

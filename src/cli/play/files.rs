@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::arena::Entrant;
 use crate::cli::records::Game;
-use crate::cli::{clock, parse, position, records, words};
+use crate::cli::{clock, parse, records, registry, words};
 use plyd_protocol::{Position, Record, Settings};
 
 use super::history::{self, History, Ply};
@@ -151,7 +151,7 @@ pub(super) fn try_load(
     let game =
         records::choose(games, number, how).map_err(|failure| format!("{}: {failure}", path.display()))?;
     let place = path.display();
-    let entry = position::game(&game.record.game).map_err(|failure| format!("{place}: {failure}"))?;
+    let entry = registry::game(&game.record.game).map_err(|failure| format!("{place}: {failure}"))?;
     let heading = game.heading();
     let Record { rules, start, moves, result, .. } = game.record;
     let plies = history::plies(moves, game.opening, game.answers);

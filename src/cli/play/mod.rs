@@ -134,7 +134,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 
 /// Sets up the table: the game, who plays, and the link to the engine.
 fn lay(args: &Args) -> Result<Table, Failure> {
-    let entry = args.position.entry()?;
+    let entry = args.position.entry();
     let seat = |flag: &str, who: &str| {
         Seat::read(entry, who).map_err(|message| Failure::Usage(format!("{flag} {who}: {message}")))
     };

@@ -95,10 +95,11 @@ pub(super) fn player(index: usize) -> Player {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::registry;
 
     #[test]
     fn players_are_read_and_named_alike() {
-        let entry = position::game("isolation").unwrap();
+        let entry = registry::game("isolation").unwrap();
         let level = Settings::from_iter([("level", 3)]);
         for (read, named) in [
             ("me", "me"),

@@ -20,12 +20,12 @@ use crate::daemon::{Config, Connection, Daemon, Limits};
 use crate::engine::Entry;
 use crate::framing::{Event, Framing};
 use crate::game::Kind;
-use crate::games::REGISTRY;
 use crate::search::clock::now_ns;
 use plyd_protocol::{Envelope, MAX_LINE, Message, Position, Seed, Settings};
 
 use super::failure::Failure;
 use super::position::PositionArgs;
+use super::registry;
 use running::Running;
 use session::{Requests, Session, Unanswered};
 
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         ..Limits::default()
     };
     let threads = limits.cores;
-    let daemon = Daemon::start(&Config { limits, ..Config::default() }, REGISTRY)
+    let daemon = Daemon::start(&Config { limits, ..Config::default() }, registry::games())
         .map_err(|error| Failure::Failed(error.to_string()))?;
     let connection = Arc::new(daemon.connect());
     let running = Arc::new(Running::default());
