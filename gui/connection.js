@@ -24,7 +24,7 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 8000;
 /** A peer that is gone without a word is noticed by a ping that has no answer for this long. */
 const PING_EVERY_MS = 15_000;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const SILENT = 'the server does not answer';
 
 /** When to ask an overloaded server again, where it does not say. */
@@ -72,7 +72,7 @@ export class Connection extends EventTarget {
 		socket.onopen = () => this.#greet(socket);
 		socket.onmessage = (event) => this.#receive(event.data);
 		socket.onclose = (event) => this.#closed(socket, event.reason);
-		setTimeout(() => { if (!this.isOpen) this.#closed(socket, SILENT); }, PATIENCE_MS);
+		setTimeout(() => { if (!this.isOpen) this.#closed(socket, SILENT); }, TIMEOUT_MS);
 	}
 
 	/**
@@ -134,7 +134,7 @@ export class Connection extends EventTarget {
 	}
 
 	async #ping(socket) {
-		const timer = setTimeout(() => this.#closed(socket, SILENT), PATIENCE_MS);
+		const timer = setTimeout(() => this.#closed(socket, SILENT), TIMEOUT_MS);
 		await this.request('ping').catch(() => {});
 		clearTimeout(timer);
 	}

@@ -225,8 +225,8 @@ fn options_change_the_player() {
             "{notes:?}"
         );
     }
-    let told = engine.notes("setoption name player value seed");
-    assert!(told.len() == 1 && told[0].contains("`seed` is called `published` now"), "{told:?}");
+    let notes = engine.notes("setoption name player value seed");
+    assert!(notes.len() == 1 && notes[0].contains("`seed` is called `published` now"), "{notes:?}");
     assert_ne!(engine.go("nodes 50").1, "0000");
 }
 

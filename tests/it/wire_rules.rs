@@ -290,8 +290,8 @@ fn a_former_name_is_taken_with_a_warning() {
         for named in entry.players {
             let Some(former) = named.former else { continue };
             let game = json!({ "game": entry.name, "options": { "player": former } });
-            let told = peer.result(&with(json!({ "id": "n", "cmd": "newgame", "session": "s" }), &game));
-            assert_eq!(told["options"]["player"], named.name);
+            let result = peer.result(&with(json!({ "id": "n", "cmd": "newgame", "session": "s" }), &game));
+            assert_eq!(result["options"]["player"], named.name);
             let go = json!({ "id": "g", "cmd": "go", "position": {}, "limit": { "nodes": 10 } });
             peer.best(&with(go.clone(), &json!({ "session": "s" })));
             peer.best(&with(go, &game));

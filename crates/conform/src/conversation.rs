@@ -75,7 +75,7 @@ pub(super) struct Heard {
 impl<'w> Conversation<'w> {
     /// A connection on which nothing was said yet.
     pub(super) fn new(lines: Lines, deadline: Instant, monitor: InvariantMonitor<'w>) -> Self {
-        let mut talk = Self {
+        let mut peer = Self {
             lines,
             deadline,
             monitor,
@@ -90,9 +90,9 @@ impl<'w> Conversation<'w> {
             pings: 0,
             ended: false,
         };
-        talk.lines.set_longest(LONGEST_ANSWER);
-        talk.lines.set_write_timeout(deadline.saturating_duration_since(Instant::now()));
-        talk
+        peer.lines.set_longest(LONGEST_ANSWER);
+        peer.lines.set_write_timeout(deadline.saturating_duration_since(Instant::now()));
+        peer
     }
 
     /// Sends a request; returns when its last byte was sent.

@@ -8,7 +8,7 @@ use super::trial::{Trial, result_like};
 use super::verdict::{Checked, Stop, holds, like, list, number, text, texts};
 
 /// The games that are offered, of those that the referee knows.
-pub(super) fn known(trial: &Trial<'_>, talk: &Conversation<'_>) -> Checked<Vec<Value>> {
+pub(super) fn known(trial: &Trial<'_>, peer: &Conversation<'_>) -> Checked<Vec<Value>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "both" } }),
@@ -21,7 +21,7 @@ pub(super) fn known(trial: &Trial<'_>, talk: &Conversation<'_>) -> Checked<Vec<V
         json!({ "game": "ijk", "rules": { "mode": "nondet" } }),
     ];
     let is_known =
-        |game: &Value| trial.referee().knows(game) && talk.offers(game["game"].as_str().unwrap_or_default());
+        |game: &Value| trial.referee().knows(game) && peer.offers(game["game"].as_str().unwrap_or_default());
     let offered: Vec<Value> = games.into_iter().filter(is_known).collect();
     if offered.is_empty() {
         Err(Stop::skipped("none of the games that the referee knows is offered"))
@@ -31,29 +31,29 @@ pub(super) fn known(trial: &Trial<'_>, talk: &Conversation<'_>) -> Checked<Vec<V
 }
 
 pub(super) fn games(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?["body"].clone();
+    let mut peer = trial.greet()?;
+    let body = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?["body"].clone();
     let mut named = Vec::new();
     for game in body.as_array().into_iter().flatten() {
         named.push(text(game, "name")?.to_owned());
         text(game, "title")?;
     }
-    let mut offered = texts(&talk.hello, "games")?;
+    let mut offered = texts(&peer.hello, "games")?;
     named.sort();
     offered.sort();
     holds(named == offered, format!("the games {offered:?}"), || body.to_string())
 }
 
 /// What `describe` says about a game.
-pub(super) fn described(talk: &mut Conversation<'_>, game: &Value) -> Checked<Value> {
+pub(super) fn described(peer: &mut Conversation<'_>, game: &Value) -> Checked<Value> {
     let request = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game });
-    Ok(talk.result(&request)?["body"].clone())
+    Ok(peer.result(&request)?["body"].clone())
 }
 
 pub(super) fn game(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
+    let mut peer = trial.greet()?;
+    for game in list(&peer.hello.clone(), "games")? {
+        let body = described(&mut peer, game)?;
         like(&body, &json!({ "name": game }))?;
         for field in ["title", "position", "moves", "unit"] {
             holds(!text(&body, field)?.is_empty(), format!("words in `{field}`"), || body.to_string())?;
@@ -74,8 +74,8 @@ pub(super) fn game(trial: &Trial<'_>) -> Checked {
 }
 
 pub(super) fn options(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?["body"].clone();
+    let mut peer = trial.greet()?;
+    let body = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?["body"].clone();
     for name in ["player", "depth", "eval", "threads", "hash_mb", "level", "seed", "deterministic", "variety"]
     {
         let is_there = body.as_array().into_iter().flatten().any(|option| option["name"] == name);
@@ -114,11 +114,11 @@ fn setting(setting: &Value) -> Checked {
 }
 
 pub(super) fn settings(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let options = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    let mut peer = trial.greet()?;
+    let options = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
     list(&options, "body")?.iter().try_for_each(setting)?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
+    for game in list(&peer.hello.clone(), "games")? {
+        let body = described(&mut peer, game)?;
         for field in ["rules", "options"] {
             list(&body, field)?.iter().try_for_each(setting)?;
         }
@@ -137,16 +137,16 @@ pub(super) fn settings(trial: &Trial<'_>) -> Checked {
 }
 
 pub(super) fn schema(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let body = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "schema" }))?["body"].clone();
+    let mut peer = trial.greet()?;
+    let body = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "schema" }))?["body"].clone();
     let are_there = body["requests"].is_object() && body["messages"].is_object();
     holds(are_there, "`requests` and `messages`", || body.to_string())
 }
 
 pub(super) fn defaults(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in list(&talk.hello.clone(), "games")? {
-        let body = described(&mut talk, game)?;
+    let mut peer = trial.greet()?;
+    for game in list(&peer.hello.clone(), "games")? {
+        let body = described(&mut peer, game)?;
         for field in ["rules", "options"] {
             for setting in list(&body, field)? {
                 let (name, Some(default)) = (text(setting, "name")?, setting.get("default")) else {
@@ -154,7 +154,7 @@ pub(super) fn defaults(trial: &Trial<'_>) -> Checked {
                 };
                 let mut request = newgame("s", &json!({ "game": game }), json!({}));
                 request[field] = json!({ name: default });
-                result_like(&mut talk, &request, &json!({ field: { name: default } }))?;
+                result_like(&mut peer, &request, &json!({ field: { name: default } }))?;
             }
         }
     }
@@ -162,10 +162,10 @@ pub(super) fn defaults(trial: &Trial<'_>) -> Checked {
 }
 
 pub(super) fn limits(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    if !talk.has("byte_limits") {
+    let mut peer = trial.greet()?;
+    if !peer.has("byte_limits") {
         return Err(Stop::skipped("`describe limits` is not promised"));
     }
-    let result = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }))?;
-    holds(result["body"] == talk.hello["limits"], talk.hello["limits"].to_string(), || result.to_string())
+    let result = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }))?;
+    holds(result["body"] == peer.hello["limits"], peer.hello["limits"].to_string(), || result.to_string())
 }

@@ -32,20 +32,20 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Starts one search that ends by itself, soon or in years, and some that do not.
-fn start_all(talk: &mut Conversation<'_>, is_soon: bool) -> Checked {
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
+fn start_all(peer: &mut Conversation<'_>, is_soon: bool) -> Checked {
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
     let (nodes, ms) = if is_soon { (20_000_u64, 50_u64) } else { (1 << 50, 1 << 40) };
-    talk.send(&go("nodes", &game, json!({ "limit": { "nodes": nodes } })))?;
-    talk.send(&go("clock", &game, json!({ "clock": { "kind": "per_move", "ms": ms } })))?;
-    talk.send(&go("endless", &game, endless()))?;
-    talk.send(&go("anytime", &game, json!({ "clock": { "kind": "anytime" } })))?;
-    talk.send(&go("session", &session("s"), endless()))?;
+    peer.send(&go("nodes", &game, json!({ "limit": { "nodes": nodes } })))?;
+    peer.send(&go("clock", &game, json!({ "clock": { "kind": "per_move", "ms": ms } })))?;
+    peer.send(&go("endless", &game, endless()))?;
+    peer.send(&go("anytime", &game, json!({ "clock": { "kind": "anytime" } })))?;
+    peer.send(&go("session", &session("s"), endless()))?;
     Ok(())
 }
 
 /// Each search has its end: the limited ones and the others.
-fn check_all(talk: &mut Conversation<'_>, limited: [&Value; 2], open: &Value) -> Checked {
+fn check_all(peer: &mut Conversation<'_>, limited: [&Value; 2], open: &Value) -> Checked {
     for (id, wanted) in [
         ("nodes", limited[0]),
         ("clock", limited[1]),
@@ -53,10 +53,10 @@ fn check_all(talk: &mut Conversation<'_>, limited: [&Value; 2], open: &Value) ->
         ("anytime", open),
         ("session", open),
     ] {
-        like(&talk.last(id)?, wanted).map_err(|stop| stop.at(id))?;
+        like(&peer.last(id)?, wanted).map_err(|stop| stop.at(id))?;
     }
-    talk.closed()?;
-    talk.exit()
+    peer.closed()?;
+    peer.exit()
 }
 
 fn reason(reason: &str) -> Value {
@@ -65,15 +65,15 @@ fn reason(reason: &str) -> Value {
 
 fn at_eof(trial: &Trial<'_>, on_eof: &str) -> Checked {
     trial.needs_half_closing()?;
-    let mut talk = trial.greet_with(&json!({ "on_eof": on_eof }))?;
-    start_all(&mut talk, on_eof == "finish")?;
-    talk.end_input();
+    let mut peer = trial.greet_with(&json!({ "on_eof": on_eof }))?;
+    start_all(&mut peer, on_eof == "finish")?;
+    peer.end_input();
     match on_eof {
-        "finish" => check_all(&mut talk, [&reason("limit"), &reason("clock")], &reason("stopped")),
-        "stop" => check_all(&mut talk, [&reason("stopped"); 2], &reason("stopped")),
+        "finish" => check_all(&mut peer, [&reason("limit"), &reason("clock")], &reason("stopped")),
+        "stop" => check_all(&mut peer, [&reason("stopped"); 2], &reason("stopped")),
         _ => {
             let cancelled = json!({ "type": "error", "code": "cancelled", "fatal": false });
-            check_all(&mut talk, [&cancelled; 2], &cancelled)
+            check_all(&mut peer, [&cancelled; 2], &cancelled)
         }
     }
 }
@@ -105,68 +105,68 @@ fn eof_cancel(trial: &Trial<'_>) -> Checked {
 fn eof_default(trial: &Trial<'_>) -> Checked {
     trial.needs_stdio()?;
     let game = trial.greet()?.vast_game()?;
-    let mut talk = trial.open()?;
-    talk.send(&go("nodes", &game, json!({ "limit": { "nodes": 20_000 } })))?;
-    talk.send(&go("endless", &game, endless()))?;
-    talk.end_input();
-    like(&talk.last("nodes")?, &reason("limit"))?;
-    like(&talk.last("endless")?, &reason("stopped"))?;
-    talk.closed()?;
-    talk.exit()
+    let mut peer = trial.open()?;
+    peer.send(&go("nodes", &game, json!({ "limit": { "nodes": 20_000 } })))?;
+    peer.send(&go("endless", &game, endless()))?;
+    peer.end_input();
+    like(&peer.last("nodes")?, &reason("limit"))?;
+    like(&peer.last("endless")?, &reason("stopped"))?;
+    peer.closed()?;
+    peer.exit()
 }
 
 fn eof_ponder(trial: &Trial<'_>) -> Checked {
     trial.needs_half_closing()?;
     for mode in ["ponder", "analyse"] {
-        let mut talk = trial.greet()?;
-        let game = talk.vast_game()?;
-        talk.send(&go("g", &game, json!({ "mode": mode })))?;
-        talk.info("g", "started")?;
-        talk.end_input();
-        like(&talk.last("g")?, &reason("stopped"))?;
-        talk.closed()?;
-        talk.exit()?;
+        let mut peer = trial.greet()?;
+        let game = peer.vast_game()?;
+        peer.send(&go("g", &game, json!({ "mode": mode })))?;
+        peer.info("g", "started")?;
+        peer.end_input();
+        like(&peer.last("g")?, &reason("stopped"))?;
+        peer.closed()?;
+        peer.exit()?;
     }
     Ok(())
 }
 
 fn eof_queued(trial: &Trial<'_>) -> Checked {
     trial.needs_half_closing()?;
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
     let s = session("s");
-    talk.send(&go("a", &s, json!({ "limit": { "nodes": 200_000 } })))?;
-    talk.send(&go("b", &s, json!({ "limit": { "nodes": 500 }, "queue": true })))?;
-    talk.send(&go("c", &s, with(endless(), &json!({ "queue": true }))))?;
-    talk.end_input();
-    like(&talk.last("a")?, &reason("limit"))?;
-    like(&talk.last("b")?, &reason("limit"))?;
-    like(&talk.last("c")?, &reason("stopped"))?;
-    talk.closed()
+    peer.send(&go("a", &s, json!({ "limit": { "nodes": 200_000 } })))?;
+    peer.send(&go("b", &s, json!({ "limit": { "nodes": 500 }, "queue": true })))?;
+    peer.send(&go("c", &s, with(endless(), &json!({ "queue": true }))))?;
+    peer.end_input();
+    like(&peer.last("a")?, &reason("limit"))?;
+    like(&peer.last("b")?, &reason("limit"))?;
+    like(&peer.last("c")?, &reason("stopped"))?;
+    peer.closed()
 }
 
 fn eof_unanswered(trial: &Trial<'_>) -> Checked {
     trial.needs_half_closing()?;
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let requests: Vec<Value> = (0..200).map(|n| ping(&format!("p{n}"))).collect();
-    talk.send_all(&requests)?;
-    talk.send(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?;
-    talk.end_input();
+    peer.send_all(&requests)?;
+    peer.send(&json!({ "id": "d", "cmd": "describe", "what": "games" }))?;
+    peer.end_input();
     for n in 0..200 {
-        talk.last(&format!("p{n}"))?;
+        peer.last(&format!("p{n}"))?;
     }
-    talk.last("d")?;
-    talk.closed()
+    peer.last("d")?;
+    peer.closed()
 }
 
 /// Quits; the result comes last.
 fn quit(trial: &Trial<'_>, fields: &Value, limited: [&Value; 2]) -> Checked {
-    let mut talk = trial.greet()?;
-    start_all(&mut talk, fields.get("mode") != Some(&json!("stop")))?;
-    talk.send(&with(json!({ "id": "quit", "cmd": "quit" }), fields))?;
-    check_all(&mut talk, limited, &reason("stopped"))?;
-    let last = talk.log.last().map(|heard| heard.message.clone()).unwrap_or_default();
+    let mut peer = trial.greet()?;
+    start_all(&mut peer, fields.get("mode") != Some(&json!("stop")))?;
+    peer.send(&with(json!({ "id": "quit", "cmd": "quit" }), fields))?;
+    check_all(&mut peer, limited, &reason("stopped"))?;
+    let last = peer.log.last().map(|heard| heard.message.clone()).unwrap_or_default();
     like(&last, &json!({ "type": "result", "of": "quit", "id": "quit" }))
 }
 
@@ -182,14 +182,14 @@ fn quit_stop(trial: &Trial<'_>) -> Checked {
 }
 
 fn quit_last(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.send_all(&[ping("before"), json!({ "id": "quit", "cmd": "quit" }), ping("behind"), json!([])])?;
-    talk.last("before")?;
-    talk.last("quit")?;
-    talk.closed()?;
-    let last = talk.log.last().map(|heard| heard.message.clone()).unwrap_or_default();
+    let mut peer = trial.greet()?;
+    peer.send_all(&[ping("before"), json!({ "id": "quit", "cmd": "quit" }), ping("behind"), json!([])])?;
+    peer.last("before")?;
+    peer.last("quit")?;
+    peer.closed()?;
+    let last = peer.log.last().map(|heard| heard.message.clone()).unwrap_or_default();
     like(&last, &json!({ "type": "result", "of": "quit", "id": "quit" }))?;
-    talk.exit()
+    peer.exit()
 }
 
 fn quit_alone(trial: &Trial<'_>) -> Checked {
@@ -198,38 +198,38 @@ fn quit_alone(trial: &Trial<'_>) -> Checked {
     let game = other.vast_game()?;
     other.send(&go("g", &game, endless()))?;
     other.info("g", "started")?;
-    let mut talk = trial.greet()?;
-    talk.result(&json!({ "id": "quit", "cmd": "quit", "mode": "stop" }))?;
-    talk.closed()?;
+    let mut peer = trial.greet()?;
+    peer.result(&json!({ "id": "quit", "cmd": "quit", "mode": "stop" }))?;
+    peer.closed()?;
     other.ping()?;
     holds(other.is_open("g"), "the other connection's search goes on", || "it ended".into())
 }
 
 fn signalled(trial: &Trial<'_>, signal: Signal) -> Checked {
     trial.needs_stdio()?;
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for (id, fields) in
         [("endless", endless()), ("clock", json!({ "clock": { "kind": "per_move", "ms": 600_000 } }))]
     {
-        talk.send(&go(id, &game, fields))?;
-        talk.info(id, "started")?;
+        peer.send(&go(id, &game, fields))?;
+        peer.info(id, "started")?;
     }
-    let process = talk.pid().and_then(|pid| Pid::from_raw(pid as i32));
+    let process = peer.pid().and_then(|pid| Pid::from_raw(pid as i32));
     let sent = process.map(|process| kill_process(process, signal));
     if !matches!(sent, Some(Ok(()))) {
         return Err(Stop::failed("a process that takes signals", "it is gone"));
     }
     for id in ["endless", "clock"] {
-        like(&talk.last(id)?, &reason("shutdown"))?;
+        like(&peer.last(id)?, &reason("shutdown"))?;
     }
-    talk.closed()?;
-    let is_announced = talk
+    peer.closed()?;
+    let is_announced = peer
         .log
         .iter()
         .any(|heard| heard.message["type"] == "notice" && heard.message["kind"] == "going_away");
     holds(is_announced, "a notice `going_away`", || "none".into())?;
-    talk.exit()
+    peer.exit()
 }
 
 fn terminate(trial: &Trial<'_>) -> Checked {

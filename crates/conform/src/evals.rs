@@ -20,14 +20,14 @@ const LOPSIDED: [&str; 4] = [
 
 /// `moves` of a position beside what `inspect` reports of the position after each.
 pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut count = 0;
-    for (index, game) in known(trial, &talk)?.into_iter().enumerate() {
+    for (index, game) in known(trial, &peer)?.into_iter().enumerate() {
         let mut position = json!({});
         for ply in 0..6_usize {
             let id = format!("i{index}-{ply}");
             let result =
-                talk.result(&inspect(&id, &game, &position, &["to_move", "moves", "eval", "chance"]))?;
+                peer.result(&inspect(&id, &game, &position, &["to_move", "moves", "eval", "chance"]))?;
             if result["to_move"] == "chance" {
                 let drawn = text(&list(&result, "chance")?[0], "move")?.to_owned();
                 position = after(&position, &[drawn]);
@@ -36,7 +36,7 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
             let moves = list(&result, "moves")?;
             // Some of them; the same in each run.
             for entry in moves.iter().step_by(moves.len().div_ceil(6).max(1)) {
-                count += usize::from(agrees(&mut talk, &game, &position, &result["to_move"], entry)?);
+                count += usize::from(agrees(&mut peer, &game, &position, &result["to_move"], entry)?);
             }
             let Some(entry) = moves.get((ply * 7 + 3) % moves.len().max(1)) else { break };
             position = after(&position, &[text(entry, "move")?.to_owned()]);
@@ -48,14 +48,14 @@ pub(super) fn of_moves(trial: &Trial<'_>) -> Checked {
 /// Whether an entry of `moves` has an evaluation to compare. It must equal the next position's, from the
 /// view of the player who moved.
 fn agrees(
-    talk: &mut Conversation<'_>,
+    peer: &mut Conversation<'_>,
     game: &Value,
     position: &Value,
     mover: &Value,
     entry: &Value,
 ) -> Checked<bool> {
     let next = after(position, &[text(entry, "move")?.to_owned()]);
-    let result = talk.result(&inspect("after", game, &next, &["to_move", "eval", "outcome"]))?;
+    let result = peer.result(&inspect("after", game, &next, &["to_move", "eval", "outcome"]))?;
     let (Some(here), Some(there)) = (entry["eval"].as_i64(), result["eval"].as_i64()) else {
         return Ok(false);
     };
@@ -74,10 +74,10 @@ fn agrees(
 /// The summed evaluations of the lopsided boards for either side to move, so that no single board decides.
 /// A board without a value is left out.
 fn sums(
-    talk: &mut Conversation<'_>,
+    peer: &mut Conversation<'_>,
     worth: impl Fn(&mut Conversation<'_>, &Value) -> Checked<Option<i64>>,
 ) -> Checked {
-    talk.needs("isolation")?;
+    peer.needs("isolation")?;
     let (mut strong, mut weak, mut count) = (0, 0, 0);
     for rows in LOPSIDED {
         // The same with the players' names exchanged, so that it is the mover's view and not the first
@@ -91,7 +91,7 @@ fn sums(
             })
             .collect();
         for (rows, ahead, behind) in [(rows, 1, 2), (&*exchanged, 2, 1)] {
-            let mut of = |mover: u32| worth(talk, &json!({ "start": format!("{rows} {mover}") }));
+            let mut of = |mover: u32| worth(peer, &json!({ "start": format!("{rows} {mover}") }));
             if let (Some(more), Some(less)) = (of(ahead)?, of(behind)?) {
                 strong += more;
                 weak += less;
@@ -112,8 +112,8 @@ fn sums(
 /// The evaluation is from the mover's view.
 pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "isolation" });
-    sums(&mut trial.greet()?, |talk, position| {
-        Ok(talk.result(&inspect("i", &game, position, &["eval"]))?["eval"].as_i64())
+    sums(&mut trial.greet()?, |peer, position| {
+        Ok(peer.result(&inspect("i", &game, position, &["eval"]))?["eval"].as_i64())
     })
 }
 
@@ -121,9 +121,9 @@ pub(super) fn of_positions(trial: &Trial<'_>) -> Checked {
 /// no longer reflect the board.
 pub(super) fn of_searches(trial: &Trial<'_>) -> Checked {
     let game = json!({ "game": "isolation" });
-    sums(&mut trial.greet()?, |talk, position| {
+    sums(&mut trial.greet()?, |peer, position| {
         let fields = json!({ "position": position, "limit": { "depth": 1 } });
-        let best = talk.best(&go("g", &game, fields))?;
+        let best = peer.best(&go("g", &game, fields))?;
         let score = &best["lines"][0]["score"];
         let chances = || score["wdl"][0].as_i64()?.checked_sub(score["wdl"][2].as_i64()?);
         Ok(score["eval"].as_i64().or_else(chances))

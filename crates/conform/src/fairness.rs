@@ -51,28 +51,28 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Starts as many endless searches as the server takes; returns their ids. The others are refused by a typed
 /// error.
-fn start_many(talk: &mut Conversation<'_>) -> Checked<Vec<String>> {
-    let game = talk.vast_game()?;
-    let (most, threads) = if talk.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };
-    let threads = number(&talk.hello["limits"], "threads")?.min(threads);
-    let count = number(&talk.hello["limits"], "requests")?.min(most);
-    talk.retries = false;
+fn start_many(peer: &mut Conversation<'_>) -> Checked<Vec<String>> {
+    let game = peer.vast_game()?;
+    let (most, threads) = if peer.has("fair_share") { (GREEDY, 2) } else { (FEW, 1) };
+    let threads = number(&peer.hello["limits"], "threads")?.min(threads);
+    let count = number(&peer.hello["limits"], "requests")?.min(most);
+    peer.retries = false;
     let fields =
         with(endless(), &json!({ "options": { "threads": threads }, "info": { "events": ["best"] } }));
     let ids: Vec<String> = (0..count).map(|n| format!("g{n}")).collect();
     let requests: Vec<Value> = ids.iter().map(|id| go(id, &game, fields.clone())).collect();
-    talk.send_all(&requests)?;
+    peer.send_all(&requests)?;
     let mut taken = Vec::new();
     for id in ids {
         let index =
-            talk.until(0, &format!("a move or a refusal of `{id}`"), |message| message["id"] == *id)?;
-        let first = talk.log[index].message.clone();
+            peer.until(0, &format!("a move or a refusal of `{id}`"), |message| message["id"] == *id)?;
+        let first = peer.log[index].message.clone();
         if first["type"] == "error" {
             let wanted = json!({ "code": "overloaded", "fatal": false });
             like(&first, &wanted)?;
             number(&first, "retry_ms")?;
         } else {
-            talk.info(&id, "best")?;
+            peer.info(&id, "best")?;
             taken.push(id);
         }
     }
@@ -81,10 +81,10 @@ fn start_many(talk: &mut Conversation<'_>) -> Checked<Vec<String>> {
 }
 
 /// Ends them.
-fn stop_many(talk: &mut Conversation<'_>, ids: &[String]) -> Checked {
-    talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+fn stop_many(peer: &mut Conversation<'_>, ids: &[String]) -> Checked {
+    peer.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
     for id in ids {
-        let last = talk.last(id)?;
+        let last = peer.last(id)?;
         // One that had not begun may have been refused meanwhile.
         if last["code"] != "overloaded" {
             like(&last, &json!({ "type": "bestmove", "reason": "stopped" }))?;
@@ -94,14 +94,14 @@ fn stop_many(talk: &mut Conversation<'_>, ids: &[String]) -> Checked {
 }
 
 /// Requests moves of 100 ms; returns how late each was, and how many were not searched a single ply.
-fn play(talk: &mut Conversation<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
-    let game = talk.vast_game()?;
+fn play(peer: &mut Conversation<'_>, name: &str) -> Checked<(Vec<Sample>, usize)> {
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     let mut blind = 0;
     for round in 0..MOVES {
         let fields = json!({ "clock": { "kind": "per_move", "ms": 100 }, "info": { "events": [] } });
         let request = go(&format!("{name}{round}"), &game, fields);
-        let (sample, best) = measured(ms(100), || answer(talk, &request))?;
+        let (sample, best) = measured(ms(100), || answer(peer, &request))?;
         like(&best, &json!({ "type": "bestmove" }))?;
         blind += usize::from(list(&best, "lines")?[0]["depth"] == 0);
         samples.push(sample);
@@ -237,24 +237,24 @@ fn engines(trial: &Trial<'_>) -> Checked {
 }
 
 /// Waits for a ping, a stop and a description, each some times.
-fn ask(talk: &mut Conversation<'_>, name: &str) -> Checked<Vec<Sample>> {
-    let game = talk.vast_game()?;
+fn ask(peer: &mut Conversation<'_>, name: &str) -> Checked<Vec<Sample>> {
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..MOVES {
         let id = format!("{name}-p{round}");
-        let (sample, _) = measured(Duration::ZERO, || answer(talk, &ping(&id)))?;
+        let (sample, _) = measured(Duration::ZERO, || answer(peer, &ping(&id)))?;
         samples.push(sample);
         let id = format!("{name}-d{round}");
         let request = json!({ "id": id, "cmd": "describe", "what": "game", "game": game["game"] });
-        let (sample, result) = measured(Duration::ZERO, || answer(talk, &request))?;
+        let (sample, result) = measured(Duration::ZERO, || answer(peer, &request))?;
         like(&result, &json!({ "type": "result" }))?;
         samples.push(sample);
         let id = format!("{name}-g{round}");
-        talk.send(&go(&id, &game, endless()))?;
-        talk.info(&id, "started")?;
+        peer.send(&go(&id, &game, endless()))?;
+        peer.info(&id, "started")?;
         let (sample, _) = measured(Duration::ZERO, || {
-            let sent = talk.send(&stop(&id))?;
-            let heard = talk.last_heard(&id)?;
+            let sent = peer.send(&stop(&id))?;
+            let heard = peer.last_heard(&id)?;
             Ok((sent, heard.at, heard.message))
         })?;
         samples.push(sample);
@@ -303,9 +303,9 @@ fn questions(trial: &Trial<'_>) -> Checked {
 }
 
 fn unread(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("sudoku")?;
-    let is_bounded = talk.has("preparation");
+    let mut peer = trial.greet()?;
+    peer.needs("sudoku")?;
+    let is_bounded = peer.has("preparation");
     let sudoku = json!({ "game": "sudoku" });
     let mut samples = Vec::new();
     for round in 0..MOVES as u64 {
@@ -313,7 +313,7 @@ fn unread(trial: &Trial<'_>) -> Checked {
         let position = if is_bounded { json!({ "start": large_board(round) }) } else { json!({}) };
         let fields = json!({ "position": position, "clock": { "kind": "per_move", "ms": 100 } });
         let id = format!("g{round}");
-        let (sample, last) = measured(ms(100), || answer(&mut talk, &go(&id, &sudoku, fields)))?;
+        let (sample, last) = measured(ms(100), || answer(&mut peer, &go(&id, &sudoku, fields)))?;
         let is_move = last["type"] == "bestmove";
         let is_error =
             ["unprepared", "undecided", "illegal_position"].iter().any(|code| last["code"] == *code);

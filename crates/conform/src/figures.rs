@@ -25,24 +25,24 @@ fn all_events(id: &str, game: &Value, fields: &Value) -> Value {
 }
 
 /// The messages about a search, in order.
-fn about<'t>(talk: &'t Conversation<'_>, id: &str) -> Vec<&'t Value> {
+fn about<'t>(peer: &'t Conversation<'_>, id: &str) -> Vec<&'t Value> {
     let is_it = |message: &&Value| message["id"] == id && message.get("stats").is_some();
-    talk.log.iter().map(|heard| &heard.message).filter(is_it).collect()
+    peer.log.iter().map(|heard| &heard.message).filter(is_it).collect()
 }
 
 /// `stats` count the nodes and the time that a search has taken.
 pub(super) fn stats(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for (id, limit) in [("nodes", json!({ "nodes": 20_000 })), ("time", json!({ "time_ms": 100 }))] {
         // Before the write, since this thread may be stopped behind it.
         let sent = Instant::now();
-        talk.send(&all_events(id, &game, &json!({ "limit": limit })))?;
-        let heard = talk.last_heard(id)?;
+        peer.send(&all_events(id, &game, &json!({ "limit": limit })))?;
+        let heard = peer.last_heard(id)?;
         like(&heard.message, &json!({ "type": "bestmove" }))?;
         let most = heard.at.saturating_duration_since(sent).as_millis() as u64 + 1;
         let mut before: HashMap<String, (u64, u64)> = HashMap::new();
-        for message in about(&talk, id) {
+        for message in about(&peer, id) {
             let came = || message.to_string();
             let stats = &message["stats"];
             let (nodes, time_ms, nps) =
@@ -78,18 +78,18 @@ pub(super) fn stats(trial: &Trial<'_>) -> Checked {
 
 /// `timing` is on the clock of `t_us`, and true.
 pub(super) fn timing(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for round in 0..3 {
         let id = format!("g{round}");
-        let before = stamp(&talk.result(&ping(&format!("before{round}")))?)?;
+        let before = stamp(&peer.result(&ping(&format!("before{round}")))?)?;
         let sent = Instant::now();
-        talk.send(&go(&id, &game, endless()))?;
-        let started = stamp(&talk.info(&id, "started")?.message)?;
+        peer.send(&go(&id, &game, endless()))?;
+        let started = stamp(&peer.info(&id, "started")?.message)?;
         thread::sleep(Duration::from_millis(60));
-        let during = stamp(&talk.result(&ping(&format!("during{round}")))?)?;
-        talk.send(&stop(&id))?;
-        let heard = talk.last_heard(&id)?;
+        let during = stamp(&peer.result(&ping(&format!("during{round}")))?)?;
+        peer.send(&stop(&id))?;
+        let heard = peer.last_heard(&id)?;
         let best = heard.message;
         let at = |name: &str| number(&best["timing"], name);
         let (received, began, decided) = (at("received_us")?, at("started_us")?, at("decided_us")?);
@@ -125,11 +125,11 @@ fn us(time: Duration) -> u64 {
 
 /// `t_us` runs as a clock here does.
 pub(super) fn clock(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut ping_at = |id: &str| -> Checked<(Instant, Instant, u64)> {
         let sent = Instant::now();
-        talk.send(&ping(id))?;
-        let heard = talk.last_heard(id)?;
+        peer.send(&ping(id))?;
+        let heard = peer.last_heard(id)?;
         Ok((sent, heard.at, stamp(&heard.message)?))
     };
     let first = ping_at("sooner")?;
@@ -146,25 +146,25 @@ pub(super) fn clock(trial: &Trial<'_>) -> Checked {
 
 /// Messages that a newer one of their event replaced are counted in `skipped`.
 pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     // Some plies into the game there are fewer moves, so that depths follow each other fast.
     let mut position = json!({});
     for _ in 0..4 {
-        let legal = texts(&talk.result(&inspect("i", &game, &position, &["legal"]))?, "legal")?;
+        let legal = texts(&peer.result(&inspect("i", &game, &position, &["legal"]))?, "legal")?;
         let Some(mv) = legal.get(legal.len() / 2) else { break };
         position = after(&position, std::slice::from_ref(mv));
     }
     let fields = json!({ "position": position, "limit": { "time_ms": 400 } });
-    talk.best(&all_events("all", &game, &fields))?;
+    peer.best(&all_events("all", &game, &fields))?;
     // Depths that this search completes, whatever steps it makes.
-    let depths: Vec<u64> = progress(&talk, "all")?.into_iter().map(|(depth, _)| depth).collect();
+    let depths: Vec<u64> = progress(&peer, "all")?.into_iter().map(|(depth, _)| depth).collect();
     for interval in [30_u64, 60, 120, 180] {
         let id = format!("every{interval}");
         let info = json!({ "events": ["progress"], "min_interval_ms": interval });
-        talk.best(&all_events(&id, &game, &with(fields.clone(), &json!({ "info": info }))))?;
+        peer.best(&all_events(&id, &game, &with(fields.clone(), &json!({ "info": info }))))?;
         let mut replaced = 0;
-        for pair in progress(&talk, &id)?.windows(2) {
+        for pair in progress(&peer, &id)?.windows(2) {
             let ((from, _), (to, skipped)) = (pair[0], pair[1]);
             let between = depths.iter().filter(|&&depth| from < depth && depth < to).count() as u64;
             holds(
@@ -182,8 +182,8 @@ pub(super) fn skipped(trial: &Trial<'_>) -> Checked {
 }
 
 /// The depth and `skipped` of each `progress` of a search.
-fn progress(talk: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
-    let infos = about(talk, id).into_iter().filter(|message| message["event"] == "progress");
+fn progress(peer: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
+    let infos = about(peer, id).into_iter().filter(|message| message["event"] == "progress");
     infos
         .map(|message| {
             let depth = list(message, "lines")?.first().map_or(Ok(0), |line| number(line, "depth"))?;
@@ -194,30 +194,30 @@ fn progress(talk: &Conversation<'_>, id: &str) -> Checked<Vec<(u64, u64)>> {
 
 /// The counters of `status` grow with each thing done.
 pub(super) fn counters(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let status = json!({ "id": "status", "cmd": "status" });
-    let before = talk.result(&status)?["counters"].clone();
+    let before = peer.result(&status)?["counters"].clone();
     let mut nodes = 0;
     for round in 0..3 {
         let fields = json!({ "limit": { "nodes": 2000 } });
-        nodes += number(&talk.best(&go(&format!("g{round}"), &game, fields))?["stats"], "nodes")?;
+        nodes += number(&peer.best(&go(&format!("g{round}"), &game, fields))?["stats"], "nodes")?;
     }
-    talk.send(&go("away", &game, endless()))?;
-    talk.info("away", "started")?;
-    talk.result(&with(stop("away"), &json!({ "discard": true })))?;
-    like(&talk.last("away")?, &json!({ "code": "cancelled" }))?;
+    peer.send(&go("away", &game, endless()))?;
+    peer.info("away", "started")?;
+    peer.result(&with(stop("away"), &json!({ "discard": true })))?;
+    like(&peer.last("away")?, &json!({ "code": "cancelled" }))?;
     for _ in 0..5 {
-        talk.send_line(b"[]")?;
-        talk.fault()?;
+        peer.send_line(b"[]")?;
+        peer.fault()?;
     }
     let mut skipped = 0;
     let info = json!({ "events": ["best", "progress"], "min_interval_ms": 40 });
-    talk.best(&go("g", &game, json!({ "limit": { "time_ms": 150 }, "info": info })))?;
-    for message in about(&talk, "g") {
+    peer.best(&go("g", &game, json!({ "limit": { "time_ms": 150 }, "info": info })))?;
+    for message in about(&peer, "g") {
         skipped += message["skipped"].as_u64().unwrap_or(0);
     }
-    let lines = talk.sent - 2;
+    let lines = peer.sent - 2;
     let end = Instant::now() + SETTLED;
     let wanted = [
         // This connection, and its hello, were there before.
@@ -232,10 +232,10 @@ pub(super) fn counters(trial: &Trial<'_>) -> Checked {
         ("failed", 0, 0),
         ("abandoned", 0, 0),
     ];
-    let wanted = wanted.into_iter().chain(talk.has("log_lost").then_some(("log_lost", 0, 0)));
+    let wanted = wanted.into_iter().chain(peer.has("log_lost").then_some(("log_lost", 0, 0)));
     let wanted: Vec<(&str, u64, u64)> = wanted.collect();
     loop {
-        let result = talk.result(&status)?["counters"].clone();
+        let result = peer.result(&status)?["counters"].clone();
         let mut late = None;
         for &(name, more, least) in &wanted {
             let (was, is) = (number(&before, name)?, number(&result, name)?);
@@ -253,16 +253,16 @@ pub(super) fn counters(trial: &Trial<'_>) -> Checked {
 
 /// The load in `status`: no less than what is known from here, and no more than the limits.
 pub(super) fn load(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let status = json!({ "id": "status", "cmd": "status" });
-    talk.sessions(&["a", "b", "c"], &game)?;
+    peer.sessions(&["a", "b", "c"], &game)?;
     let sent = Instant::now();
-    let first = number(&talk.result(&status)?, "uptime_ms")?;
+    let first = number(&peer.result(&status)?, "uptime_ms")?;
     let first_heard = Instant::now();
     thread::sleep(Duration::from_millis(100));
     let last_sent = Instant::now();
-    let result = talk.result(&status)?;
+    let result = peer.result(&status)?;
     let passed = number(&result, "uptime_ms")?.saturating_sub(first);
     let least = last_sent.saturating_duration_since(first_heard).as_millis() as u64;
     let most = sent.elapsed().as_millis() as u64;
@@ -271,7 +271,7 @@ pub(super) fn load(trial: &Trial<'_>) -> Checked {
         format!("{passed}")
     })?;
     holds(number(&result, "sessions")? >= 3, "3 sessions or more", || result.to_string())?;
-    let most = number(&talk.hello["limits"], "hash_bytes")?;
+    let most = number(&peer.hello["limits"], "hash_bytes")?;
     holds(number(&result, "hash_bytes")? <= most, format!("`hash_bytes` of {most} at most"), || {
         result.to_string()
     })

@@ -66,92 +66,92 @@ fn padded(id: &str, bytes: usize) -> Vec<u8> {
 }
 
 /// A bad line, and the error that it gets; the connection goes on.
-fn bad(talk: &mut Conversation<'_>, line: &[u8], code: &str) -> Checked {
-    talk.send_line(line)?;
-    let wanted = json!({ "id": null, "code": code, "line": talk.sent, "fatal": false });
-    like(&talk.fault()?, &wanted)
+fn bad(peer: &mut Conversation<'_>, line: &[u8], code: &str) -> Checked {
+    peer.send_line(line)?;
+    let wanted = json!({ "id": null, "code": code, "line": peer.sent, "fatal": false });
+    like(&peer.fault()?, &wanted)
         .map_err(|stop| stop.at(&String::from_utf8_lossy(&line[..line.len().min(99)])))?;
-    talk.ping()
+    peer.ping()
 }
 
 fn line_ends(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for (index, (before, behind)) in
         [("", "\r"), (" ", ""), ("\t \t", " \t \r"), ("", " ")].iter().enumerate()
     {
         let id = format!("p{index}");
-        talk.send_line(format!("{before}{}{behind}", ping(&id)).as_bytes())?;
-        like(&talk.any_final()?, &json!({ "type": "result", "id": id }))?;
+        peer.send_line(format!("{before}{}{behind}", ping(&id)).as_bytes())?;
+        like(&peer.any_final()?, &json!({ "type": "result", "id": id }))?;
     }
-    talk.send_line(b"{ \"id\" : \"p\" ,\t\"cmd\":\r \"ping\" }")?;
-    like(&talk.any_final()?, &json!({ "type": "result", "id": "p" }))
+    peer.send_line(b"{ \"id\" : \"p\" ,\t\"cmd\":\r \"ping\" }")?;
+    like(&peer.any_final()?, &json!({ "type": "result", "id": "p" }))
 }
 
 fn blank_lines(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.send_line(b"\n\r\n  \n\t\r\n[]")?;
-    let wanted = json!({ "type": "error", "code": "not_object", "line": talk.sent });
-    like(&talk.any_final()?, &wanted)?;
-    talk.ping()
+    let mut peer = trial.greet()?;
+    peer.send_line(b"\n\r\n  \n\t\r\n[]")?;
+    let wanted = json!({ "type": "error", "code": "not_object", "line": peer.sent });
+    like(&peer.any_final()?, &wanted)?;
+    peer.ping()
 }
 
 fn line_numbers(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let long = vec![b'x'; LINE + 1];
     for lines in [&b"[]"[..], b"\n[]", b"{\n[]", b"\xff\n[]", &[&long[..], b"\n[]"].concat(), b"[]"] {
         // What is no text ends a WebSocket.
         if trial.is_websocket() && std::str::from_utf8(lines).is_err() {
             continue;
         }
-        talk.send_line(lines)?;
+        peer.send_line(lines)?;
         loop {
-            let fault = talk.any_final()?;
+            let fault = peer.any_final()?;
             if fault["code"] == "not_object" {
-                like(&fault, &json!({ "line": talk.sent }))?;
+                like(&fault, &json!({ "line": peer.sent }))?;
                 break;
             }
         }
     }
     let request = json!({ "id": "a", "cmd": "ping", "wings": 2 });
-    talk.send(&request)?;
-    like(&talk.any_final()?, &json!({ "id": "a", "line": talk.sent }))
+    peer.send(&request)?;
+    like(&peer.any_final()?, &json!({ "id": "a", "line": peer.sent }))
 }
 
 fn parts(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let line = format!("{}\n", json!({ "id": "p", "cmd": "ping", "echo": "ü🎲" }));
-    talk.note(line.trim_end().as_bytes());
+    peer.note(line.trim_end().as_bytes());
     // A read may end anywhere, within a character, too.
     for byte in line.as_bytes() {
-        talk.send_bytes(&[*byte])?;
+        peer.send_bytes(&[*byte])?;
         std::thread::yield_now();
     }
-    like(&talk.last("p")?, &json!({ "type": "result", "echo": "ü🎲" }))
+    like(&peer.last("p")?, &json!({ "type": "result", "echo": "ü🎲" }))
 }
 
 fn one_write(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let requests: Vec<Value> = (0..100).map(|n| ping(&format!("p{n}"))).collect();
-    talk.send_all(&requests)?;
+    peer.send_all(&requests)?;
     for n in 0..100 {
-        like(&talk.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
+        like(&peer.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
     }
     Ok(())
 }
 
 fn last_line(trial: &Trial<'_>) -> Checked {
     trial.needs_half_closing()?;
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let line = ping("p").to_string();
-    talk.note(line.as_bytes());
-    talk.send_bytes(line.as_bytes())?;
-    talk.end_input();
-    like(&talk.last("p")?, &json!({ "type": "result", "of": "ping" }))?;
-    talk.closed()
+    peer.note(line.as_bytes());
+    peer.send_bytes(line.as_bytes())?;
+    peer.end_input();
+    like(&peer.last("p")?, &json!({ "type": "result", "of": "ping" }))?;
+    peer.closed()
 }
 
 fn echoes(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for (index, echo) in [
         "",
         "are you there",
@@ -165,19 +165,19 @@ fn echoes(trial: &Trial<'_>) -> Checked {
     .enumerate()
     {
         let request = json!({ "id": format!("p{index}"), "cmd": "ping", "echo": echo });
-        like(&talk.result(&request)?, &json!({ "echo": echo }))?;
+        like(&peer.result(&request)?, &json!({ "echo": echo }))?;
     }
-    talk.send_line(br#"{"id":"p","cmd":"\u0070ing","\u0065cho":"\ud83c\udfb2\/\u00e9"}"#)?;
-    like(&talk.last("p")?, &json!({ "echo": "🎲/é" }))
+    peer.send_line(br#"{"id":"p","cmd":"\u0070ing","\u0065cho":"\ud83c\udfb2\/\u00e9"}"#)?;
+    like(&peer.last("p")?, &json!({ "echo": "🎲/é" }))
 }
 
 fn longest_line(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for (id, end) in [("a", ""), ("b", "\r")] {
         let mut line = padded(id, LINE - end.len());
         line.extend_from_slice(end.as_bytes());
-        talk.send_line(&line)?;
-        let answer = talk.any_final()?;
+        peer.send_line(&line)?;
+        let answer = peer.any_final()?;
         like(&answer, &json!({ "type": "result", "id": id }))
             .map_err(|stop| stop.at("a line of 1,048,576 bytes"))?;
     }
@@ -185,17 +185,17 @@ fn longest_line(trial: &Trial<'_>) -> Checked {
 }
 
 fn too_long(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for bytes in [LINE + 1, 2 * LINE] {
-        bad(&mut talk, &padded("p", bytes), "line_too_long")?;
+        bad(&mut peer, &padded("p", bytes), "line_too_long")?;
     }
     Ok(())
 }
 
 fn endless_line(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    bad(&mut talk, &vec![b'['; 16 * LINE], "line_too_long")?;
-    let errors = talk.log.iter().filter(|heard| heard.message["type"] == "error").count();
+    let mut peer = trial.greet()?;
+    bad(&mut peer, &vec![b'['; 16 * LINE], "line_too_long")?;
+    let errors = peer.log.iter().filter(|heard| heard.message["type"] == "error").count();
     holds(errors == 1, "one error", || format!("{errors}"))
 }
 
@@ -206,25 +206,25 @@ fn nested(levels: usize, open: &str, close: &str) -> String {
 }
 
 fn deepest(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
-        talk.send_line(nested(32, open, close).as_bytes())?;
-        like(&talk.any_final()?, &json!({ "type": "result", "id": "p" }))
+        peer.send_line(nested(32, open, close).as_bytes())?;
+        like(&peer.any_final()?, &json!({ "type": "result", "id": "p" }))
             .map_err(|stop| stop.at("32 levels"))?;
     }
     Ok(())
 }
 
 fn too_deep(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
-        bad(&mut talk, nested(33, open, close).as_bytes(), "bad_json")?;
+        bad(&mut peer, nested(33, open, close).as_bytes(), "bad_json")?;
     }
-    bad(&mut talk, &vec![b'['; 1_000_000], "bad_json")
+    bad(&mut peer, &vec![b'['; 1_000_000], "bad_json")
 }
 
 fn bad_utf8(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for line in [
         &b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\xff\"}"[..],
         b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\xed\xa0\x80\"}",
@@ -232,47 +232,47 @@ fn bad_utf8(trial: &Trial<'_>) -> Checked {
         b"\xc0\xaf",
     ] {
         if !trial.is_websocket() {
-            bad(&mut talk, line, "bad_utf8")?;
+            bad(&mut peer, line, "bad_utf8")?;
             continue;
         }
-        talk.send_line(line)?;
-        like(&talk.any_final()?, &json!({ "type": "error", "code": "bad_utf8", "id": null }))?;
-        talk.closed_as(1007)?;
-        talk = trial.greet()?;
+        peer.send_line(line)?;
+        like(&peer.any_final()?, &json!({ "type": "error", "code": "bad_utf8", "id": null }))?;
+        peer.closed_as(1007)?;
+        peer = trial.greet()?;
     }
     Ok(())
 }
 
 fn stray_bytes(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for line in [
         &b"\xef\xbb\xbf{\"id\":\"1\",\"cmd\":\"ping\"}"[..],
         b"{\"id\":\"1\",\"cmd\":\"ping\"}\0",
         b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"\x01\"}",
         b"{\"id\":\"1\",\"cmd\":\"ping\",\"echo\":\"a\rb\"}",
     ] {
-        bad(&mut talk, line, "bad_json")?;
+        bad(&mut peer, line, "bad_json")?;
     }
     Ok(())
 }
 
 fn extensions(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let extra = json!({ "x_": null, "x_a": 1, "x_b": { "c": ["d", -2, true] }, "x_text": "e" });
-    talk.result(&with(ping("p"), &extra))?;
-    let game = talk.vast_game()?;
+    peer.result(&with(ping("p"), &extra))?;
+    let game = peer.vast_game()?;
     let nested = json!({ "id": "g", "cmd": "go", "position": extra, "limit": with(json!({ "nodes": 10 }), &extra),
         "info": extra, "x_more": { "moves": 7 } });
-    talk.best(&with(nested, &game)).map(drop)
+    peer.best(&with(nested, &game)).map(drop)
 }
 
 fn echo_cut(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let game = json!({ "id": "a", "cmd": "inspect", "position": {}, "game": "\u{1b}\n".repeat(100) });
     let word = json!({ "id": "b", "cmd": "w".repeat(100) });
     let field = json!({ "id": "c", "cmd": "ping", "f".repeat(100): 1 });
     for (request, unit) in [(game, "\n"), (word, "w"), (field, "f")] {
-        let error = talk.ask(&request)?;
+        let error = peer.ask(&request)?;
         like(&error, &json!({ "type": "error" }))?;
         let message = text(&error, "message")?;
         let is_plain = !message.chars().any(char::is_control);

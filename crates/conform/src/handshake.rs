@@ -51,20 +51,20 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A `hello` that is refused ends its connection.
 fn refused(trial: &Trial<'_>, request: &Value, fields: &Value) -> Checked {
-    let mut talk = trial.open()?;
+    let mut peer = trial.open()?;
     // What follows a fatal error is not answered.
-    talk.send_all(&[request.clone(), ping("late")])?;
-    let error = talk.last(request["id"].as_str().unwrap_or_default())?;
+    peer.send_all(&[request.clone(), ping("late")])?;
+    let error = peer.last(request["id"].as_str().unwrap_or_default())?;
     like(&error, &with(json!({ "type": "error", "line": 1, "fatal": true }), fields))?;
-    talk.closed()?;
-    holds(talk.log.len() == 1, "nothing behind a fatal error", || format!("{} messages", talk.log.len()))
+    peer.closed()?;
+    holds(peer.log.len() == 1, "nothing behind a fatal error", || format!("{} messages", peer.log.len()))
 }
 
 fn result(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.open()?;
+    let mut peer = trial.open()?;
     let client =
         json!({ "client": { "name": "plyd conform", "version": "1" }, "on_eof": "finish", "require": [] });
-    let result = talk.result(&with(trial.hello(), &client))?;
+    let result = peer.result(&with(trial.hello(), &client))?;
     like(&result, &json!({ "of": "hello", "protocol": 1 }))?;
     text(&result["server"], "name")?;
     text(&result["server"], "version")?;
@@ -74,15 +74,15 @@ fn result(trial: &Trial<'_>) -> Checked {
 }
 
 fn limits(trial: &Trial<'_>) -> Checked {
-    let talk = trial.greet()?;
-    let limits = &talk.hello["limits"];
+    let peer = trial.greet()?;
+    let limits = &peer.hello["limits"];
     let fixed = json!({ "line_bytes": 1 << 20, "nesting": 32, "finished_ids": 1024, "multipv": 1000, "depth": 1000,
         "unsent_bytes": 8 << 20, "stalled_ms": 10_000, "eof_ms": 10_000, "shutdown_ms": 5000 });
     like(limits, &fixed)?;
     for name in ["requests", "sessions", "searches", "threads", "hash_bytes"] {
         holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
     }
-    if talk.has("byte_limits") {
+    if peer.has("byte_limits") {
         for name in [
             "request_bytes",
             "request_bytes_in_all",
@@ -106,10 +106,10 @@ fn limits(trial: &Trial<'_>) -> Checked {
 
 fn optional(trial: &Trial<'_>) -> Checked {
     trial.needs_stdio()?;
-    let mut talk = trial.open()?;
-    talk.ping()?;
-    like(&talk.result(&trial.hello())?, &json!({ "protocol": 1 }))?;
-    talk.ping()
+    let mut peer = trial.open()?;
+    peer.ping()?;
+    like(&peer.result(&trial.hello())?, &json!({ "protocol": 1 }))?;
+    peer.ping()
 }
 
 fn required(trial: &Trial<'_>) -> Checked {
@@ -122,10 +122,10 @@ fn required(trial: &Trial<'_>) -> Checked {
 
 fn version(trial: &Trial<'_>) -> Checked {
     for (min, max) in [(0, 1), (1, 65_535), (0, 65_535)] {
-        let talk = trial.greet_with(&json!({ "protocol": { "min": min, "max": max } }))?;
-        let chosen = number(&talk.hello, "protocol")?;
+        let peer = trial.greet_with(&json!({ "protocol": { "min": min, "max": max } }))?;
+        let chosen = number(&peer.hello, "protocol")?;
         // A later server may speak a later version, but never one that the client does not.
-        holds((1..=max).contains(&chosen), format!("a version from 1 to {max}"), || talk.hello.to_string())?;
+        holds((1..=max).contains(&chosen), format!("a version from 1 to {max}"), || peer.hello.to_string())?;
     }
     Ok(())
 }
@@ -179,26 +179,26 @@ fn token(trial: &Trial<'_>) -> Checked {
 }
 
 fn repeated(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet_with(&json!({ "on_eof": "stop" }))?;
+    let mut peer = trial.greet_with(&json!({ "on_eof": "stop" }))?;
     for fields in [json!({ "on_eof": "cancel" }), json!({ "protocol": { "min": 65_535, "max": 65_535 } })] {
-        talk.refused(
+        peer.refused(
             &with(trial.hello(), &fields),
             &json!({ "code": "handshake_repeated", "fatal": false }),
         )?;
     }
-    talk.ping()?;
+    peer.ping()?;
     if trial.is_websocket() {
         return Ok(());
     }
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.info("g", "started")?;
-    talk.end_input();
-    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.info("g", "started")?;
+    peer.end_input();
+    like(&peer.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))
 }
 
 fn bad_hello(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.open()?;
+    let mut peer = trial.open()?;
     for (fields, code, pointer) in [
         (json!({ "protocol": {} }), "missing_field", "/protocol/min"),
         (json!({ "wings": 2 }), "unknown_field", "/wings"),
@@ -206,19 +206,19 @@ fn bad_hello(trial: &Trial<'_>) -> Checked {
         (json!({ "on_eof": "ponder" }), "bad_enum", "/on_eof"),
     ] {
         let wanted = json!({ "code": code, "pointer": pointer, "fatal": false });
-        talk.refused(&with(trial.hello(), &fields), &wanted)?;
+        peer.refused(&with(trial.hello(), &fields), &wanted)?;
     }
-    talk.result(&trial.hello())?;
-    talk.ping()
+    peer.result(&trial.hello())?;
+    peer.ping()
 }
 
 fn first_line(trial: &Trial<'_>) -> Checked {
     trial.needs_socket()?;
-    let mut talk = trial.open()?;
-    talk.send(&with(trial.hello(), &json!({ "x_padding": "x".repeat(17 << 10) })))?;
-    like(&talk.any_final()?, &json!({ "code": "line_too_long", "id": null, "line": 1, "fatal": false }))?;
-    talk.result(&trial.hello())?;
-    talk.result(&with(ping("p"), &json!({ "x_padding": "x".repeat(17 << 10) }))).map(drop)
+    let mut peer = trial.open()?;
+    peer.send(&with(trial.hello(), &json!({ "x_padding": "x".repeat(17 << 10) })))?;
+    like(&peer.any_final()?, &json!({ "code": "line_too_long", "id": null, "line": 1, "fatal": false }))?;
+    peer.result(&trial.hello())?;
+    peer.result(&with(ping("p"), &json!({ "x_padding": "x".repeat(17 << 10) }))).map(drop)
 }
 
 fn abuse(trial: &Trial<'_>) -> Checked {
@@ -226,18 +226,18 @@ fn abuse(trial: &Trial<'_>) -> Checked {
     // How many bad lines are one too many.
     let greeted = trial.greet()?;
     let most = if greeted.has("byte_limits") { number(&greeted.hello["limits"], "bad_lines")? } else { 16 };
-    let mut talk = trial.open()?;
+    let mut peer = trial.open()?;
     for _ in 1..most {
-        talk.send_line(b"[]")?;
-        like(&talk.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
+        peer.send_line(b"[]")?;
+        like(&peer.fault()?, &json!({ "code": "not_object", "fatal": false }))?;
     }
     // A good `hello` may still follow.
     trial.greet()?.ping()?;
-    talk.send_line(b"[]")?;
-    talk.closed()?;
-    let notices = talk.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
+    peer.send_line(b"[]")?;
+    peer.closed()?;
+    let notices = peer.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
     holds(notices == 1, "a notice `protocol_abuse` before the end", || format!("{notices}"))?;
-    let faults = talk.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
+    let faults = peer.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
     holds(faults == most, format!("an error for each of {most} lines"), || format!("{faults}"))
 }
 
@@ -255,13 +255,13 @@ fn http(trial: &Trial<'_>) -> Checked {
         "wings * HTTP/1.1\r\n\r",
     ] {
         let stranger = &format!("{head}\n{body}");
-        let mut talk = trial.open()?;
-        talk.send_line(stranger.as_bytes())?;
-        let error = talk.fault()?;
+        let mut peer = trial.open()?;
+        peer.send_line(stranger.as_bytes())?;
+        let error = peer.fault()?;
         like(&error, &json!({ "code": "bad_json", "id": null, "fatal": true }))
             .map_err(|stop| stop.at(stranger))?;
-        talk.closed()?;
-        holds(talk.log.len() == 1, "one answer", || format!("{} messages", talk.log.len()))?;
+        peer.closed()?;
+        holds(peer.log.len() == 1, "one answer", || format!("{} messages", peer.log.len()))?;
     }
     list(&trial.greet()?.hello, "games").map(drop)
 }
@@ -285,16 +285,16 @@ fn http_lines(trial: &Trial<'_>) -> Checked {
         // In two packets, followed by a conversation that must not be held.
         let behind = format!("{line}\n{}\n{}\n", trial.hello(), ping("p"));
         let (start, rest) = behind.split_at(line.len() / 2);
-        let mut talk = trial.open()?;
-        talk.send_bytes(start.as_bytes())?;
+        let mut peer = trial.open()?;
+        peer.send_bytes(start.as_bytes())?;
         std::thread::yield_now();
-        talk.send_bytes(rest.as_bytes())?;
-        behind.lines().for_each(|line| talk.note(line.as_bytes()));
-        let error = talk.fault()?;
+        peer.send_bytes(rest.as_bytes())?;
+        behind.lines().for_each(|line| peer.note(line.as_bytes()));
+        let error = peer.fault()?;
         like(&error, &json!({ "code": "bad_json", "id": null, "fatal": true }))
             .map_err(|stop| stop.at(line))?;
-        talk.closed()?;
-        holds(talk.log.len() == 1, "one answer", || format!("{} messages", talk.log.len()))?;
+        peer.closed()?;
+        holds(peer.log.len() == 1, "one answer", || format!("{} messages", peer.log.len()))?;
     }
     trial.greet()?.ping()
 }
@@ -334,17 +334,17 @@ fn late_token(trial: &Trial<'_>) -> Checked {
 fn late_refusal(trial: &Trial<'_>) -> Checked {
     trial.needs_stdio()?;
     let game = trial.greet()?.vast_game()?;
-    let mut talk = trial.open()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.open()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.info("g", "started")?;
     let late = with(trial.hello(), &json!({ "protocol": { "min": 65_535, "max": 65_535 } }));
-    talk.send_all(&[late, ping("unread")])?;
-    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
-    like(&talk.last("hello")?, &json!({ "code": "version_unsupported", "fatal": true }))?;
-    talk.closed()?;
-    let (best, refusal) = (talk.place("g")?, talk.place("hello")?);
-    let is_last = refusal + 1 == talk.log.len() && best < refusal;
+    peer.send_all(&[late, ping("unread")])?;
+    like(&peer.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    like(&peer.last("hello")?, &json!({ "code": "version_unsupported", "fatal": true }))?;
+    peer.closed()?;
+    let (best, refusal) = (peer.place("g")?, peer.place("hello")?);
+    let is_last = refusal + 1 == peer.log.len() && best < refusal;
     holds(is_last, "the fatal error behind all other messages, as the last one", || {
-        talk.log.iter().map(|heard| heard.message.to_string()).collect::<Vec<_>>().join("\n")
+        peer.log.iter().map(|heard| heard.message.to_string()).collect::<Vec<_>>().join("\n")
     })
 }

@@ -40,9 +40,9 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn of(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    like(&talk.hello, &json!({ "of": "hello", "id": "hello" }))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    like(&peer.hello, &json!({ "of": "hello", "id": "hello" }))?;
     for request in [
         ping("1"),
         json!({ "id": "2", "cmd": "describe", "what": "games" }),
@@ -55,69 +55,69 @@ fn of(trial: &Trial<'_>) -> Checked {
         json!({ "id": "9", "cmd": "close", "session": "s" }),
         json!({ "id": "10", "cmd": "quit" }),
     ] {
-        let result = talk.result(&request)?;
+        let result = peer.result(&request)?;
         like(&result, &json!({ "id": request["id"], "of": request["cmd"] }))?;
     }
     Ok(())
 }
 
 fn shapes(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     for id in ["a", "0", ".", "-", ":", "_", "Az09._:-", &"x".repeat(64)] {
-        like(&talk.result(&ping(id))?, &json!({ "id": id }))?;
+        like(&peer.result(&ping(id))?, &json!({ "id": id }))?;
     }
-    let game = talk.vast_game()?;
+    let game = peer.vast_game()?;
     for (id, session) in [("1", "._:-"), ("2", &*"s".repeat(64))] {
-        like(&talk.result(&newgame(session, &game, json!({ "id": id })))?, &json!({ "session": session }))?;
+        like(&peer.result(&newgame(session, &game, json!({ "id": id })))?, &json!({ "session": session }))?;
     }
     Ok(())
 }
 
 fn first_goes_on(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.info("g", "started")?;
     for request in
         [ping("g"), go("g", &game, json!({ "limit": { "nodes": 1 } })), json!({ "id": "g", "cmd": "status" })]
     {
-        talk.send(&request)?;
-        like(&talk.fault()?, &json!({ "code": "duplicate_id", "id": null, "ref": "g", "line": talk.sent }))?;
+        peer.send(&request)?;
+        like(&peer.fault()?, &json!({ "code": "duplicate_id", "id": null, "ref": "g", "line": peer.sent }))?;
     }
-    talk.ping()?;
-    holds(talk.is_open("g"), "the first request goes on", || "it ended".into())?;
-    like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping" }))?;
-    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))
+    peer.ping()?;
+    holds(peer.is_open("g"), "the first request goes on", || "it ended".into())?;
+    like(&peer.result(&stop("g"))?, &json!({ "effect": "stopping" }))?;
+    like(&peer.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))
 }
 
 fn free_again(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for _ in 0..20 {
-        talk.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
-        talk.result(&ping("g"))?;
+        peer.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
+        peer.result(&ping("g"))?;
     }
     Ok(())
 }
 
 /// The finals of these requests come in the order of the list.
-fn in_order(talk: &mut Conversation<'_>, requests: &[Value]) -> Checked {
-    talk.send_all(requests)?;
+fn in_order(peer: &mut Conversation<'_>, requests: &[Value]) -> Checked {
+    peer.send_all(requests)?;
     for request in requests {
-        talk.last(request["id"].as_str().unwrap_or_default())?;
+        peer.last(request["id"].as_str().unwrap_or_default())?;
     }
     let places: Vec<usize> = requests
         .iter()
-        .map(|request| talk.place(request["id"].as_str().unwrap_or_default()))
+        .map(|request| peer.place(request["id"].as_str().unwrap_or_default()))
         .collect::<Checked<_>>()?;
     holds(places.is_sorted(), "answers in the order of the requests", || format!("at {places:?}"))
 }
 
 fn at_once(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.info("g", "started")?;
     let requests: Vec<Value> = (0..200)
         .map(|n| {
             let fields = match n % 4 {
@@ -129,14 +129,14 @@ fn at_once(trial: &Trial<'_>) -> Checked {
             with(fields, &json!({ "id": format!("q{n}") }))
         })
         .collect();
-    in_order(&mut talk, &requests)
+    in_order(&mut peer, &requests)
 }
 
 fn questions(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
-    talk.send(&go("g", &game, endless()))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
+    peer.send(&go("g", &game, endless()))?;
     for whose in [&game, &session("s")] {
         let requests: Vec<Value> = (0..100)
             .map(|n| {
@@ -145,55 +145,55 @@ fn questions(trial: &Trial<'_>) -> Checked {
                 inspect(&format!("q{n}"), whose, &json!({}), &[want])
             })
             .collect();
-        in_order(&mut talk, &requests)?;
+        in_order(&mut peer, &requests)?;
     }
     Ok(())
 }
 
 fn in_session(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let s = session("s");
     let open = newgame("s", &game, json!({}));
     let close = json!({ "id": "close", "cmd": "close", "session": "s" });
     let halt = json!({ "id": "halt", "cmd": "stop", "session": "s" });
     for _ in 0..5 {
         let question = inspect("i", &s, &json!({}), &["to_move"]);
-        talk.send_all(&[open.clone(), question.clone(), go("g", &s, endless()), halt.clone()])?;
-        like(&talk.last("new-s")?, &json!({ "type": "result" }))?;
-        like(&talk.last("i")?, &json!({ "type": "result" }))?;
-        like(&talk.last("halt")?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
-        like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        peer.send_all(&[open.clone(), question.clone(), go("g", &s, endless()), halt.clone()])?;
+        like(&peer.last("new-s")?, &json!({ "type": "result" }))?;
+        like(&peer.last("i")?, &json!({ "type": "result" }))?;
+        like(&peer.last("halt")?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
+        like(&peer.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
         let set =
             json!({ "id": "set", "cmd": "setoption", "session": "s", "options": { "player": "random" } });
-        talk.send_all(&[
+        peer.send_all(&[
             open.clone(),
             set,
             close.clone(),
             question,
             with(open.clone(), &json!({ "id": "again" })),
         ])?;
-        like(&talk.last("new-s")?, &json!({ "type": "result" }))?;
-        like(&talk.last("set")?, &json!({ "type": "result" }))?;
-        like(&talk.last("close")?, &json!({ "type": "result" }))?;
-        like(&talk.last("i")?, &json!({ "type": "error", "code": "session_unknown" }))?;
-        like(&talk.last("again")?, &json!({ "type": "result" }))?;
+        like(&peer.last("new-s")?, &json!({ "type": "result" }))?;
+        like(&peer.last("set")?, &json!({ "type": "result" }))?;
+        like(&peer.last("close")?, &json!({ "type": "result" }))?;
+        like(&peer.last("i")?, &json!({ "type": "error", "code": "session_unknown" }))?;
+        like(&peer.last("again")?, &json!({ "type": "result" }))?;
     }
     Ok(())
 }
 
 fn finished(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    let in_flight = number(&talk.hello["limits"], "requests")?.clamp(1, 32) as usize;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    let in_flight = number(&peer.hello["limits"], "requests")?.clamp(1, 32) as usize;
     const COUNT: usize = 1200;
     let fields = json!({ "limit": { "nodes": 1 }, "info": { "events": [] } });
     for first in (0..COUNT).step_by(in_flight) {
         let ids: Vec<String> = (first..COUNT.min(first + in_flight)).map(|n| format!("g{n}")).collect();
         let requests: Vec<Value> = ids.iter().map(|id| go(id, &game, fields.clone())).collect();
-        talk.send_all(&requests)?;
+        peer.send_all(&requests)?;
         for id in &ids {
-            like(&talk.last(id)?, &json!({ "type": "bestmove" }))?;
+            like(&peer.last(id)?, &json!({ "type": "bestmove" }))?;
         }
     }
     for (id, effect) in [
@@ -203,31 +203,31 @@ fn finished(trial: &Trial<'_>) -> Checked {
         ("g1199", "already_finished"),
         ("never", "unknown"),
     ] {
-        like(&talk.result(&stop(id))?, &json!({ "effect": effect })).map_err(|stop| stop.at(id))?;
-        like(&talk.result(&update(id, json!({ "hard_ms": 5 })))?, &json!({ "effect": effect }))?;
+        like(&peer.result(&stop(id))?, &json!({ "effect": effect })).map_err(|stop| stop.at(id))?;
+        like(&peer.result(&update(id, json!({ "hard_ms": 5 })))?, &json!({ "effect": effect }))?;
     }
     Ok(())
 }
 
 fn apart(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["a", "b"], &game)?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["a", "b"], &game)?;
     let set = |id: &str, name: &str, options: Value| {
         with(session(name), &json!({ "id": id, "cmd": "setoption", "options": options }))
     };
-    talk.result(&set("1", "a", json!({ "seed": "3" })))?;
-    talk.result(&set("2", "b", json!({ "seed": "5" })))?;
+    peer.result(&set("1", "a", json!({ "seed": "3" })))?;
+    peer.result(&set("2", "b", json!({ "seed": "5" })))?;
     for (id, name, seed) in [("3", "a", "3"), ("4", "b", "5")] {
-        let result = talk.result(&set(id, name, json!({})))?;
+        let result = peer.result(&set(id, name, json!({})))?;
         like(&result, &json!({ "options": { "seed": seed } }))?;
     }
-    talk.send(&go("ga", &session("a"), endless()))?;
-    talk.info("ga", "started")?;
-    talk.result(&json!({ "id": "5", "cmd": "close", "session": "b" }))?;
-    holds(talk.is_open("ga"), "closing one session leaves the other's search alone", || "it ended".into())?;
+    peer.send(&go("ga", &session("a"), endless()))?;
+    peer.info("ga", "started")?;
+    peer.result(&json!({ "id": "5", "cmd": "close", "session": "b" }))?;
+    holds(peer.is_open("ga"), "closing one session leaves the other's search alone", || "it ended".into())?;
     let other = inspect("6", &session("b"), &json!({}), &["to_move"]);
-    talk.refused(&other, &json!({ "code": "session_unknown", "pointer": "/session" })).map(drop)
+    peer.refused(&other, &json!({ "code": "session_unknown", "pointer": "/session" })).map(drop)
 }
 
 fn connections(trial: &Trial<'_>) -> Checked {

@@ -36,12 +36,12 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn while_searching(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
-    let threads = number(&talk.hello["limits"], "threads")?.min(256);
-    talk.send(&go("g", &session("s"), with(endless(), &json!({ "options": { "threads": threads } }))))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
+    let threads = number(&peer.hello["limits"], "threads")?.min(256);
+    peer.send(&go("g", &session("s"), with(endless(), &json!({ "options": { "threads": threads } }))))?;
+    peer.info("g", "started")?;
     for round in 0..10 {
         for (id, request) in [
             ("p", json!({ "cmd": "ping" })),
@@ -52,24 +52,24 @@ fn while_searching(trial: &Trial<'_>) -> Checked {
             ("n", newgame("other", &game, json!({}))),
             ("o", json!({ "cmd": "setoption", "session": "s", "options": {} })),
         ] {
-            talk.result(&with(request, &json!({ "id": format!("{id}{round}") })))?;
+            peer.result(&with(request, &json!({ "id": format!("{id}{round}") })))?;
         }
     }
-    holds(talk.is_open("g"), "the search goes on", || "it ended".into())
+    holds(peer.is_open("g"), "the search goes on", || "it ended".into())
 }
 
 fn status(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
-    talk.send(&go("g", &session("s"), endless()))?;
-    talk.info("g", "started")?;
-    let result = talk.result(&json!({ "id": "t", "cmd": "status" }))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
+    peer.send(&go("g", &session("s"), endless()))?;
+    peer.info("g", "started")?;
+    let result = peer.result(&json!({ "id": "t", "cmd": "status" }))?;
     for name in ["searches", "sessions", "threads"] {
         holds(number(&result, name)? >= 1, format!("at least 1 in `{name}`"), || result.to_string())?;
     }
     number(&result, "hash_bytes")?;
-    let later = talk.result(&json!({ "id": "u", "cmd": "status" }))?;
+    let later = peer.result(&json!({ "id": "u", "cmd": "status" }))?;
     let (before, after) = (number(&result, "uptime_ms")?, number(&later, "uptime_ms")?);
     holds(result["counters"].is_object() && before <= after, "counters, and a time that runs", || {
         later.to_string()
@@ -89,13 +89,13 @@ impl Noise {
 }
 
 fn garbage(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     for round in 0..30 {
         // What is no text ends a WebSocket.
         let highest = if trial.is_websocket() { 0x7f } else { 0xff };
         let line: Vec<u8> = (0..noise.next() % 300).map(|_| noise.next() as u8 & highest).collect();
-        talk.send_line(&line)?;
+        peer.send_line(&line)?;
         // A line with a changed byte; its id may still be read, and its answer is no matter.
         let mut line =
             go(&format!("x{round}"), &json!({ "game": "isolation" }), json!({ "limit": { "nodes": 1 } }))
@@ -103,127 +103,127 @@ fn garbage(trial: &Trial<'_>) -> Checked {
                 .into_bytes();
         let at = noise.next() as usize % line.len();
         line[at] = noise.next() as u8 & highest;
-        talk.send_line(&line)?;
-        talk.ping()?;
+        peer.send_line(&line)?;
+        peer.ping()?;
     }
     Ok(())
 }
 
 fn bad_lines(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let before = talk.sent;
+    let mut peer = trial.greet()?;
+    let before = peer.sent;
     for _ in 0..10 {
-        talk.send_line("{".repeat(9).as_bytes())?;
-        talk.send_line(vec!["[]"; 99].join("\n").as_bytes())?;
+        peer.send_line("{".repeat(9).as_bytes())?;
+        peer.send_line(vec!["[]"; 99].join("\n").as_bytes())?;
     }
     for line in before + 1..=before + 1000 {
-        like(&talk.fault()?, &json!({ "line": line, "id": null, "fatal": false }))?;
+        like(&peer.fault()?, &json!({ "line": line, "id": null, "fatal": false }))?;
     }
-    talk.ping()
+    peer.ping()
 }
 
 fn pings(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let requests: Vec<Value> = (0..5000).map(|n| ping(&format!("p{n}"))).collect();
     for part in requests.chunks(500) {
-        talk.send_all(part)?;
+        peer.send_all(part)?;
     }
     for n in 0..5000 {
-        like(&talk.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
+        like(&peer.any_final()?, &json!({ "type": "result", "id": format!("p{n}") }))?;
     }
     Ok(())
 }
 
 fn slow_reader(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let all = json!({ "info": { "events": ["started", "best", "progress"] }, "limit": { "nodes": 20_000 } });
     // The unread bytes stay below the limit at which a server may drop the connection.
     let echo = "e".repeat(1000);
     let mut ids = Vec::new();
     for part in 0..10 {
         let search = format!("g{part}");
-        talk.send(&go(&search, &game, all.clone()))?;
+        peer.send(&go(&search, &game, all.clone()))?;
         ids.push(search);
         let pings = (0..300).map(|n| format!("p{part}-{n}"));
         let requests: Vec<Value> = pings.map(|id| with(ping(&id), &json!({ "echo": echo }))).collect();
-        talk.send_all(&requests)?;
+        peer.send_all(&requests)?;
         ids.extend(requests.iter().filter_map(|request| request["id"].as_str().map(str::to_owned)));
     }
     for id in ids {
-        talk.last(&id)?;
+        peer.last(&id)?;
     }
     Ok(())
 }
 
 fn never_reads(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let line = with(ping("p"), &json!({ "echo": "e".repeat(1000) })).to_string();
-    let is_closed = talk.pour(format!("{line}\n").repeat(64).as_bytes(), STALLED)?;
-    talk.vanish();
+    let is_closed = peer.pour(format!("{line}\n").repeat(64).as_bytes(), STALLED)?;
+    peer.vanish();
     holds(is_closed, "the connection is closed at 8 MiB unsent", || "it takes more and more".into())?;
     trial.greet()?.ping()
 }
 
 fn requests(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let most = number(&talk.hello["limits"], "requests")? as usize;
+    let mut peer = trial.greet()?;
+    let most = number(&peer.hello["limits"], "requests")? as usize;
     if most > 5000 {
         return Err(Stop::skipped(format!("{most} requests in flight are too many to try")));
     }
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
     let fields = with(endless(), &json!({ "queue": true, "info": { "events": [] } }));
     let requests: Vec<Value> =
         (0..most + 50).map(|n| go(&format!("g{n}"), &session("s"), fields.clone())).collect();
-    talk.send_all(&requests)?;
+    peer.send_all(&requests)?;
     for n in most..most + 50 {
-        like(&talk.last(&format!("g{n}"))?, &json!({ "type": "error", "code": "too_many_requests" }))?;
+        like(&peer.last(&format!("g{n}"))?, &json!({ "type": "error", "code": "too_many_requests" }))?;
     }
-    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
     let targets = list(&result, "targets")?.len();
     holds(targets == most, format!("{most} searches that end"), || format!("{targets}"))?;
     for n in 0..most {
-        like(&talk.last(&format!("g{n}"))?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        like(&peer.last(&format!("g{n}"))?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
     }
-    talk.best(&go("after", &session("s"), json!({ "limit": { "nodes": 1 } }))).map(drop)
+    peer.best(&go("after", &session("s"), json!({ "limit": { "nodes": 1 } }))).map(drop)
 }
 
 fn sessions(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let most = number(&talk.hello["limits"], "sessions")?;
+    let mut peer = trial.greet()?;
+    let most = number(&peer.hello["limits"], "sessions")?;
     if most > 1000 {
         return Err(Stop::skipped(format!("{most} sessions are too many to try")));
     }
-    let game = talk.vast_game()?;
+    let game = peer.vast_game()?;
     let open = |n: u64| newgame(&format!("s{n}"), &game, json!({}));
     for n in 0..most {
-        talk.result(&open(n))?;
+        peer.result(&open(n))?;
     }
-    talk.refused(&open(most), &json!({ "code": "too_many_sessions", "fatal": false }))?;
+    peer.refused(&open(most), &json!({ "code": "too_many_sessions", "fatal": false }))?;
     // One that is open is reset, and one that is closed makes room.
-    talk.result(&open(0))?;
-    talk.result(&json!({ "id": "c", "cmd": "close", "session": "s1" }))?;
-    talk.result(&open(most)).map(drop)
+    peer.result(&open(0))?;
+    peer.result(&json!({ "id": "c", "cmd": "close", "session": "s1" }))?;
+    peer.result(&open(most)).map(drop)
 }
 
 fn tables(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    let described = talk.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    let described = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
     let table = list(&described, "body")?.iter().find(|option| option["name"] == "hash_mb");
     let most = table.and_then(|table| table["max"].as_u64()).unwrap_or(1 << 20);
-    let count = number(&talk.hello["limits"], "sessions")?.min(8);
+    let count = number(&peer.hello["limits"], "sessions")?.min(8);
     let fields = with(endless(), &json!({ "info": { "events": ["best"] } }));
     for n in 0..count {
         let name = format!("s{n}");
-        talk.result(&newgame(&name, &game, json!({ "options": { "hash_mb": most } })))?;
+        peer.result(&newgame(&name, &game, json!({ "options": { "hash_mb": most } })))?;
         let id = format!("g{n}");
-        talk.send(&go(&id, &session(&name), fields.clone()))?;
-        talk.info(&id, "best")?;
+        peer.send(&go(&id, &session(&name), fields.clone()))?;
+        peer.info(&id, "best")?;
     }
-    talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
-    (0..count).try_for_each(|n| like(&talk.last(&format!("g{n}"))?, &json!({ "reason": "stopped" })))
+    peer.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+    (0..count).try_for_each(|n| like(&peer.last(&format!("g{n}"))?, &json!({ "reason": "stopped" })))
 }
 
 /// Four plies of the L Game after which its start is there again, with tokens that stay.
@@ -252,26 +252,26 @@ pub(super) fn rounds(trial: &Trial<'_>, game: &Value, count: usize) -> Checked<V
 }
 
 fn history(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("l-game")?;
+    let mut peer = trial.greet()?;
+    peer.needs("l-game")?;
     let game = json!({ "game": "l-game", "rules": { "neutrals": "none" } });
     let position = json!({ "moves": rounds(trial, &game, 250)? });
-    let start = talk.result(&inspect("i", &game, &json!({}), &["hash", "text"]))?;
-    let end = talk.result(&inspect("j", &game, &position, &["hash", "text"]))?;
+    let start = peer.result(&inspect("i", &game, &json!({}), &["hash", "text"]))?;
+    let end = peer.result(&inspect("j", &game, &position, &["hash", "text"]))?;
     like(&end, &json!({ "text": start["text"], "hash": start["hash"] }))?;
-    talk.best(&go("g", &game, json!({ "position": position, "limit": { "depth": 2 } }))).map(drop)
+    peer.best(&go("g", &game, json!({ "position": position, "limit": { "depth": 2 } }))).map(drop)
 }
 
 fn gone(trial: &Trial<'_>) -> Checked {
     trial.needs_socket()?;
     let mut watcher = trial.greet()?;
     let before = number(&watcher.result(&json!({ "id": "t", "cmd": "status" }))?, "searches")?;
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.send(&go("h", &game, json!({ "mode": "analyse", "queue": true })))?;
-    talk.info("g", "started")?;
-    talk.vanish();
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.send(&go("h", &game, json!({ "mode": "analyse", "queue": true })))?;
+    peer.info("g", "started")?;
+    peer.vanish();
     loop {
         let now = number(&watcher.result(&json!({ "id": "t", "cmd": "status" }))?, "searches")?;
         if now <= before {

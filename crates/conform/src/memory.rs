@@ -75,52 +75,52 @@ fn is_taken_or_refused(message: &Value, codes: &[&str]) -> Checked {
 }
 
 fn large_questions(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let start = "?".repeat(LARGE);
     let ask = |id: &str| inspect(id, &game, &json!({ "start": start }), &["legal"]);
     for round in 0..4 {
         let ids: Vec<String> = (0..8).map(|n| format!("q{round}-{n}")).collect();
         for id in &ids {
-            talk.send(&ask(id))?;
+            peer.send(&ask(id))?;
         }
         // What is said beside them is heard.
-        talk.ping()?;
+        peer.ping()?;
         for id in &ids {
-            is_refused_start(&talk.last(id)?)?;
+            is_refused_start(&peer.last(id)?)?;
         }
     }
-    if talk.has("byte_limits") {
-        fill(&mut talk, &ask)?;
+    if peer.has("byte_limits") {
+        fill(&mut peer, &ask)?;
     }
-    talk.best(&go("after", &game, json!({ "limit": { "nodes": 10 } }))).map(drop)
+    peer.best(&go("after", &game, json!({ "limit": { "nodes": 10 } }))).map(drop)
 }
 
 /// Asks more questions at once than there is room for, and a ping behind them, which can be read only when
 /// some of them are done.
-fn fill(talk: &mut Conversation<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
-    let bytes = number(&talk.hello["limits"], "request_bytes")?;
+fn fill(peer: &mut Conversation<'_>, ask: &impl Fn(&str) -> Value) -> Checked {
+    let bytes = number(&peer.hello["limits"], "request_bytes")?;
     if bytes > MOST_ROOM {
         return Ok(());
     }
     let slow: Vec<String> = (0..SLOW).map(|n| format!("slow{n}")).collect();
     let large: Vec<String> = (0..bytes / LARGE as u64 + 2).map(|n| format!("large{n}")).collect();
     // Questions without a session keep their order, so that no large one is done before the slow ones are.
-    if talk.has("preparation") && talk.offers("sudoku") {
+    if peer.has("preparation") && peer.offers("sudoku") {
         let sudoku = json!({ "game": "sudoku" });
         for (id, position) in slow.iter().zip(slow_positions().iter().cycle()) {
-            talk.send(&inspect(id, &sudoku, position, &["legal"]))?;
+            peer.send(&inspect(id, &sudoku, position, &["legal"]))?;
         }
     }
     for id in &large {
-        talk.send(&ask(id))?;
+        peer.send(&ask(id))?;
     }
-    talk.result(&ping("behind"))?;
+    peer.result(&ping("behind"))?;
     for id in &large {
-        is_refused_start(&talk.last(id)?)?;
+        is_refused_start(&peer.last(id)?)?;
     }
     holds(
-        talk.place(&large[0])? < talk.place("behind")?,
+        peer.place(&large[0])? < peer.place("behind")?,
         format!("no reading beyond {bytes} bytes of requests"),
         || format!("a ping behind {} MB of open requests was answered", large.len()),
     )
@@ -133,65 +133,65 @@ fn is_refused_start(last: &Value) -> Checked {
 }
 
 fn large_waiting(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(&["s"], &game)?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(&["s"], &game)?;
     let s = session("s");
-    talk.send(&go("first", &s, endless()))?;
-    talk.info("first", "started")?;
-    talk.retries = false;
+    peer.send(&go("first", &s, endless()))?;
+    peer.info("first", "started")?;
+    peer.retries = false;
     // What is not read would occupy nothing once it is decoded.
-    let result = talk.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
+    let result = peer.result(&inspect("moves", &s, &json!({}), &["legal"]))?;
     let mv = list(&result, "legal")?.first().and_then(Value::as_str).unwrap_or_default().to_owned();
     let large = json!({ "queue": true, "excludemoves": vec![mv.as_str(); LARGE / (mv.len() + 3)] });
     // Less in all than any server must hold for one connection.
     let ids: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
     for id in &ids {
-        talk.send(&go(id, &s, with(endless(), &large)))?;
+        peer.send(&go(id, &s, with(endless(), &large)))?;
     }
-    talk.ping()?;
+    peer.ping()?;
     like(
-        &talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?,
+        &peer.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?,
         &json!({ "effect": "stopping" }),
     )?;
     for id in ids.iter().map(String::as_str).chain(["first"]) {
-        let last = talk.last(id)?;
+        let last = peer.last(id)?;
         is_taken_or_refused(&last, &[])?;
     }
-    talk.best(&go("after", &s, json!({ "limit": { "nodes": 10 } }))).map(drop)
+    peer.best(&go("after", &s, json!({ "limit": { "nodes": 10 } }))).map(drop)
 }
 
 fn large_sessions(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    let limits = &talk.hello["limits"];
-    let bytes = limits["session_bytes"].as_u64().filter(|_| talk.has("byte_limits"));
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    let limits = &peer.hello["limits"];
+    let bytes = limits["session_bytes"].as_u64().filter(|_| peer.has("byte_limits"));
     // More lines than sessions may hold, if that limit is announced.
     let count = bytes.map_or(16, |bytes| bytes.min(MOST_ROOM) / LARGE as u64 + 2);
     for n in 0..count.min(number(limits, "sessions")?) {
         let (id, name) = (format!("open{n}"), format!("s{n}"));
         let padded = json!({ "id": id, "cmd": "newgame", "session": name, "x_padding": "x".repeat(LARGE) });
-        let opened = talk.ask(&with(padded, &game))?;
+        let opened = peer.ask(&with(padded, &game))?;
         match bytes {
             // A skipped field is no text of rules or options.
             Some(_) => like(&opened, &json!({ "type": "result", "of": "newgame" }))?,
             None => is_taken_or_refused(&opened, &[])?,
         }
     }
-    talk.ping()
+    peer.ping()
 }
 
 fn room(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("isolation")?;
-    if !talk.has("byte_limits") {
+    let mut peer = trial.greet()?;
+    peer.needs("isolation")?;
+    if !peer.has("byte_limits") {
         return Err(Stop::skipped("no room for requests is promised"));
     }
-    let bytes = number(&talk.hello["limits"], "request_bytes")?;
+    let bytes = number(&peer.hello["limits"], "request_bytes")?;
     if bytes > MOST_ROOM {
         return Err(Stop::skipped(format!("{bytes} bytes of requests are too many to try")));
     }
-    talk.retries = false;
+    peer.retries = false;
     let game = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
     let list = json!({ "excludemoves": vec!["a1"; LARGE / 5] });
     // A request occupies no less than its line, so that one of these is too many at last.
@@ -199,9 +199,9 @@ fn room(trial: &Trial<'_>) -> Checked {
     let mut taken = Vec::new();
     let refused = loop {
         let id = format!("g{}", taken.len());
-        talk.send(&go(&id, &game, with(endless(), &list)))?;
-        let first = talk.until(0, &format!("news of `{id}`"), |message| message["id"] == *id)?;
-        let first = talk.log[first].message.clone();
+        peer.send(&go(&id, &game, with(endless(), &list)))?;
+        let first = peer.until(0, &format!("news of `{id}`"), |message| message["id"] == *id)?;
+        let first = peer.log[first].message.clone();
         if first["type"] == "error" {
             break first;
         }
@@ -211,30 +211,30 @@ fn room(trial: &Trial<'_>) -> Checked {
     like(&refused, &json!({ "code": "too_many_requests", "fatal": false }))?;
     // One at least is taken, however large.
     holds(!taken.is_empty(), "a request beside which there is no other", || refused.to_string())?;
-    talk.ping()?;
-    talk.result(&json!({ "id": "t", "cmd": "status" }))?;
-    let halt = talk.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
+    peer.ping()?;
+    peer.result(&json!({ "id": "t", "cmd": "status" }))?;
+    let halt = peer.result(&json!({ "id": "halt", "cmd": "stop", "all": true }))?;
     like(&halt, &json!({ "effect": "stopping" }))?;
     for id in &taken {
-        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        like(&peer.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
     }
     let after = with(list, &json!({ "limit": { "nodes": 10 } }));
-    talk.best(&go("after", &game, after)).map(drop)
+    peer.best(&go("after", &game, after)).map(drop)
 }
 
 fn large_answer(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("sudoku")?;
+    let mut peer = trial.greet()?;
+    peer.needs("sudoku")?;
     // Some 15,000 moves, each with a position of 625 cells, are more than `unsent_bytes`. Where no feature
     // promises that, a quarter of it is asked for.
-    let size = if talk.has("byte_limits") { 5 } else { 4 };
+    let size = if peer.has("byte_limits") { 5 } else { 4 };
     let question = json!({ "game": "sudoku", "rules": { "m": size, "n": size } });
-    let last = talk.ask(&inspect("large", &question, &json!({}), &["moves"]))?;
+    let last = peer.ask(&inspect("large", &question, &json!({}), &["moves"]))?;
     is_taken_or_refused(&last, &["undecided", "too_large", "answer_too_large", "result_too_large"])?;
     if last["code"] == "overloaded" {
         number(&last, "retry_ms")?;
     }
-    talk.ping()
+    peer.ping()
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn largest(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for (index, fields) in [
         json!({ "limit": { "nodes": MOST, "time_ms": MOST, "depth": 1 } }),
         json!({ "clock": { "kind": "per_move", "ms": -MOST } }),
@@ -40,37 +40,37 @@ fn largest(trial: &Trial<'_>) -> Checked {
     {
         let id = format!("g{index}");
         // `info` is replaced, so that its default stands.
-        talk.best(&go(&id, &game, fields))?;
+        peer.best(&go(&id, &game, fields))?;
     }
     Ok(())
 }
 
 fn lengths(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     // Characters are counted, not bytes.
     for unit in ["e", "ü", "🎲"] {
         let echo = |count: usize| with(ping("p"), &json!({ "echo": unit.repeat(count) }));
-        like(&talk.result(&echo(1024))?, &json!({ "echo": unit.repeat(1024) }))?;
-        talk.refused(&echo(1025), &json!({ "code": "out_of_range", "pointer": "/echo" }))?;
+        like(&peer.result(&echo(1024))?, &json!({ "echo": unit.repeat(1024) }))?;
+        peer.refused(&echo(1025), &json!({ "code": "out_of_range", "pointer": "/echo" }))?;
     }
-    let mut talk = trial.open()?;
+    let mut peer = trial.open()?;
     let named = |count: usize| json!({ "client": { "name": "n".repeat(count), "version": "1" } });
     let wanted = json!({ "code": "out_of_range", "pointer": "/client/name" });
-    talk.refused(&with(trial.hello(), &named(1025)), &wanted)?;
-    talk.result(&with(trial.hello(), &named(1024))).map(drop)
+    peer.refused(&with(trial.hello(), &named(1025)), &wanted)?;
+    peer.result(&with(trial.hello(), &named(1024))).map(drop)
 }
 
 fn seeds(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for seed in ["0", "f", "5eed", "123456789abcdef0", "ffffffffffffffff"] {
-        let result = talk.result(&newgame("s", &game, json!({ "seed": seed })))?;
+        let result = peer.result(&newgame("s", &game, json!({ "seed": seed })))?;
         like(&result, &json!({ "seed": seed }))?;
     }
     let mut drawn = Vec::new();
     for index in 0..6 {
         let request = with(newgame("s", &game, json!({})), &json!({ "id": format!("n{index}") }));
-        drawn.push(text(&talk.result(&request)?, "seed")?.to_owned());
+        drawn.push(text(&peer.result(&request)?, "seed")?.to_owned());
     }
     drawn.sort();
     drawn.dedup();

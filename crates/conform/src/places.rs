@@ -32,9 +32,9 @@ pub(super) const CHECKS: &[Check] = &[
 /// The limits that the server announces; skips the check if the server does not promise what it tests.
 fn limits(trial: &Trial<'_>) -> Checked<Value> {
     trial.needs_socket()?;
-    let talk = trial.greet()?;
-    if talk.has("byte_limits") {
-        Ok(talk.hello["limits"].clone())
+    let peer = trial.greet()?;
+    if peer.has("byte_limits") {
+        Ok(peer.hello["limits"].clone())
     } else {
         Err(Stop::skipped("limits of connections are not announced"))
     }
@@ -61,9 +61,9 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
 }
 
 /// The connection closes, and a message names the limit.
-fn leaves(talk: &mut Conversation<'_>, limit: &str) -> Checked {
-    talk.closed()?;
-    let last = talk.log.last().map_or(Value::Null, |heard| heard.message.clone());
+fn leaves(peer: &mut Conversation<'_>, limit: &str) -> Checked {
+    peer.closed()?;
+    let last = peer.log.last().map_or(Value::Null, |heard| heard.message.clone());
     like(&last, &json!({ "type": "notice", "kind": "warning", "limit": limit }))
 }
 
@@ -71,24 +71,24 @@ fn leaves(talk: &mut Conversation<'_>, limit: &str) -> Checked {
 fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
     let mut greeted = Vec::new();
     for _ in 0..=most {
-        let mut talk = trial.open()?;
-        if !try_hello(trial, &mut talk)? {
+        let mut peer = trial.open()?;
+        if !try_hello(trial, &mut peer)? {
             return Ok(greeted);
         }
-        greeted.push(talk);
+        greeted.push(peer);
     }
     Err(Stop::failed(format!("{most} connections at most"), format!("{} said `hello`", greeted.len())))
 }
 
 /// Says `hello`; returns whether there was a place. If not, it is refused, and the connection closes.
-fn try_hello(trial: &Trial<'_>, talk: &mut Conversation<'_>) -> Checked<bool> {
-    let answer = talk.ask(&trial.hello())?;
+fn try_hello(trial: &Trial<'_>, peer: &mut Conversation<'_>) -> Checked<bool> {
+    let answer = peer.ask(&trial.hello())?;
     if answer["type"] == "result" {
         return Ok(true);
     }
     like(&answer, &json!({ "type": "error", "code": "too_many_connections", "fatal": true }))?;
     number(&answer, "retry_ms")?;
-    talk.closed()?;
+    peer.closed()?;
     Ok(false)
 }
 
@@ -120,9 +120,9 @@ fn connections(trial: &Trial<'_>) -> Checked {
     // Who leaves makes room.
     greeted.pop().into_iter().for_each(Conversation::vanish);
     loop {
-        let mut talk = trial.open()?;
-        if try_hello(trial, &mut talk)? {
-            return talk.ping();
+        let mut peer = trial.open()?;
+        if try_hello(trial, &mut peer)? {
+            return peer.ping();
         }
         holds(!trial.is_late(), "a place after one left", || "none".into())?;
     }

@@ -34,12 +34,12 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A connection to a server that promises bounds, and the slow positions.
 fn greet<'t>(trial: &Trial<'t>) -> Checked<(Conversation<'t>, Vec<Value>)> {
-    let talk = trial.greet()?;
-    talk.needs("sudoku")?;
-    if !talk.has("preparation") {
+    let peer = trial.greet()?;
+    peer.needs("sudoku")?;
+    if !peer.has("preparation") {
         return Err(Stop::skipped("no bound of the reading of positions is promised"));
     }
-    Ok((talk, slow_positions()))
+    Ok((peer, slow_positions()))
 }
 
 /// The positions of `slow.txt`.
@@ -68,46 +68,46 @@ fn is_undecided(answer: &Value, places: &[&str]) -> Checked<bool> {
 }
 
 /// Whether the server answers `undecided` to a question about that position.
-fn ask(talk: &mut Conversation<'_>, id: &str, position: &Value) -> Checked<(bool, Value)> {
-    let answer = talk.ask(&inspect(id, &sudoku(), position, &["legal"]))?;
+fn ask(peer: &mut Conversation<'_>, id: &str, position: &Value) -> Checked<(bool, Value)> {
+    let answer = peer.ask(&inspect(id, &sudoku(), position, &["legal"]))?;
     let is_open = is_undecided(&answer, &["/position/start", "/position/moves/0"])?;
     Ok((is_open, json!({ "code": answer["code"], "pointer": answer["pointer"], "legal": answer["legal"] })))
 }
 
 fn undecided(trial: &Trial<'_>) -> Checked {
-    let (mut talk, slow) = greet(trial)?;
+    let (mut peer, slow) = greet(trial)?;
     for position in &slow {
-        let (_, first) = ask(&mut talk, "first", position)?;
+        let (_, first) = ask(&mut peer, "first", position)?;
         // Reading it only in part did not change the position.
         let short = json!({ "position": position, "clock": { "kind": "per_move", "ms": 0 } });
-        talk.ask(&go("cut", &sudoku(), short))?;
-        let (_, again) = ask(&mut talk, "again", position)?;
+        peer.ask(&go("cut", &sudoku(), short))?;
+        let (_, again) = ask(&mut peer, "again", position)?;
         holds(again == first, format!("{first} again"), || again.to_string())?;
     }
     let start = json!({ "start": slow[0]["start"] });
-    let answer = talk.ask(&inspect("moves", &sudoku(), &start, &["text", "moves"]))?;
+    let answer = peer.ask(&inspect("moves", &sudoku(), &start, &["text", "moves"]))?;
     if is_undecided(&answer, &["/want/1"])? {
-        let board = talk.result(&inspect("board", &sudoku(), &start, &["board"]))?;
+        let board = peer.result(&inspect("board", &sudoku(), &start, &["board"]))?;
         let is_marked = list(&board["board"], "marks")?.iter().any(|mark| mark["mark"] == "undecided");
         holds(is_marked, "a mark `undecided` where a move is", || board.to_string())?;
     }
-    talk.ping()
+    peer.ping()
 }
 
 fn placed(trial: &Trial<'_>) -> Checked {
-    let (mut talk, slow) = greet(trial)?;
+    let (mut peer, slow) = greet(trial)?;
     for (n, position) in slow.iter().enumerate() {
-        let (is_open, _) = ask(&mut talk, "i", position)?;
+        let (is_open, _) = ask(&mut peer, "i", position)?;
         let id = format!("g{n}");
-        let best = talk
+        let best = peer
             .best(&go(&id, &sudoku(), json!({ "position": position, "limit": { "nodes": 20 } })))
             .map_err(|stop| stop.at("a position whose last move may be bad"))?;
         // The requests after the move are read, too.
-        talk.ping()?;
+        peer.ping()?;
         if !is_open {
             continue;
         }
-        let about: Vec<Value> = talk
+        let about: Vec<Value> = peer
             .log
             .iter()
             .map(|heard| heard.message.clone())
@@ -132,34 +132,34 @@ fn is_move_or_unprepared(last: &Value) -> Checked {
 }
 
 fn stopped(trial: &Trial<'_>) -> Checked {
-    let (mut talk, slow) = greet(trial)?;
+    let (mut peer, slow) = greet(trial)?;
     let mut samples = Vec::new();
     for (n, position) in slow.iter().cycle().take(6).enumerate() {
         let id = format!("g{n}");
         let (mut fields, mut request) = (endless(), stop(&id));
         fields["position"] = position.clone();
         request["id"] = json!("halt");
-        talk.send(&go(&id, &sudoku(), fields))?;
+        peer.send(&go(&id, &sudoku(), fields))?;
         let (sample, last) = measured(Duration::ZERO, || {
-            let sent = talk.send(&request)?;
-            let heard = talk.last_heard(&id)?;
+            let sent = peer.send(&request)?;
+            let heard = peer.last_heard(&id)?;
             Ok((sent, heard.at, heard.message))
         })?;
         is_move_or_unprepared(&last)?;
-        like(&talk.last("halt")?, &json!({ "type": "result", "of": "stop" }))?;
+        like(&peer.last("halt")?, &json!({ "type": "result", "of": "stop" }))?;
         samples.push(sample);
     }
     judge("an answer within 1 s of the stop", &samples, UNPREPARED)
 }
 
 fn closed(trial: &Trial<'_>) -> Checked {
-    let (mut talk, slow) = greet(trial)?;
+    let (mut peer, slow) = greet(trial)?;
     // Several seconds of work: a close that ends none of it is answered too late.
-    let count = number(&talk.hello["limits"], "requests")?.saturating_sub(2).min(240) as usize;
+    let count = number(&peer.hello["limits"], "requests")?.saturating_sub(2).min(240) as usize;
     let s = session("s");
     let mut samples = Vec::new();
     for round in 0..3 {
-        talk.result(&newgame("s", &sudoku(), json!({})))?;
+        peer.result(&newgame("s", &sudoku(), json!({})))?;
         let question = |n: usize| format!("q{round}-{n}");
         let mut requests: Vec<Value> =
             (0..count).map(|n| inspect(&question(n), &s, &slow[n % slow.len()], &["legal"])).collect();
@@ -167,22 +167,22 @@ fn closed(trial: &Trial<'_>) -> Checked {
         requests.push(go(&search, &s, endless()));
         requests.push(json!({ "id": "end", "cmd": "close", "session": "s" }));
         let (sample, end) = measured(Duration::ZERO, || {
-            let sent = talk.send_all(&requests)?;
-            let heard = talk.last_heard("end")?;
+            let sent = peer.send_all(&requests)?;
+            let heard = peer.last_heard("end")?;
             Ok((sent, heard.at, heard.message))
         })?;
         like(&end, &json!({ "type": "result", "of": "close" }))?;
         samples.push(sample);
-        let last = talk.last(&search)?;
+        let last = peer.last(&search)?;
         let is_right = last["reason"] == "closed" || last["code"] == "unprepared";
         holds(is_right, "a bestmove of reason `closed`, or `unprepared`", || last.to_string())?;
         for n in 0..count {
-            let answer = talk.last(&question(n))?;
+            let answer = peer.last(&question(n))?;
             let is_right = answer["type"] == "result"
                 || ["undecided", "unprepared"].iter().any(|code| answer["code"] == *code);
             holds(is_right, "an answer, `undecided` or `unprepared`", || answer.to_string())?;
         }
     }
     judge("what is read for a session ends within 1 s of its close", &samples, UNPREPARED)?;
-    talk.ping()
+    peer.ping()
 }

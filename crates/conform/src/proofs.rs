@@ -9,7 +9,7 @@ use super::trial::Trial;
 use super::verdict::{Checked, Stop, holds, like, list, text};
 
 /// Positions that a search decides soon, in games that are offered.
-pub(super) fn decided(talk: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
+pub(super) fn decided(peer: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     let board = |width: u32, height: u32| json!({ "game": "isolation", "rules": { "width": width, "height": height } });
     let rows = [
         (board(3, 3), json!({ "start": "1x./xx./..2 1" })),
@@ -23,7 +23,7 @@ pub(super) fn decided(talk: &Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     ];
     let mut found = Vec::new();
     for row in rows {
-        if talk.offers(text(&row.0, "game")?) {
+        if peer.offers(text(&row.0, "game")?) {
             found.push(row);
         }
     }
@@ -76,11 +76,11 @@ pub(super) fn of_lines(trial: &Trial<'_>) -> Checked {
 }
 
 fn prove(trial: &Trial<'_>, lines: u32) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut count = 0;
-    for (index, (game, position)) in decided(&talk)?.into_iter().enumerate() {
+    for (index, (game, position)) in decided(&peer)?.into_iter().enumerate() {
         let fields = json!({ "position": position, "mode": "analyse", "limit": { "time_ms": 1000 }, "multipv": lines });
-        let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
+        let best = peer.best(&go(&format!("g{index}"), &game, fields))?;
         count += check_proofs(trial.referee(), &best, &game, &position)?;
     }
     if count > 0 { Ok(()) } else { Err(Stop::skipped("the server proves nothing within a second")) }
@@ -95,9 +95,9 @@ fn is_proven(message: &Value) -> bool {
 
 /// A search whose lines are all proven ends at once.
 pub(super) fn ends(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut count = 0;
-    let (game, position) = decided(&talk)?.swap_remove(0);
+    let (game, position) = decided(&peer)?.swap_remove(0);
     for (index, fields) in [
         json!({ "mode": "ponder" }),
         json!({ "mode": "analyse" }),
@@ -112,8 +112,8 @@ pub(super) fn ends(trial: &Trial<'_>) -> Checked {
         let id = format!("g{index}");
         // A search that does not prove it ends by the deadline.
         let fields = with(fields, &json!({ "position": position, "hard_ms": 1500 }));
-        let best = talk.best(&go(&id, &game, fields.clone()))?;
-        let is_announced = talk.log.iter().any(|heard| {
+        let best = peer.best(&go(&id, &game, fields.clone()))?;
+        let is_announced = peer.log.iter().any(|heard| {
             heard.message["type"] == "info" && heard.message["id"] == id && is_proven(&heard.message)
         });
         if is_announced || is_proven(&best) {

@@ -67,38 +67,38 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// A greeted connection with the sessions named.
 fn begin<'a>(trial: &Trial<'a>, names: &[&str]) -> Checked<(Conversation<'a>, Value)> {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.sessions(names, &game)?;
-    Ok((talk, game))
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.sessions(names, &game)?;
+    Ok((peer, game))
 }
 
 /// Starts a search and waits until it runs.
-fn start(talk: &mut Conversation<'_>, request: &Value) -> Checked {
-    talk.send(request)?;
-    talk.info(text(request, "id")?, "started").map(drop)
+fn start(peer: &mut Conversation<'_>, request: &Value) -> Checked {
+    peer.send(request)?;
+    peer.info(text(request, "id")?, "started").map(drop)
 }
 
 fn stop_decides(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
+    let (mut peer, game) = begin(trial, &[])?;
     // From too early to too late, in steps that suit the speed of the server.
     for round in 0..60_u32 {
         let id = format!("g{round}");
         let nodes = 1_u64 << (round % 20);
         let search = go(&id, &game, json!({ "limit": { "nodes": nodes }, "info": { "events": [] } }));
         if round % 3 == 0 {
-            talk.send_all(&[search, stop(&id)])?;
+            peer.send_all(&[search, stop(&id)])?;
         } else {
-            talk.send(&search)?;
+            peer.send(&search)?;
             for _ in 0..round % 7 {
-                talk.ping()?;
+                peer.ping()?;
             }
-            talk.send(&stop(&id))?;
+            peer.send(&stop(&id))?;
         }
-        let result = talk.last(&format!("stop-{id}"))?;
-        let best = talk.last(&id)?;
+        let result = peer.last(&format!("stop-{id}"))?;
+        let best = peer.last(&id)?;
         like(&best, &json!({ "type": "bestmove" }))?;
-        let is_first = talk.place(&format!("stop-{id}"))? < talk.place(&id)?;
+        let is_first = peer.place(&format!("stop-{id}"))? < peer.place(&id)?;
         let came = || format!("{result} and {best}");
         match text(&result, "effect")? {
             "stopping" => {
@@ -120,7 +120,7 @@ fn stop_decides(trial: &Trial<'_>) -> Checked {
 }
 
 fn stop_behind_go(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &["s"])?;
+    let (mut peer, game) = begin(trial, &["s"])?;
     for round in 0..3 {
         for (index, (whose, fields)) in [
             (&session("s"), endless()),
@@ -133,94 +133,94 @@ fn stop_behind_go(trial: &Trial<'_>) -> Checked {
         .enumerate()
         {
             let id = format!("g{round}-{index}");
-            talk.send_all(&[go(&id, whose, fields), stop(&id)])?;
-            like(&talk.last(&format!("stop-{id}"))?, &json!({ "effect": "stopping", "targets": [id] }))?;
-            like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+            peer.send_all(&[go(&id, whose, fields), stop(&id)])?;
+            like(&peer.last(&format!("stop-{id}"))?, &json!({ "effect": "stopping", "targets": [id] }))?;
+            like(&peer.last(&id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
         }
     }
     Ok(())
 }
 
 fn stop_unknown(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &[])?;
-    like(&talk.result(&stop("never"))?, &json!({ "effect": "unknown", "targets": [] }))?;
-    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
+    let (mut peer, _) = begin(trial, &[])?;
+    like(&peer.result(&stop("never"))?, &json!({ "effect": "unknown", "targets": [] }))?;
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "session": "never" }))?;
     like(&result, &json!({ "effect": "unknown", "targets": [] }))
 }
 
 fn stop_twice(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
-    start(&mut talk, &go("g", &game, endless()))?;
-    like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
-    talk.last("g")?;
+    let (mut peer, game) = begin(trial, &[])?;
+    start(&mut peer, &go("g", &game, endless()))?;
+    like(&peer.result(&stop("g"))?, &json!({ "effect": "stopping", "targets": ["g"] }))?;
+    peer.last("g")?;
     for id in ["again", "and-again"] {
-        let result = talk.result(&with(stop("g"), &json!({ "id": id })))?;
+        let result = peer.result(&with(stop("g"), &json!({ "id": id })))?;
         like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }
 
 fn stop_session(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &["s"])?;
-    start(&mut talk, &go("other", &game, endless()))?;
-    talk.send(&go("a", &session("s"), endless()))?;
-    talk.send(&go("b", &session("s"), with(endless(), &json!({ "queue": true }))))?;
-    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
+    let (mut peer, game) = begin(trial, &["s"])?;
+    start(&mut peer, &go("other", &game, endless()))?;
+    peer.send(&go("a", &session("s"), endless()))?;
+    peer.send(&go("b", &session("s"), with(endless(), &json!({ "queue": true }))))?;
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "session": "s" }))?;
     let mut targets = texts(&result, "targets")?;
     targets.sort();
     holds(result["effect"] == "stopping" && targets == ["a", "b"], "`stopping` of a and b", || {
         result.to_string()
     })?;
     for id in ["a", "b"] {
-        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        like(&peer.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
     }
-    talk.ping()?;
-    holds(talk.is_open("other"), "a search without the session goes on", || "it ended".into())
+    peer.ping()?;
+    holds(peer.is_open("other"), "a search without the session goes on", || "it ended".into())
 }
 
 fn stop_all(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &["s"])?;
-    talk.send(&go("a", &session("s"), endless()))?;
-    talk.send(&go("b", &game, endless()))?;
-    talk.send(&go("c", &game, endless()))?;
-    let result = talk.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
+    let (mut peer, game) = begin(trial, &["s"])?;
+    peer.send(&go("a", &session("s"), endless()))?;
+    peer.send(&go("b", &game, endless()))?;
+    peer.send(&go("c", &game, endless()))?;
+    let result = peer.result(&json!({ "id": "s", "cmd": "stop", "all": true }))?;
     let mut targets = texts(&result, "targets")?;
     targets.sort();
     let is_right = result["effect"] == "stopping" && targets == ["a", "b", "c"];
     holds(is_right, "`stopping` of a, b and c", || result.to_string())?;
     for id in ["a", "b", "c"] {
-        like(&talk.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
-        holds(talk.place("s")? < talk.place(id)?, "the result before the moves", || format!("{id} first"))?;
+        like(&peer.last(id)?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+        holds(peer.place("s")? < peer.place(id)?, "the result before the moves", || format!("{id} first"))?;
     }
     Ok(())
 }
 
 fn stop_idle(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     for (id, fields) in [("1", json!({ "all": true })), ("2", json!({ "session": "s" }))] {
-        let result = talk.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
+        let result = peer.result(&with(json!({ "id": id, "cmd": "stop" }), &fields))?;
         like(&result, &json!({ "effect": "already_finished", "targets": [] }))?;
     }
     Ok(())
 }
 
 fn discard(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &["s"])?;
+    let (mut peer, game) = begin(trial, &["s"])?;
     for (id, whose, fields, target) in [
         ("a", &game, endless(), json!({ "target": "a" })),
         ("b", &session("s"), json!({ "mode": "ponder" }), json!({ "session": "s" })),
         ("c", &game, json!({ "mode": "analyse" }), json!({ "all": true })),
     ] {
-        start(&mut talk, &go(id, whose, fields))?;
+        start(&mut peer, &go(id, whose, fields))?;
         let halt = json!({ "id": format!("s{id}"), "cmd": "stop", "discard": true });
-        like(&talk.result(&with(halt, &target))?, &json!({ "effect": "stopping", "targets": [id] }))?;
-        like(&talk.last(id)?, &json!({ "type": "error", "code": "cancelled", "fatal": false }))?;
+        like(&peer.result(&with(halt, &target))?, &json!({ "effect": "stopping", "targets": [id] }))?;
+        like(&peer.last(id)?, &json!({ "type": "error", "code": "cancelled", "fatal": false }))?;
     }
-    talk.best(&go("after", &session("s"), json!({ "limit": { "nodes": 10 } }))).map(drop)
+    peer.best(&go("after", &session("s"), json!({ "limit": { "nodes": 10 } }))).map(drop)
 }
 
 fn superseded(trial: &Trial<'_>, mode: &str) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     let s = session("s");
     for (round, next) in
         [json!({ "limit": { "nodes": 500 } }), json!({ "mode": "ponder" }), json!({ "mode": "analyse" })]
@@ -228,19 +228,19 @@ fn superseded(trial: &Trial<'_>, mode: &str) -> Checked {
             .enumerate()
     {
         let (old, new) = (format!("old{round}"), format!("new{round}"));
-        start(&mut talk, &go(&old, &s, json!({ "mode": mode })))?;
-        talk.send(&go(&new, &s, next))?;
+        start(&mut peer, &go(&old, &s, json!({ "mode": mode })))?;
+        peer.send(&go(&new, &s, next))?;
         like(
-            &talk.last(&old)?,
+            &peer.last(&old)?,
             &json!({ "type": "bestmove", "reason": "superseded", "superseded_by": new }),
         )?;
-        talk.info(&new, "started")?;
-        let is_first = talk.place(&old)? < talk.first_place(&new)?;
+        peer.info(&new, "started")?;
+        let is_first = peer.place(&old)? < peer.first_place(&new)?;
         holds(is_first, "the old search's bestmove before any message of the new one", || {
             "it came later".into()
         })?;
-        talk.result(&json!({ "id": "halt", "cmd": "stop", "session": "s" }))?;
-        like(&talk.last(&new)?, &json!({ "type": "bestmove" }))?;
+        peer.result(&json!({ "id": "halt", "cmd": "stop", "session": "s" }))?;
+        like(&peer.last(&new)?, &json!({ "type": "bestmove" }))?;
     }
     Ok(())
 }
@@ -254,9 +254,9 @@ fn analysis_superseded(trial: &Trial<'_>) -> Checked {
 }
 
 fn refused_go(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     let s = session("s");
-    start(&mut talk, &go("p", &s, json!({ "mode": "ponder" })))?;
+    start(&mut peer, &go("p", &s, json!({ "mode": "ponder" })))?;
     for (id, fields, code) in [
         ("1", json!({ "position": { "moves": ["nonsense"] } }), "illegal_move"),
         ("2", json!({ "position": { "start": "?" } }), "bad_position"),
@@ -265,54 +265,54 @@ fn refused_go(trial: &Trial<'_>) -> Checked {
         ("5", json!({ "options": { "wings": 2 } }), "option_unknown"),
     ] {
         let request = go(id, &s, with(json!({ "limit": { "nodes": 100 } }), &fields));
-        talk.refused(&request, &json!({ "code": code }))?;
-        holds(talk.is_open("p"), "what ponders goes on", || format!("ended by {request}"))?;
+        peer.refused(&request, &json!({ "code": code }))?;
+        holds(peer.is_open("p"), "what ponders goes on", || format!("ended by {request}"))?;
     }
-    like(&talk.result(&stop("p"))?, &json!({ "effect": "stopping" }))
+    like(&peer.result(&stop("p"))?, &json!({ "effect": "stopping" }))
 }
 
 fn queue(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     let s = session("s");
-    start(&mut talk, &go("a", &s, endless()))?;
-    talk.send(&go("b", &s, json!({ "queue": true, "clock": { "kind": "per_move", "ms": 20 } })))?;
-    talk.send(&go("c", &s, json!({ "queue": true, "limit": { "nodes": 1000 } })))?;
+    start(&mut peer, &go("a", &s, endless()))?;
+    peer.send(&go("b", &s, json!({ "queue": true, "clock": { "kind": "per_move", "ms": 20 } })))?;
+    peer.send(&go("c", &s, json!({ "queue": true, "limit": { "nodes": 1000 } })))?;
     // Longer than the clock of the waiting search, which stands still.
     let since = std::time::Instant::now();
     while since.elapsed().as_millis() < 60 {
-        talk.ping()?;
+        peer.ping()?;
     }
-    holds(talk.is_open("b") && talk.is_open("c"), "both wait", || "one ended before its turn".into())?;
-    like(&talk.result(&stop("a"))?, &json!({ "effect": "stopping", "targets": ["a"] }))?;
-    like(&talk.last("a")?, &json!({ "reason": "stopped" }))?;
-    like(&talk.last("b")?, &json!({ "type": "bestmove" }))?;
-    like(&talk.last("c")?, &json!({ "type": "bestmove" }))?;
-    let is_ordered = talk.place("a")? < talk.first_place("b")? && talk.place("b")? < talk.first_place("c")?;
+    holds(peer.is_open("b") && peer.is_open("c"), "both wait", || "one ended before its turn".into())?;
+    like(&peer.result(&stop("a"))?, &json!({ "effect": "stopping", "targets": ["a"] }))?;
+    like(&peer.last("a")?, &json!({ "reason": "stopped" }))?;
+    like(&peer.last("b")?, &json!({ "type": "bestmove" }))?;
+    like(&peer.last("c")?, &json!({ "type": "bestmove" }))?;
+    let is_ordered = peer.place("a")? < peer.first_place("b")? && peer.place("b")? < peer.first_place("c")?;
     holds(is_ordered, "each begins when the one before has ended", || "another order".into())
 }
 
 fn stop_queued(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     let s = session("s");
-    start(&mut talk, &go("a", &s, endless()))?;
-    talk.send(&go("b", &s, with(endless(), &json!({ "queue": true }))))?;
-    like(&talk.result(&stop("b"))?, &json!({ "effect": "stopping", "targets": ["b"] }))?;
-    like(&talk.last("b")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
-    holds(talk.is_open("a"), "the running search goes on", || "it ended".into())
+    start(&mut peer, &go("a", &s, endless()))?;
+    peer.send(&go("b", &s, with(endless(), &json!({ "queue": true }))))?;
+    like(&peer.result(&stop("b"))?, &json!({ "effect": "stopping", "targets": ["b"] }))?;
+    like(&peer.last("b")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    holds(peer.is_open("a"), "the running search goes on", || "it ended".into())
 }
 
 fn closed_by(trial: &Trial<'_>, end: &Value) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
+    let (mut peer, game) = begin(trial, &[])?;
     let s = session("s");
     for (round, fields) in
         [endless(), json!({ "mode": "ponder" }), json!({ "mode": "analyse" })].into_iter().enumerate()
     {
-        talk.sessions(&["s"], &game)?;
+        peer.sessions(&["s"], &game)?;
         let id = format!("g{round}");
-        start(&mut talk, &go(&id, &s, fields))?;
-        talk.result(&with(end.clone(), &game_of(end, &game)))?;
-        like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "closed" }))?;
-        let is_first = talk.place(&id)? < talk.place("end")?;
+        start(&mut peer, &go(&id, &s, fields))?;
+        peer.result(&with(end.clone(), &game_of(end, &game)))?;
+        like(&peer.last(&id)?, &json!({ "type": "bestmove", "reason": "closed" }))?;
+        let is_first = peer.place(&id)? < peer.place("end")?;
         holds(is_first, "the search's bestmove before the result", || "it came later".into())?;
     }
     Ok(())
@@ -332,7 +332,7 @@ fn close_closes(trial: &Trial<'_>) -> Checked {
 }
 
 fn ponderhit(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &["s"])?;
+    let (mut peer, game) = begin(trial, &["s"])?;
     let short = json!({ "kind": "per_move", "ms": 30 });
     for (round, (whose, fields, change)) in [
         (&session("s"), json!({ "mode": "ponder" }), json!({ "mode": "move", "clock": short })),
@@ -343,29 +343,29 @@ fn ponderhit(trial: &Trial<'_>) -> Checked {
     .enumerate()
     {
         let id = format!("g{round}");
-        start(&mut talk, &go(&id, whose, fields))?;
-        talk.ping()?;
-        holds(talk.is_open(&id), "a ponder whose clock stands", || "it ended before the update".into())?;
-        like(&talk.result(&update(&id, change))?, &json!({ "effect": "updated" }))?;
-        like(&talk.last(&id)?, &json!({ "type": "bestmove", "reason": "clock" }))?;
+        start(&mut peer, &go(&id, whose, fields))?;
+        peer.ping()?;
+        holds(peer.is_open(&id), "a ponder whose clock stands", || "it ended before the update".into())?;
+        like(&peer.result(&update(&id, change))?, &json!({ "effect": "updated" }))?;
+        like(&peer.last(&id)?, &json!({ "type": "bestmove", "reason": "clock" }))?;
     }
     Ok(())
 }
 
 fn ponderhit_clock(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
-    start(&mut talk, &go("g", &game, json!({ "mode": "ponder" })))?;
+    let (mut peer, game) = begin(trial, &[])?;
+    start(&mut peer, &go("g", &game, json!({ "mode": "ponder" })))?;
     for (id, fields) in [("1", json!({})), ("2", json!({ "limit": {} })), ("3", json!({ "hard_ms": 50_000 }))]
     {
         let request = with(update("g", json!({ "id": id, "mode": "move" })), &fields);
-        talk.refused(&request, &json!({ "code": "missing_field", "pointer": "/clock" }))?;
+        peer.refused(&request, &json!({ "code": "missing_field", "pointer": "/clock" }))?;
     }
-    holds(talk.is_open("g"), "it ponders on", || "it ended".into())?;
-    like(&talk.result(&stop("g"))?, &json!({ "effect": "stopping" }))
+    holds(peer.is_open("g"), "it ponders on", || "it ended".into())?;
+    like(&peer.result(&stop("g"))?, &json!({ "effect": "stopping" }))
 }
 
 fn update_limits(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
+    let (mut peer, game) = begin(trial, &[])?;
     for (round, (fields, change, reason)) in [
         (json!({ "mode": "analyse" }), json!({ "limit": { "time_ms": 5 } }), "limit"),
         (json!({ "mode": "analyse" }), json!({ "limit": { "nodes": 10 } }), "limit"),
@@ -377,67 +377,67 @@ fn update_limits(trial: &Trial<'_>) -> Checked {
     .enumerate()
     {
         let id = format!("g{round}");
-        start(&mut talk, &go(&id, &game, fields))?;
-        like(&talk.result(&update(&id, change.clone()))?, &json!({ "effect": "updated" }))?;
-        let best = talk.last(&id)?;
+        start(&mut peer, &go(&id, &game, fields))?;
+        like(&peer.result(&update(&id, change.clone()))?, &json!({ "effect": "updated" }))?;
+        let best = peer.last(&id)?;
         like(&best, &json!({ "type": "bestmove", "reason": reason }))
             .map_err(|stop| stop.at(&change.to_string()))?;
-        let is_first = talk.place(&format!("update-{id}"))? < talk.place(&id)?;
+        let is_first = peer.place(&format!("update-{id}"))? < peer.place(&id)?;
         holds(is_first, "the result before the move", || "it came later".into())?;
     }
     Ok(())
 }
 
 fn update_late(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
-    talk.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
-    like(&talk.result(&update("g", json!({ "hard_ms": 5 })))?, &json!({ "effect": "already_finished" }))?;
-    like(&talk.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
+    let (mut peer, game) = begin(trial, &[])?;
+    peer.best(&go("g", &game, json!({ "limit": { "nodes": 1 } })))?;
+    like(&peer.result(&update("g", json!({ "hard_ms": 5 })))?, &json!({ "effect": "already_finished" }))?;
+    like(&peer.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
 }
 
 fn cores(trial: &Trial<'_>) -> Checked {
-    let (mut talk, game) = begin(trial, &[])?;
-    let searches = number(&talk.hello["limits"], "searches")?;
+    let (mut peer, game) = begin(trial, &[])?;
+    let searches = number(&peer.hello["limits"], "searches")?;
     if searches > 64 {
         return Err(Stop::skipped(format!("{searches} searches are too many to start")));
     }
     for index in 0..searches {
-        start(&mut talk, &go(&format!("a{index}"), &game, json!({ "mode": "analyse" })))?;
+        start(&mut peer, &go(&format!("a{index}"), &game, json!({ "mode": "analyse" })))?;
     }
     for mode in ["analyse", "ponder"] {
-        talk.refused(
+        peer.refused(
             &go(mode, &game, json!({ "mode": mode })),
             &json!({ "code": "overloaded", "fatal": false }),
         )?;
     }
-    talk.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
-    talk.send(&go("move", &game, endless()))?;
+    peer.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;
+    peer.send(&go("move", &game, endless()))?;
     // The server chooses whose cores it takes.
-    let from = talk.log.len();
-    let index = talk.until(from, "the bestmove of the analysis whose cores are taken", |message| {
+    let from = peer.log.len();
+    let index = peer.until(from, "the bestmove of the analysis whose cores are taken", |message| {
         message["type"] == "bestmove"
     })?;
-    let best = talk.log[index].message.clone();
+    let best = peer.log[index].message.clone();
     like(&best, &json!({ "reason": "superseded", "superseded_by": "move" }))?;
-    talk.info("move", "started")?;
-    holds(talk.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
+    peer.info("move", "started")?;
+    holds(peer.is_open("waits"), "an analysis with `queue` waits", || "it ended".into())?;
     // If no analysis is left to end, a search for a move runs beside the others.
     for index in 0..searches {
-        start(&mut talk, &go(&format!("m{index}"), &game, endless()))?;
+        start(&mut peer, &go(&format!("m{index}"), &game, endless()))?;
     }
-    absent(&talk.result(&json!({ "id": "t", "cmd": "status" }))?, "code")
+    absent(&peer.result(&json!({ "id": "t", "cmd": "status" }))?, "code")
 }
 
 fn set_while_searching(trial: &Trial<'_>) -> Checked {
-    let (mut talk, _) = begin(trial, &["s"])?;
+    let (mut peer, _) = begin(trial, &["s"])?;
     let s = session("s");
-    start(&mut talk, &go("g", &s, json!({ "mode": "ponder" })))?;
+    start(&mut peer, &go("g", &s, json!({ "mode": "ponder" })))?;
     let set = json!({ "id": "o", "cmd": "setoption", "session": "s", "options": { "player": "random" } });
-    like(&talk.result(&set)?, &json!({ "options": { "player": "random" } }))?;
-    talk.ping()?;
-    holds(talk.is_open("g"), "the search goes on", || "it ended".into())?;
-    talk.result(&stop("g"))?;
-    like(&talk.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    like(&peer.result(&set)?, &json!({ "options": { "player": "random" } }))?;
+    peer.ping()?;
+    holds(peer.is_open("g"), "the search goes on", || "it ended".into())?;
+    peer.result(&stop("g"))?;
+    like(&peer.last("g")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
     // It answers at once, as the player that was set does.
-    like(&talk.best(&go("h", &s, endless()))?, &json!({ "reason": "limit" }))
+    like(&peer.best(&go("h", &s, endless()))?, &json!({ "reason": "limit" }))
 }

@@ -28,7 +28,7 @@ pub(super) fn rows(name: &str) -> Vec<Row> {
 
 /// Sends the rows of a check whose games are offered.
 pub(super) fn check(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let rows = rows(&trial.name);
     let speaks_of = |word: &str| rows.iter().any(|row| row[0].contains(word));
     let mut open = Vec::new();
@@ -41,40 +41,40 @@ pub(super) fn check(trial: &Trial<'_>) -> Checked {
         let is_spoken_of = speaks_of(&format!(r#""session":"{name}""#))
             || name == "busy" && speaks_of(r#""mover""#)
             || name == "pond" && speaks_of(r#""ponder","cmd""#);
-        if is_spoken_of && talk.offers(game["game"].as_str().unwrap_or_default()) {
-            talk.sessions(&[name], &game)?;
+        if is_spoken_of && peer.offers(game["game"].as_str().unwrap_or_default()) {
+            peer.sessions(&[name], &game)?;
             open.push(name);
         }
     }
     for (name, id, fields) in [("busy", "mover", endless()), ("pond", "ponder", json!({ "mode": "ponder" }))]
     {
         if open.contains(&name) {
-            talk.send(&go(id, &session(name), fields))?;
-            talk.info(id, "started")?;
+            peer.send(&go(id, &session(name), fields))?;
+            peer.info(id, "started")?;
         }
     }
     let mut count = 0;
     for row in &rows {
-        if is_offered(row, &talk, &open) {
-            refuse(&mut talk, row).map_err(|stop| stop.at(row[0]))?;
+        if is_offered(row, &peer, &open) {
+            refuse(&mut peer, row).map_err(|stop| stop.at(row[0]))?;
             count += 1;
         }
     }
     for (name, id) in [("busy", "mover"), ("pond", "ponder")] {
         if open.contains(&name) {
-            like(&talk.result(&stop(id))?, &json!({ "effect": "stopping" }))?;
-            like(&talk.last(id)?, &json!({ "reason": "stopped" }))?;
+            like(&peer.result(&stop(id))?, &json!({ "effect": "stopping" }))?;
+            like(&peer.last(id)?, &json!({ "reason": "stopped" }))?;
         }
     }
-    talk.ping()?;
+    peer.ping()?;
     if count > 0 { Ok(()) } else { Err(Stop::skipped("none of the games that its lines name is offered")) }
 }
 
 /// Whether the games and sessions that a row names are there.
-fn is_offered(row: &Row, talk: &Conversation<'_>, open: &[&str]) -> bool {
+fn is_offered(row: &Row, peer: &Conversation<'_>, open: &[&str]) -> bool {
     let names = |word: &str| row[0].contains(word);
     let games =
-        ["l-game", "isolation"].iter().all(|game| !names(&format!(r#""{game}""#)) || talk.offers(game));
+        ["l-game", "isolation"].iter().all(|game| !names(&format!(r#""{game}""#)) || peer.offers(game));
     let sessions = ["l", "i", "busy", "pond"]
         .iter()
         .all(|name| !names(&format!(r#""session":"{name}""#)) || open.contains(name));
@@ -83,11 +83,11 @@ fn is_offered(row: &Row, talk: &Conversation<'_>, open: &[&str]) -> bool {
     games && sessions && ids
 }
 
-fn refuse(talk: &mut Conversation<'_>, [line, id, code, pointer]: &Row) -> Checked {
-    talk.send_line(line.as_bytes())?;
-    let error = talk.any_final()?;
+fn refuse(peer: &mut Conversation<'_>, [line, id, code, pointer]: &Row) -> Checked {
+    peer.send_line(line.as_bytes())?;
+    let error = peer.any_final()?;
     let id: Value = if *id == "-" { Value::Null } else { json!(id) };
-    like(&error, &json!({ "type": "error", "code": code, "id": id, "line": talk.sent, "fatal": false }))?;
+    like(&error, &json!({ "type": "error", "code": code, "id": id, "line": peer.sent, "fatal": false }))?;
     // Whether a line that is no request has a pointer, the specification leaves open.
     if !["*", "-"].contains(pointer) {
         like(&error, &json!({ "pointer": pointer }))?;

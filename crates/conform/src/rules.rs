@@ -75,8 +75,8 @@ fn walk(
     want: &[&str],
     mut see: impl FnMut(&mut Conversation<'_>, &Value, &Value, &Value, &Root) -> Checked,
 ) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in describe::known(trial, &talk)? {
+    let mut peer = trial.greet()?;
+    for game in describe::known(trial, &peer)? {
         let mut position = json!({});
         for ply in 0..plies {
             let Some(root) = trial.referee().root(&game, &position) else {
@@ -85,8 +85,8 @@ fn walk(
                     format!("{position} of {game}"),
                 ));
             };
-            let result = talk.result(&inspect("i", &game, &position, want))?;
-            see(&mut talk, &game, &position, &result, &root)
+            let result = peer.result(&inspect("i", &game, &position, want))?;
+            see(&mut peer, &game, &position, &result, &root)
                 .map_err(|stop| stop.at(&format!("{position} of {game}")))?;
             let mut next = root.legal();
             next.extend(root.chance().into_iter().map(|outcome| outcome.mv));
@@ -100,11 +100,11 @@ fn walk(
 }
 
 fn wants(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for game in describe::known(trial, &talk)? {
-        let all = talk.result(&inspect("all", &game, &json!({}), &WANTS))?;
+    let mut peer = trial.greet()?;
+    for game in describe::known(trial, &peer)? {
+        let all = peer.result(&inspect("all", &game, &json!({}), &WANTS))?;
         for want in WANTS {
-            let one = talk.result(&inspect(want, &game, &json!({}), &[want]))?;
+            let one = peer.result(&inspect(want, &game, &json!({}), &[want]))?;
             // There need be neither an evaluation nor a text of another referee; and with an evaluation, each
             // of `moves` has its own.
             if !["eval", "state"].contains(&want) {
@@ -116,7 +116,7 @@ fn wants(trial: &Trial<'_>) -> Checked {
             let other = WANTS.iter().find(|other| **other != want && one.get(**other).is_some());
             holds(other.is_none(), format!("nothing but `{want}`"), || one.to_string())?;
         }
-        let default = talk.result(&with(json!({ "id": "d", "cmd": "inspect", "position": {} }), &game))?;
+        let default = peer.result(&with(json!({ "id": "d", "cmd": "inspect", "position": {} }), &game))?;
         let found: Vec<&&str> = WANTS.iter().filter(|want| default.get(**want).is_some()).collect();
         let is_default = found.iter().map(|want| **want).eq(["to_move", "outcome", "legal"]);
         holds(is_default, "to_move, outcome and legal", || default.to_string())?;
@@ -161,20 +161,20 @@ fn moves(trial: &Trial<'_>) -> Checked {
 }
 
 fn round_trip(trial: &Trial<'_>) -> Checked {
-    walk(trial, 8, &["text", "hash", "legal"], |talk, game, _, result, root| {
+    walk(trial, 8, &["text", "hash", "legal"], |peer, game, _, result, root| {
         let known = root.text();
         holds(result["text"] == known.as_str(), format!("the text {known}"), || result.to_string())?;
         let again = json!({ "start": result["text"] });
         // A rule that draws the start is not part of the text.
-        let again = talk.result(&inspect("again", game, &again, &["text", "hash", "legal"]))?;
+        let again = peer.result(&inspect("again", game, &again, &["text", "hash", "legal"]))?;
         like(&again, &json!({ "text": result["text"], "hash": result["hash"], "legal": result["legal"] }))
     })
 }
 
 fn hashes(trial: &Trial<'_>) -> Checked {
     let mut seen: Vec<(Value, Value, Value)> = Vec::new();
-    walk(trial, 10, &["hash", "text"], |talk, game, position, result, _| {
-        let again = talk.result(&inspect("again", game, position, &["hash"]))?;
+    walk(trial, 10, &["hash", "text"], |peer, game, position, result, _| {
+        let again = peer.result(&inspect("again", game, position, &["hash"]))?;
         like(&again, &json!({ "hash": result["hash"] }))?;
         for (other, hash, text) in &seen {
             if other == game {
@@ -187,19 +187,19 @@ fn hashes(trial: &Trial<'_>) -> Checked {
         seen.push((game.clone(), result["hash"].clone(), result["text"].clone()));
         Ok(())
     })?;
-    let mut talk = trial.greet()?;
-    talk.needs("l-game")?;
+    let mut peer = trial.greet()?;
+    peer.needs("l-game")?;
     let game = json!({ "game": "l-game" });
     // The same position, written otherwise.
     let mut hash =
-        |id: &str, start: &str| talk.result(&inspect(id, &game, &json!({ "start": start }), &["hash"]));
+        |id: &str, start: &str| peer.result(&inspect(id, &game, &json!({ "start": start }), &["hash"]));
     let written = hash("a", "3 1 W 1 1 4 4 2 4 E 1")?;
     like(&hash("b", "3 1 w 4 4 1 1 2 4 e 1")?, &json!({ "hash": written["hash"] }))
 }
 
 fn outcomes(trial: &Trial<'_>) -> Checked {
     let mut endings = Vec::new();
-    walk(trial, 400, &["outcome", "legal"], |talk, game, position, result, root| {
+    walk(trial, 400, &["outcome", "legal"], |peer, game, position, result, root| {
         let Some(known) = root.outcome() else {
             return holds(result["outcome"].is_null(), "a game that goes on", || result.to_string());
         };
@@ -210,7 +210,7 @@ fn outcomes(trial: &Trial<'_>) -> Checked {
         }
         like(&result["outcome"], &wanted)?;
         like(result, &json!({ "legal": [] }))?;
-        let body = describe::described(talk, &game["game"])?;
+        let body = describe::described(peer, &game["game"])?;
         let is_listed = list(&body, "by")?.iter().any(|by| by["name"] == result["outcome"]["by"]);
         holds(is_listed, "a `by` that `describe` lists", || result.to_string())?;
         endings.push(position.clone());
@@ -259,7 +259,7 @@ fn boards(trial: &Trial<'_>) -> Checked {
 }
 
 fn records(trial: &Trial<'_>) -> Checked {
-    walk(trial, 5, &["record", "hash", "text", "outcome"], |talk, game, position, result, _| {
+    walk(trial, 5, &["record", "hash", "text", "outcome"], |peer, game, position, result, _| {
         let record = &result["record"];
         let moves = position.get("moves").cloned().unwrap_or_else(|| json!([]));
         let wanted =
@@ -267,23 +267,23 @@ fn records(trial: &Trial<'_>) -> Checked {
         like(record, &wanted)?;
         let again = json!({ "game": record["game"], "rules": record["rules"] });
         let position = json!({ "start": record["start"], "moves": record["moves"] });
-        let again = talk.result(&inspect("again", &again, &position, &["hash", "text", "outcome"]))?;
+        let again = peer.result(&inspect("again", &again, &position, &["hash", "text", "outcome"]))?;
         like(&again, &json!({ "hash": result["hash"], "text": result["text"], "outcome": result["outcome"] }))
     })
 }
 
 /// Whether the L Game is drawn after so many plies, by that word.
-fn drawn_at(talk: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
+fn drawn_at(peer: &mut Conversation<'_>, rules: &Value, moves: &[String], by: Option<&str>) -> Checked {
     let game = json!({ "game": "l-game", "rules": rules });
     let position = json!({ "moves": moves });
     let outcome = by.map_or(Value::Null, |by| json!({ "winner": null, "by": by }));
-    let result = talk.result(&inspect("i", &game, &position, &["outcome"]))?;
+    let result = peer.result(&inspect("i", &game, &position, &["outcome"]))?;
     like(&result, &json!({ "outcome": outcome })).map_err(|stop| stop.at(&format!("{rules} after {moves:?}")))
 }
 
 fn repetition(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("l-game")?;
+    let mut peer = trial.greet()?;
+    peer.needs("l-game")?;
     let moves = rounds(trial, &json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 2)?;
     for (repetition, plies, by) in [
         (0, 8, None),
@@ -294,62 +294,62 @@ fn repetition(trial: &Trial<'_>) -> Checked {
         (3, 8, Some("repetition")),
     ] {
         let rules = json!({ "neutrals": "none", "repetition": repetition });
-        drawn_at(&mut talk, &rules, &moves[..plies], by)?;
+        drawn_at(&mut peer, &rules, &moves[..plies], by)?;
     }
     let game = json!({ "game": "l-game", "rules": { "neutrals": "none", "repetition": 2 } });
     let past = inspect("past", &game, &json!({ "moves": moves[..5] }), &["outcome"]);
-    talk.refused(&past, &json!({ "code": "illegal_move", "pointer": "/position/moves/4" })).map(drop)
+    peer.refused(&past, &json!({ "code": "illegal_move", "pointer": "/position/moves/4" })).map(drop)
 }
 
 fn max_plies(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("l-game")?;
+    let mut peer = trial.greet()?;
+    peer.needs("l-game")?;
     let moves = rounds(trial, &json!({ "game": "l-game", "rules": { "neutrals": "none" } }), 1)?;
     for (cap, plies, by) in
         [(0, 4, None), (4, 3, None), (4, 4, Some("max_plies")), (1, 0, None), (1, 1, Some("max_plies"))]
     {
-        drawn_at(&mut talk, &json!({ "neutrals": "none", "max_plies": cap }), &moves[..plies], by)?;
+        drawn_at(&mut peer, &json!({ "neutrals": "none", "max_plies": cap }), &moves[..plies], by)?;
     }
     Ok(())
 }
 
 fn start_size(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("isolation")?;
+    let mut peer = trial.greet()?;
+    peer.needs("isolation")?;
     let position = json!({ "start": "1.../..../..../..2. 1" });
     let bare = json!({ "game": "isolation" });
     let given = json!({ "game": "isolation", "rules": { "width": 4, "height": 4 } });
-    let result = talk.result(&inspect("a", &bare, &position, &["hash", "legal", "record"]))?;
+    let result = peer.result(&inspect("a", &bare, &position, &["hash", "legal", "record"]))?;
     like(&result, &json!({ "record": { "rules": { "width": 4, "height": 4 } } }))?;
-    let same = talk.result(&inspect("b", &given, &position, &["hash", "legal"]))?;
+    let same = peer.result(&inspect("b", &given, &position, &["hash", "legal"]))?;
     like(&same, &json!({ "hash": result["hash"], "legal": result["legal"] }))?;
     for rules in [json!({ "width": 5 }), json!({ "preset": "7x7" })] {
         let other = json!({ "game": "isolation", "rules": rules });
         let wanted = json!({ "code": "illegal_position", "pointer": "/position/start" });
-        talk.refused(&inspect("c", &other, &position, &["hash"]), &wanted)?;
+        peer.refused(&inspect("c", &other, &position, &["hash"]), &wanted)?;
     }
     Ok(())
 }
 
 fn new_game(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("isolation")?;
+    let mut peer = trial.greet()?;
+    peer.needs("isolation")?;
     let game = json!({ "game": "isolation", "rules": { "preset": "11x9" } });
     let request = newgame("s", &game, json!({ "seed": "5eed", "options": { "depth": 4 } }));
     let wanted = json!({ "session": "s", "game": "isolation", "seed": "5eed", "to_move": "p1",
         "rules": { "width": 11, "height": 9 }, "options": { "depth": 4, "seed": "5eed" } });
-    result_like(&mut talk, &request, &wanted)?;
+    result_like(&mut peer, &request, &wanted)?;
     let request = newgame("s", &game, json!({ "seed": "1", "options": { "seed": "2" } }));
-    result_like(&mut talk, &request, &json!({ "seed": "1", "options": { "seed": "2" } }))?;
+    result_like(&mut peer, &request, &json!({ "seed": "1", "options": { "seed": "2" } }))?;
     let plain = newgame("s", &json!({ "game": "isolation" }), json!({}));
-    result_like(&mut talk, &plain, &json!({ "rules": { "width": 7, "height": 7 } }))
+    result_like(&mut peer, &plain, &json!({ "rules": { "width": 7, "height": 7 } }))
 }
 
 fn reset(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
-    let again = talk.result(&newgame("s", &game, json!({})))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
+    let again = peer.result(&newgame("s", &game, json!({})))?;
     holds(again["options"]["depth"] != 4, "options as by default", || again.to_string())
 }
 
@@ -360,45 +360,45 @@ fn set(id: &str, session: Option<&str>, options: Value) -> Value {
 }
 
 fn set_option(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.result(&newgame("s", &game, json!({ "options": { "depth": 4 } })))?;
     result_like(
-        &mut talk,
+        &mut peer,
         &set("1", Some("s"), json!({ "player": "random" })),
         &json!({ "options": { "player": "random", "depth": 4 } }),
     )?;
     let bad = set("2", Some("s"), json!({ "depth": 3, "player": "greedy", "wings": 2 }));
-    talk.refused(&bad, &json!({ "code": "option_unknown", "pointer": "/options/wings" }))?;
+    peer.refused(&bad, &json!({ "code": "option_unknown", "pointer": "/options/wings" }))?;
     result_like(
-        &mut talk,
+        &mut peer,
         &set("3", Some("s"), json!({})),
         &json!({ "options": { "player": "random", "depth": 4 } }),
     )
 }
 
 fn default_options(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    result_like(&mut talk, &set("1", None, json!({ "depth": 2 })), &json!({ "options": { "depth": 2 } }))?;
-    result_like(&mut talk, &newgame("a", &game, json!({})), &json!({ "options": { "depth": 2 } }))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    result_like(&mut peer, &set("1", None, json!({ "depth": 2 })), &json!({ "options": { "depth": 2 } }))?;
+    result_like(&mut peer, &newgame("a", &game, json!({})), &json!({ "options": { "depth": 2 } }))?;
     result_like(
-        &mut talk,
+        &mut peer,
         &newgame("b", &game, json!({ "options": { "depth": 3 } })),
         &json!({ "options": { "depth": 3 } }),
     )?;
-    result_like(&mut talk, &set("2", None, json!({ "depth": 5 })), &json!({ "options": { "depth": 5 } }))?;
+    result_like(&mut peer, &set("2", None, json!({ "depth": 5 })), &json!({ "options": { "depth": 5 } }))?;
     // An open session keeps its own.
-    result_like(&mut talk, &set("3", Some("a"), json!({})), &json!({ "options": { "depth": 2 } }))
+    result_like(&mut peer, &set("3", Some("a"), json!({})), &json!({ "options": { "depth": 2 } }))
 }
 
 fn own_options(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.result(&newgame("s", &game, json!({ "options": { "player": "alphabeta", "depth": 2 } })))?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.result(&newgame("s", &game, json!({ "options": { "player": "alphabeta", "depth": 2 } })))?;
     let s = session("s");
     for (id, options, depth) in [("a", json!({ "depth": 1 }), 1), ("b", json!({}), 2)] {
-        let best = talk.best(&go(id, &s, with(endless(), &json!({ "options": options }))))?;
+        let best = peer.best(&go(id, &s, with(endless(), &json!({ "options": options }))))?;
         let reached = number(&best["lines"][0], "depth")?;
         holds(reached == depth, format!("depth {depth}"), || best.to_string())?;
     }
@@ -406,14 +406,14 @@ fn own_options(trial: &Trial<'_>) -> Checked {
 }
 
 fn player_seeds(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut played = |seed: &str| -> Checked<Vec<String>> {
-        talk.result(&newgame("s", &game, json!({ "seed": seed, "options": { "player": "random" } })))?;
+        peer.result(&newgame("s", &game, json!({ "seed": seed, "options": { "player": "random" } })))?;
         let mut moves = Vec::new();
         for _ in 0..6 {
             let fields = with(endless(), &json!({ "position": { "moves": moves } }));
-            let best = talk.best(&go("g", &session("s"), fields))?;
+            let best = peer.best(&go("g", &session("s"), fields))?;
             moves.push(text(&best, "move")?.to_owned());
         }
         Ok(moves)

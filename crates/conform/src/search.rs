@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The games that are offered, of those that the referee knows, with a few plies into each.
-fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
+fn positions(peer: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     let games = [
         json!({ "game": "l-game" }),
         json!({ "game": "l-game", "rules": { "neutrals": "none" } }),
@@ -75,14 +75,14 @@ fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
     ];
     let mut found = Vec::new();
     for game in games {
-        if !talk.offers(text(&game, "game")?) {
+        if !peer.offers(text(&game, "game")?) {
             continue;
         }
         let mut position = json!({});
         for ply in 0..4_usize {
             let id = format!("at{}", found.len());
             let result =
-                talk.result(&inspect(&id, &game, &position, &["to_move", "legal", "chance", "outcome"]))?;
+                peer.result(&inspect(&id, &game, &position, &["to_move", "legal", "chance", "outcome"]))?;
             if result["to_move"] == "chance" {
                 let drawn = text(&list(&result, "chance")?[0], "move")?.to_owned();
                 position = after(&position, &[drawn]);
@@ -108,46 +108,46 @@ fn positions(talk: &mut Conversation<'_>) -> Checked<Vec<(Value, Value)>> {
 
 /// A conversation that brings messages of every kind, for the monitor to judge.
 pub(super) fn everything(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.ping()?;
-    talk.ask(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
-    talk.ask(&json!({ "id": "t", "cmd": "status" }))?;
-    talk.ask(&json!({ "id": "e", "cmd": "ping", "wings/~": 2 }))?;
-    talk.send_line(b"[]")?;
-    talk.fault()?;
+    let mut peer = trial.greet()?;
+    peer.ping()?;
+    peer.ask(&json!({ "id": "d", "cmd": "describe", "what": "options" }))?;
+    peer.ask(&json!({ "id": "t", "cmd": "status" }))?;
+    peer.ask(&json!({ "id": "e", "cmd": "ping", "wings/~": 2 }))?;
+    peer.send_line(b"[]")?;
+    peer.fault()?;
     let all = json!({ "events": ["started", "best", "progress"] });
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
         let fields = json!({ "position": position, "info": all, "multipv": 1 + index % 3 });
         let limit = json!({ "limit": { "nodes": 2000, "depth": 6 } });
-        talk.ask(&with(go(&format!("g{index}"), &game, limit), &fields))?;
-        talk.ask(&inspect(&format!("i{index}"), &game, &position, &["hash", "eval", "board", "record"]))?;
+        peer.ask(&with(go(&format!("g{index}"), &game, limit), &fields))?;
+        peer.ask(&inspect(&format!("i{index}"), &game, &position, &["hash", "eval", "board", "record"]))?;
     }
-    if let Ok(game) = talk.vast_game() {
-        talk.ask(&newgame("s", &game, json!({})))?;
-        talk.send(&go("g", &session("s"), json!({ "mode": "analyse", "info": all })))?;
-        talk.ask(&inspect("i", &session("s"), &json!({ "moves": ["nonsense"] }), &["legal"]))?;
-        talk.ask(&stop("g"))?;
-        talk.last("g")?;
-        talk.ask(&go(
+    if let Ok(game) = peer.vast_game() {
+        peer.ask(&newgame("s", &game, json!({})))?;
+        peer.send(&go("g", &session("s"), json!({ "mode": "analyse", "info": all })))?;
+        peer.ask(&inspect("i", &session("s"), &json!({ "moves": ["nonsense"] }), &["legal"]))?;
+        peer.ask(&stop("g"))?;
+        peer.last("g")?;
+        peer.ask(&go(
             "quiet",
             &session("s"),
             json!({ "limit": { "nodes": 5000 }, "info": { "events": [] } }),
         ))?;
     }
     // What was sent before is answered now; nothing comes twice.
-    talk.ping()
+    peer.ping()
 }
 
 fn modes(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let positions = positions(&mut talk)?;
+    let mut peer = trial.greet()?;
+    let positions = positions(&mut peer)?;
     let mut unknown = Vec::new();
     for (index, (game, position)) in positions.iter().enumerate() {
         for mode in ["move", "analyse", "ponder"] {
             let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 500, "depth": 3 } });
-            let best = talk.best(&go(&format!("{mode}{index}"), game, fields))?;
+            let best = peer.best(&go(&format!("{mode}{index}"), game, fields))?;
             // The monitor has judged it, if it knows the position; else the server's own rules do.
-            let rules = talk.result(&inspect("legal", game, position, &["legal"]))?;
+            let rules = peer.result(&inspect("legal", game, position, &["legal"]))?;
             let legal = texts(&rules, "legal")?;
             let is_legal = legal.iter().any(|mv| best["move"] == mv.as_str());
             holds(is_legal, format!("a move of {legal:?}"), || best.to_string())?;
@@ -160,30 +160,30 @@ fn modes(trial: &Trial<'_>) -> Checked {
 }
 
 fn players(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
+    let mut peer = trial.greet()?;
     let mut count = 0;
-    for (game, position) in positions(&mut talk)? {
+    for (game, position) in positions(&mut peer)? {
         if position.get("moves").is_none() {
             continue;
         }
         let about = json!({ "id": "d", "cmd": "describe", "what": "game", "game": game["game"] });
-        let body = talk.result(&about)?["body"].clone();
+        let body = peer.result(&about)?["body"].clone();
         for player in list(&body, "players")? {
             count += 1;
             let fields = json!({ "position": position, "limit": { "nodes": 300, "depth": 2 },
                 "options": { "player": player["name"], "depth": 1 } });
-            talk.best(&go(&format!("g{count}"), &game, fields))?;
+            peer.best(&go(&format!("g{count}"), &game, fields))?;
         }
     }
     Ok(())
 }
 
 fn hash(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["hash"]))?;
+    let mut peer = trial.greet()?;
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
+        let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["hash"]))?;
         let fields = json!({ "position": position, "limit": { "nodes": 10 } });
-        let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
+        let best = peer.best(&go(&format!("g{index}"), &game, fields))?;
         like(&best, &json!({ "hash": result["hash"] }))?;
     }
     Ok(())
@@ -195,13 +195,13 @@ fn small() -> Value {
 }
 
 fn multipv(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+    let mut peer = trial.greet()?;
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
+        let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?.len();
         for asked in [1, 3, 1000] {
             let fields = with(small(), &json!({ "position": position, "multipv": asked }));
-            let best = talk.best(&go(&format!("g{index}-{asked}"), &game, fields))?;
+            let best = peer.best(&go(&format!("g{index}-{asked}"), &game, fields))?;
             let (lines, wanted) = (list(&best, "lines")?.len(), legal.min(asked));
             holds(lines == wanted, format!("{wanted} lines of {legal} moves"), || {
                 format!("{lines}: {best}")
@@ -227,10 +227,10 @@ fn worth(line: &Value) -> Option<(i64, i64)> {
 }
 
 fn ranking(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
+    let mut peer = trial.greet()?;
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
         let fields = with(small(), &json!({ "position": position, "multipv": 5 }));
-        let best = talk.best(&go(&format!("g{index}"), &game, fields))?;
+        let best = peer.best(&go(&format!("g{index}"), &game, fields))?;
         for pair in list(&best, "lines")?.windows(2) {
             // Lines of different depths are of different searches, and a bound is no value.
             let (Some(better), Some(worse)) = (worth(&pair[0]), worth(&pair[1])) else { continue };
@@ -245,13 +245,13 @@ fn ranking(trial: &Trial<'_>) -> Checked {
 }
 
 fn searchmoves(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+    let mut peer = trial.greet()?;
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
+        let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?;
         for wanted in [&legal[legal.len() - 1..], &legal[..legal.len().min(2)]] {
             let fields = with(small(), &json!({ "position": position, "multipv": 9, "searchmoves": wanted }));
-            let best = talk.best(&go(&format!("g{index}-{}", wanted.len()), &game, fields))?;
+            let best = peer.best(&go(&format!("g{index}-{}", wanted.len()), &game, fields))?;
             let lines = list(&best, "lines")?;
             let is_wanted = lines.iter().all(|line| wanted.iter().any(|mv| line["move"] == mv.as_str()));
             holds(is_wanted && lines.len() == wanted.len(), format!("lines of {wanted:?}"), || {
@@ -263,40 +263,40 @@ fn searchmoves(trial: &Trial<'_>) -> Checked {
 }
 
 fn excludemoves(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    for (index, (game, position)) in positions(&mut talk)?.into_iter().enumerate() {
-        let result = talk.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
+    let mut peer = trial.greet()?;
+    for (index, (game, position)) in positions(&mut peer)?.into_iter().enumerate() {
+        let result = peer.result(&inspect(&format!("i{index}"), &game, &position, &["legal"]))?;
         let legal = texts(&result, "legal")?;
         let whole = go(&format!("g{index}"), &game, with(small(), &json!({ "position": position })));
-        let first = text(&talk.best(&whole)?, "move")?.to_owned();
+        let first = text(&peer.best(&whole)?, "move")?.to_owned();
         if legal.len() > 1 {
-            let best = talk.best(&with(whole.clone(), &json!({ "excludemoves": [first] })))?;
+            let best = peer.best(&with(whole.clone(), &json!({ "excludemoves": [first] })))?;
             holds(best["move"] != first.as_str(), format!("another move than {first}"), || best.to_string())?;
         }
         let all = with(whole, &json!({ "excludemoves": legal }));
-        talk.refused(&all, &json!({ "code": "illegal_move", "pointer": "/excludemoves" }))?;
+        peer.refused(&all, &json!({ "code": "illegal_move", "pointer": "/excludemoves" }))?;
     }
     Ok(())
 }
 
 fn only_move(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("isolation")?;
+    let mut peer = trial.greet()?;
+    peer.needs("isolation")?;
     // 11x9; from the corner a knight has two jumps, and one of them is blocked.
     let rows = format!("1........../..x......../{}2.......... 1", ".........../".repeat(6));
     let game = json!({ "game": "isolation" });
     let position = json!({ "start": rows });
-    let result = talk.result(&inspect("i", &game, &position, &["legal"]))?;
+    let result = peer.result(&inspect("i", &game, &position, &["legal"]))?;
     like(&result, &json!({ "legal": ["b3"] }))?;
     for (id, fields) in [("a", endless()), ("b", json!({ "clock": { "kind": "per_move", "ms": 600_000 } }))] {
         let best =
-            talk.best(&go(id, &game, with(fields, &json!({ "position": position, "hard_ms": 3000 }))))?;
+            peer.best(&go(id, &game, with(fields, &json!({ "position": position, "hard_ms": 3000 }))))?;
         let is_right = ["only_move", "proven"].iter().any(|reason| best["reason"] == *reason);
         holds(is_right && best["move"] == "b3", "`only_move` b3 at once", || best.to_string())?;
     }
     for mode in ["analyse", "ponder"] {
         let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 3000 } });
-        let best = talk.best(&go(mode, &game, fields))?;
+        let best = peer.best(&go(mode, &game, fields))?;
         let is_right = best["reason"] != "only_move" && best["move"] == "b3";
         holds(is_right, "b3, analysed until the limit", || best.to_string())?;
     }
@@ -304,11 +304,11 @@ fn only_move(trial: &Trial<'_>) -> Checked {
 }
 
 fn nodes(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for nodes in [1, 10, 1000, 20_000, 60_000] {
         let fields = json!({ "limit": { "nodes": nodes }, "options": { "threads": 1 } });
-        let best = talk.best(&go(&format!("g{nodes}"), &game, fields))?;
+        let best = peer.best(&go(&format!("g{nodes}"), &game, fields))?;
         like(&best, &json!({ "reason": "limit" }))?;
         let searched = number(&best["stats"], "nodes")?;
         // A search may check its limit only now and then.
@@ -323,11 +323,11 @@ fn nodes(trial: &Trial<'_>) -> Checked {
 }
 
 fn depth(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for depth in [1, 2, 3] {
         let fields = json!({ "limit": { "depth": depth } });
-        let best = talk.best(&go(&format!("g{depth}"), &game, fields))?;
+        let best = peer.best(&go(&format!("g{depth}"), &game, fields))?;
         like(&best, &json!({ "reason": "limit" }))?;
         let reached = number(&best["lines"][0], "depth")?;
         holds(reached == depth, format!("depth {depth}"), || format!("{reached}: {best}"))?;
@@ -336,12 +336,12 @@ fn depth(trial: &Trial<'_>) -> Checked {
 }
 
 fn repeatable(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let fields = json!({ "limit": { "nodes": 5000 }, "options": { "threads": 1, "deterministic": true, "seed": "5" } });
-    let first = talk.best(&go("g0", &game, fields.clone()))?;
+    let first = peer.best(&go("g0", &game, fields.clone()))?;
     for round in 1..4 {
-        let again = talk.best(&go(&format!("g{round}"), &game, fields.clone()))?;
+        let again = peer.best(&go(&format!("g{round}"), &game, fields.clone()))?;
         like(&again, &json!({ "move": first["move"], "lines": first["lines"], "hash": first["hash"] }))?;
     }
     Ok(())
@@ -353,44 +353,44 @@ fn fixed() -> Value {
 }
 
 fn reset_forgets(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let open = newgame("s", &game, json!({ "seed": "5" }));
-    talk.result(&open)?;
-    let first = talk.best(&go("g0", &session("s"), fixed()))?;
+    peer.result(&open)?;
+    let first = peer.best(&go("g0", &session("s"), fixed()))?;
     // What these searches leave in the session must be forgotten.
     for round in 1..4 {
-        talk.best(&go(&format!("g{round}"), &session("s"), fixed()))?;
+        peer.best(&go(&format!("g{round}"), &session("s"), fixed()))?;
     }
-    talk.result(&with(open, &json!({ "id": "again" })))?;
-    let again = talk.best(&go("g4", &session("s"), fixed()))?;
+    peer.result(&with(open, &json!({ "id": "again" })))?;
+    let again = peer.best(&go("g4", &session("s"), fixed()))?;
     like(&again, &json!({ "move": first["move"], "lines": first["lines"], "hash": first["hash"] }))
 }
 
 fn sessionless(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let chosen = json!({ "limit": { "nodes": 1 }, "options": { "player": "random", "threads": 1 } });
-    let first = talk.best(&go("g0", &game, chosen.clone()))?;
+    let first = peer.best(&go("g0", &game, chosen.clone()))?;
     for round in 1..6 {
-        let again = talk.best(&go(&format!("g{round}"), &game, chosen.clone()))?;
+        let again = peer.best(&go(&format!("g{round}"), &game, chosen.clone()))?;
         like(&again, &json!({ "move": first["move"], "hash": first["hash"] }))?;
     }
-    talk.result(&newgame("s", &game, json!({ "seed": "0" })))?;
-    let seeded = talk.best(&go("s0", &session("s"), chosen))?;
+    peer.result(&newgame("s", &game, json!({ "seed": "0" })))?;
+    let seeded = peer.best(&go("s0", &session("s"), chosen))?;
     like(&seeded, &json!({ "move": first["move"], "hash": first["hash"] }))
 }
 
 fn started_first(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.best(&go(
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.best(&go(
         "g",
         &game,
         json!({ "limit": { "nodes": 5000 }, "info": { "events": ["started", "best", "progress"] } }),
     ))?;
     let infos: Vec<&Value> =
-        talk.log.iter().map(|heard| &heard.message).filter(|message| message["type"] == "info").collect();
+        peer.log.iter().map(|heard| &heard.message).filter(|message| message["type"] == "info").collect();
     let starts = infos.iter().filter(|info| info["event"] == "started").count();
     let first = infos.first().copied().unwrap_or(&Value::Null);
     holds(starts == 1 && first["event"] == "started", "one `started`, first", || {
@@ -402,32 +402,32 @@ fn started_first(trial: &Trial<'_>) -> Checked {
 }
 
 fn interval(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let info = json!({ "events": ["best", "progress"], "min_interval_ms": 60_000 });
-    talk.best(&go("g", &game, json!({ "limit": { "time_ms": 200 }, "info": info })))?;
+    peer.best(&go("g", &game, json!({ "limit": { "time_ms": 200 }, "info": info })))?;
     for event in ["best", "progress"] {
-        let count = talk.log.iter().filter(|heard| heard.message["event"] == event).count();
+        let count = peer.log.iter().filter(|heard| heard.message["event"] == event).count();
         holds(count <= 1, format!("one `{event}` a minute"), || format!("{count}"))?;
     }
     Ok(())
 }
 
 fn anytime(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     for (id, info) in [("a", json!({})), ("b", json!({ "events": [], "min_interval_ms": 60_000 }))] {
-        let from = talk.log.len();
-        talk.send(&go(id, &game, json!({ "clock": { "kind": "anytime", "hint_ms": 1 }, "info": info })))?;
-        talk.until(from, &format!("a `best` of `{id}`"), |message| message["event"] == "best")?;
+        let from = peer.log.len();
+        peer.send(&go(id, &game, json!({ "clock": { "kind": "anytime", "hint_ms": 1 }, "info": info })))?;
+        peer.until(from, &format!("a `best` of `{id}`"), |message| message["event"] == "best")?;
         for _ in 0..20 {
-            talk.ping()?;
+            peer.ping()?;
         }
-        holds(talk.is_open(id), "it goes on until it is stopped", || "it ended".into())?;
-        talk.result(&stop(id))?;
-        let best = talk.last(id)?;
+        holds(peer.is_open(id), "it goes on until it is stopped", || "it ended".into())?;
+        peer.result(&stop(id))?;
+        let best = peer.last(id)?;
         like(&best, &json!({ "reason": "stopped" }))?;
-        let news = talk.log[from..].iter().rev().find(|heard| heard.message["event"] == "best");
+        let news = peer.log[from..].iter().rev().find(|heard| heard.message["event"] == "best");
         let last = news.map(|heard| heard.message["move"].clone());
         holds(last.as_ref() == Some(&best["move"]), "the move of the last `best`", || best.to_string())?;
     }
@@ -435,34 +435,34 @@ fn anytime(trial: &Trial<'_>) -> Checked {
 }
 
 fn game_over(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("isolation")?;
+    let mut peer = trial.greet()?;
+    peer.needs("isolation")?;
     let game = json!({ "game": "isolation" });
     let position = json!({ "start": "1xx/xxx/xx2 1" });
-    let outcome = talk.result(&inspect("i", &game, &position, &["outcome"]))?["outcome"].clone();
+    let outcome = peer.result(&inspect("i", &game, &position, &["outcome"]))?["outcome"].clone();
     like(&outcome, &json!({ "winner": "p2" }))?;
     for mode in ["move", "analyse", "ponder"] {
         let fields = json!({ "position": position, "mode": mode, "limit": { "nodes": 5 } });
         let wanted = json!({ "code": "game_over", "pointer": "/position", "outcome": outcome });
-        talk.refused(&go(mode, &game, fields), &wanted)?;
+        peer.refused(&go(mode, &game, fields), &wanted)?;
     }
     Ok(())
 }
 
 fn chance_node(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    talk.needs("ijk")?;
+    let mut peer = trial.greet()?;
+    peer.needs("ijk")?;
     let game = json!({ "game": "ijk", "rules": { "mode": "nondet" } });
     let mut position = json!({});
     for ply in 0..4 {
         let result =
-            talk.result(&inspect(&format!("i{ply}"), &game, &position, &["to_move", "legal", "chance"]))?;
+            peer.result(&inspect(&format!("i{ply}"), &game, &position, &["to_move", "legal", "chance"]))?;
         if result["to_move"] == "chance" {
             like(&result, &json!({ "legal": [] }))?;
             holds(!list(&result, "chance")?.is_empty(), "chance outcomes", || result.to_string())?;
             let fields = json!({ "position": position, "limit": { "nodes": 5 } });
             let wanted = json!({ "code": "illegal_position", "pointer": "/position" });
-            talk.refused(&go("g", &game, fields), &wanted)?;
+            peer.refused(&go("g", &game, fields), &wanted)?;
             return Ok(());
         }
         let legal = texts(&result, "legal")?;

@@ -135,13 +135,13 @@ pub(super) fn judge(what: &str, samples: &[Sample], allowed: Duration) -> Checke
 
 /// Requests moves that are due after so long; each answer must have the reason.
 fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..ROUNDS {
         let request =
             go(&format!("g{round}"), &game, with(fields.clone(), &json!({ "info": { "events": [] } })));
-        let (sample, best) = measured(due, || answer(&mut talk, &request))?;
+        let (sample, best) = measured(due, || answer(&mut peer, &request))?;
         like(&best, &json!({ "type": "bestmove", "reason": reason }))
             .map_err(|stop| stop.at(&fields.to_string()))?;
         samples.push(sample);
@@ -150,9 +150,9 @@ fn timed(trial: &Trial<'_>, fields: &Value, due: Duration, reason: &str) -> Chec
 }
 
 /// Sends a request; returns when it was sent, when its answer came, and the answer.
-pub(super) fn answer(talk: &mut Conversation<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
-    let sent = talk.send(request)?;
-    let heard = talk.last_heard(request["id"].as_str().unwrap_or_default())?;
+pub(super) fn answer(peer: &mut Conversation<'_>, request: &Value) -> Checked<(Instant, Instant, Value)> {
+    let sent = peer.send(request)?;
+    let heard = peer.last_heard(request["id"].as_str().unwrap_or_default())?;
     Ok((sent, heard.at, heard.message))
 }
 
@@ -210,14 +210,14 @@ fn hard_first(trial: &Trial<'_>) -> Checked {
 }
 
 fn time_limit(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..ROUNDS {
         let request = go(&format!("g{round}"), &game, json!({ "limit": { "time_ms": 60 } }));
         let mut spent = Duration::ZERO;
         let (sample, best) = measured(ms(60), || {
-            let answer = answer(&mut talk, &request)?;
+            let answer = answer(&mut peer, &request)?;
             spent = answer.1.saturating_duration_since(answer.0);
             Ok(answer)
         })?;
@@ -230,17 +230,17 @@ fn time_limit(trial: &Trial<'_>) -> Checked {
 
 /// A search runs longer than its clock allows.
 fn outlives(trial: &Trial<'_>, fields: &Value) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, fields.clone()))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, fields.clone()))?;
+    peer.info("g", "started")?;
     let since = Instant::now();
     while since.elapsed() < ms(150) {
-        talk.ping()?;
+        peer.ping()?;
     }
-    holds(talk.is_open("g"), "it goes on until it is stopped", || format!("{fields} ended"))?;
-    talk.result(&stop("g"))?;
-    like(&talk.last("g")?, &json!({ "reason": "stopped" }))
+    holds(peer.is_open("g"), "it goes on until it is stopped", || format!("{fields} ended"))?;
+    peer.result(&stop("g"))?;
+    like(&peer.last("g")?, &json!({ "reason": "stopped" }))
 }
 
 fn goes_on(trial: &Trial<'_>) -> Checked {
@@ -254,17 +254,17 @@ fn ponder_clock(trial: &Trial<'_>) -> Checked {
 }
 
 fn update_clock(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..ROUNDS {
         let id = format!("g{round}");
-        talk.send(&go(&id, &game, json!({ "mode": "ponder" })))?;
-        talk.info(&id, "started")?;
+        peer.send(&go(&id, &game, json!({ "mode": "ponder" })))?;
+        peer.info(&id, "started")?;
         let change = json!({ "mode": "move", "clock": { "kind": "per_move", "ms": 60 } });
         let (sample, best) = measured(ms(60), || {
-            let sent = talk.send(&update(&id, change))?;
-            let heard = talk.last_heard(&id)?;
+            let sent = peer.send(&update(&id, change))?;
+            let heard = peer.last_heard(&id)?;
             Ok((sent, heard.at, heard.message))
         })?;
         like(&best, &json!({ "type": "bestmove", "reason": "clock" }))?;
@@ -277,24 +277,24 @@ fn update_clock(trial: &Trial<'_>) -> Checked {
 const PROOFS: [u64; 3] = [80, 300, 1000];
 
 fn proven(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let (game, position) = proofs::decided(&talk)?.swap_remove(0);
+    let mut peer = trial.greet()?;
+    let (game, position) = proofs::decided(&peer)?.swap_remove(0);
     let at = json!({ "position": position });
     let answers =
-        |talk: &mut Conversation<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
+        |peer: &mut Conversation<'_>, id: &str, fields: &Value, within: u64, reason: Option<&str>| {
             let (mut samples, mut held) = (Vec::new(), Vec::new());
             let mut are_proven = true;
             for round in 0..ROUNDS {
-                let from = talk.log.len();
+                let from = peer.log.len();
                 let request = go(&format!("{id}-{round}"), &game, with(fields.clone(), &at));
-                let (sample, best) = measured(ms(within), || answer(talk, &request))?;
+                let (sample, best) = measured(ms(within), || answer(peer, &request))?;
                 if let Some(reason) = reason {
                     like(&best, &json!({ "reason": reason })).map_err(|stop| stop.at(&fields.to_string()))?;
                 }
                 are_proven &= best["reason"] == "proven";
                 // From the first message with these very lines to the end; zero if there was none.
                 let is_final = |heard: &&Heard| heard.message["lines"] == best["lines"];
-                let (first, last) = (talk.log[from..].iter().find(is_final), talk.log.last());
+                let (first, last) = (peer.log[from..].iter().find(is_final), peer.log.last());
                 let late = first.zip(last).map_or(Duration::ZERO, |(first, last)| last.at - first.at);
                 held.push(Sample { late, ..sample });
                 samples.push(sample);
@@ -313,7 +313,7 @@ fn proven(trial: &Trial<'_>) -> Checked {
     let mut enough = None;
     for within in PROOFS {
         let limit = json!({ "limit": { "time_ms": within } });
-        if answers(&mut talk, &format!("limit{within}"), &limit, within, None)? {
+        if answers(&mut peer, &format!("limit{within}"), &limit, within, None)? {
             enough = Some(within);
             break;
         }
@@ -331,40 +331,40 @@ fn proven(trial: &Trial<'_>) -> Checked {
     .into_iter()
     .enumerate()
     {
-        answers(&mut talk, &format!("g{index}"), &fields, within, Some("proven"))?;
+        answers(&mut peer, &format!("g{index}"), &fields, within, Some("proven"))?;
     }
     Ok(())
 }
 
 fn first_best(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..2 * ROUNDS {
         let id = format!("g{round}");
         let (sample, ()) = measured(Duration::ZERO, || {
-            let sent = talk.send(&go(&id, &game, endless()))?;
-            let heard = talk.info(&id, "best")?;
+            let sent = peer.send(&go(&id, &game, endless()))?;
+            let heard = peer.info(&id, "best")?;
             Ok((sent, heard.at, ()))
         })?;
         samples.push(sample);
-        talk.result(&stop(&id))?;
-        talk.last(&id)?;
+        peer.result(&stop(&id))?;
+        peer.last(&id)?;
     }
     judge("a first `best` within 10 ms", &samples, ms(10))
 }
 
 fn stop_delay(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
     let mut samples = Vec::new();
     for round in 0..2 * ROUNDS {
         let id = format!("g{round}");
-        talk.send(&go(&id, &game, endless()))?;
-        talk.info(&id, "best")?;
+        peer.send(&go(&id, &game, endless()))?;
+        peer.info(&id, "best")?;
         let (sample, best) = measured(Duration::ZERO, || {
-            let sent = talk.send(&stop(&id))?;
-            let heard = talk.last_heard(&id)?;
+            let sent = peer.send(&stop(&id))?;
+            let heard = peer.last_heard(&id)?;
             Ok((sent, heard.at, heard.message))
         })?;
         like(&best, &json!({ "reason": "stopped" }))?;
@@ -374,13 +374,13 @@ fn stop_delay(trial: &Trial<'_>) -> Checked {
 }
 
 fn ping_delay(trial: &Trial<'_>) -> Checked {
-    let mut talk = trial.greet()?;
-    let game = talk.vast_game()?;
-    talk.send(&go("g", &game, endless()))?;
-    talk.info("g", "started")?;
+    let mut peer = trial.greet()?;
+    let game = peer.vast_game()?;
+    peer.send(&go("g", &game, endless()))?;
+    peer.info("g", "started")?;
     let mut samples = Vec::new();
     for round in 0..4 * ROUNDS {
-        let (sample, _) = measured(Duration::ZERO, || answer(&mut talk, &ping(&format!("p{round}"))))?;
+        let (sample, _) = measured(Duration::ZERO, || answer(&mut peer, &ping(&format!("p{round}"))))?;
         samples.push(sample);
     }
     judge("an answer to a ping within 1 ms", &samples, ms(1))

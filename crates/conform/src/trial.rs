@@ -104,9 +104,9 @@ impl<'a> Trial<'a> {
 
     /// The same after a `hello` with further fields.
     pub(super) fn greet_with(&self, fields: &Value) -> Checked<Conversation<'a>> {
-        let mut talk = self.open()?;
-        talk.hello = talk.result(&with(self.hello(), fields))?;
-        Ok(talk)
+        let mut peer = self.open()?;
+        peer.hello = peer.result(&with(self.hello(), fields))?;
+        Ok(peer)
     }
 
     /// A `hello` of a client that speaks version 1.
@@ -202,7 +202,7 @@ pub(super) fn lines(plan: &Plan) -> Result<Lines, LineError> {
 }
 
 /// Sends a request and compares its result by `like`, as most checks of `rules` and `handshake` do.
-pub(super) fn result_like(talk: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
-    let result = talk.result(request)?;
+pub(super) fn result_like(peer: &mut Conversation<'_>, request: &Value, fields: &Value) -> Checked {
+    let result = peer.result(request)?;
     like(&result, fields).map_err(|stop| stop.at(&request.to_string()))
 }

@@ -79,50 +79,50 @@ fn greet<'t>(trial: &Trial<'t>) -> Checked<Conversation<'t>> {
 
 /// Sends frames that end the connection with that status; what stands behind them is not answered.
 fn ends(trial: &Trial<'_>, name: &str, frames: &[u8], status: u16) -> Checked {
-    let mut talk = greet(trial)?;
-    let heard = talk.log.len();
+    let mut peer = greet(trial)?;
+    let heard = peer.log.len();
     let behind = frame(TEXT, ping("behind").to_string().as_bytes());
     // Complete lines, in case the server takes them for some.
-    [frames, &behind].into_iter().for_each(|line| talk.note(line));
-    talk.send_frames(&[frames, &behind].concat())?;
-    talk.closed_as(status).map_err(|stop| stop.at(name))?;
-    let answers = talk.log[heard..].iter().filter(|heard| heard.message["type"] == "result").count();
+    [frames, &behind].into_iter().for_each(|line| peer.note(line));
+    peer.send_frames(&[frames, &behind].concat())?;
+    peer.closed_as(status).map_err(|stop| stop.at(name))?;
+    let answers = peer.log[heard..].iter().filter(|heard| heard.message["type"] == "result").count();
     holds(answers == 0, format!("{name}: no answer"), || format!("{answers} results"))
 }
 
 /// Sends a message, as a line that is judged like others, and takes what answers it.
-fn say(talk: &mut Conversation<'_>, message: &str) -> Checked<Value> {
-    talk.note(message.as_bytes());
-    talk.send_frames(&frame(TEXT, message.as_bytes()))?;
-    talk.any_final().map_err(|stop| stop.at(message))
+fn say(peer: &mut Conversation<'_>, message: &str) -> Checked<Value> {
+    peer.note(message.as_bytes());
+    peer.send_frames(&frame(TEXT, message.as_bytes()))?;
+    peer.any_final().map_err(|stop| stop.at(message))
 }
 
 fn messages(trial: &Trial<'_>) -> Checked {
-    let mut talk = greet(trial)?;
+    let mut peer = greet(trial)?;
     for message in [
         "{\"id\":\"p\",\n\"cmd\":\"ping\"}",
         "\n{\"id\":\"p\",\"cmd\":\"ping\"}\n",
         "{\"id\"\n:\n\n\"p\",\"cmd\":\"ping\"\r\n}",
     ] {
-        let answer = say(&mut talk, message)?;
+        let answer = say(&mut peer, message)?;
         like(&answer, &json!({ "type": "result", "id": "p" })).map_err(|stop| stop.at(message))?;
     }
     for message in [
         "{\"id\":\"p\",\"cmd\":\"ping\"}\n{\"id\":\"q\",\"cmd\":\"ping\"}",
         "{\"id\":\"p\",\"cmd\":\"ping\",\"echo\":\"a\nb\"}",
     ] {
-        let answer = say(&mut talk, message)?;
+        let answer = say(&mut peer, message)?;
         let wanted =
-            json!({ "type": "error", "code": "bad_json", "id": null, "line": talk.sent, "fatal": false });
+            json!({ "type": "error", "code": "bad_json", "id": null, "line": peer.sent, "fatal": false });
         like(&answer, &wanted).map_err(|stop| stop.at(message))?;
     }
-    talk.ping()
+    peer.ping()
 }
 
 fn fragments(trial: &Trial<'_>) -> Checked {
-    let mut talk = greet(trial)?;
+    let mut peer = greet(trial)?;
     let line = json!({ "id": "p", "cmd": "ping", "echo": "ü🎲" }).to_string();
-    talk.note(line.as_bytes());
+    peer.note(line.as_bytes());
     // Each byte a fragment, so that characters are cut, with empty ones and pings between them.
     let (last, others) = line.as_bytes().split_last().unwrap_or((&0, &[]));
     let mut frames = frame(BEGIN, &[]);
@@ -132,9 +132,9 @@ fn fragments(trial: &Trial<'_>) -> Checked {
         frames.extend(frame(MIDDLE, &[]));
     }
     frames.extend(frame(END, &[*last]));
-    talk.send_frames(&frames)?;
-    like(&talk.any_final()?, &json!({ "type": "result", "id": "p", "echo": "ü🎲" }))?;
-    talk.ping()
+    peer.send_frames(&frames)?;
+    like(&peer.any_final()?, &json!({ "type": "result", "id": "p", "echo": "ü🎲" }))?;
+    peer.ping()
 }
 
 fn text(trial: &Trial<'_>) -> Checked {
@@ -217,17 +217,17 @@ fn order(trial: &Trial<'_>) -> Checked {
 }
 
 fn pings(trial: &Trial<'_>) -> Checked {
-    let mut talk = greet(trial)?;
+    let mut peer = greet(trial)?;
     for payload in [&b"one"[..], b"", &[0xff; 125]] {
         // Of several that wait the last one is answered.
-        talk.send_frames(&[frame(PING, b"earlier"), frame(PING, payload)].concat())?;
+        peer.send_frames(&[frame(PING, b"earlier"), frame(PING, payload)].concat())?;
         loop {
             // The pong need not be the next that comes.
-            talk.ping()?;
-            if talk.pong() == Some(payload) {
+            peer.ping()?;
+            if peer.pong() == Some(payload) {
                 break;
             }
-            holds(!trial.is_late(), format!("a pong of {payload:?}"), || format!("{:?}", talk.pong()))?;
+            holds(!trial.is_late(), format!("a pong of {payload:?}"), || format!("{:?}", peer.pong()))?;
         }
     }
     Ok(())
@@ -236,13 +236,13 @@ fn pings(trial: &Trial<'_>) -> Checked {
 fn close(trial: &Trial<'_>) -> Checked {
     for status in [1000_u16, 1001, 4000] {
         trial.needs_websocket()?;
-        let mut talk = trial.greet_with(&json!({ "on_eof": "finish" }))?;
-        let game = talk.vast_game()?;
-        talk.send(&go("g", &game, endless()))?;
-        talk.info("g", "started")?;
-        talk.send_frames(&frame(CLOSE, &[&status.to_be_bytes()[..], b"done"].concat()))?;
-        talk.closed_as(status)?;
-        holds(talk.is_open("g"), "no final message behind a close", || "one".into())?;
+        let mut peer = trial.greet_with(&json!({ "on_eof": "finish" }))?;
+        let game = peer.vast_game()?;
+        peer.send(&go("g", &game, endless()))?;
+        peer.info("g", "started")?;
+        peer.send_frames(&frame(CLOSE, &[&status.to_be_bytes()[..], b"done"].concat()))?;
+        peer.closed_as(status)?;
+        holds(peer.is_open("g"), "no final message behind a close", || "one".into())?;
     }
     Ok(())
 }
