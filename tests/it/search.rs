@@ -132,14 +132,16 @@ impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for
 struct SelectiveNoise;
 
 impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for SelectiveNoise {
-    const LMR: Option<LateMoveReductions> = Some(LateMoveReductions { first: 2, from: 6, plies: 2 });
-
     fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, ctx: &Context<u8>) -> Score {
         Noise.evaluate(game, pos, ctx)
     }
 
     fn range(&self) -> (i32, i32) {
         Evaluator::<Tree<CHANCE, SCORED>>::range(&Noise)
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LateMoveReductions { first: 2, from: 6, plies: 2 })
     }
 }
 

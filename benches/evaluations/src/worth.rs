@@ -25,8 +25,6 @@ impl Worth {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Worth {
-    const LMR: Option<LateMoveReductions> = Some(LMR);
-
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let (mine, theirs) = (game.targets(pos, pos.mover()), game.targets(pos, pos.mover().other()));
         let flood = Flood::new(game.board(), pos.open(), mine, theirs);
@@ -38,5 +36,9 @@ impl<B: Bits> Evaluator<Isolation<B>> for Worth {
     fn range(&self) -> (i32, i32) {
         let most = self.by_exits.iter().map(|worth| worth.abs()).max().unwrap_or(0) * B::CAPACITY as i32;
         (-most, most)
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LMR)
     }
 }

@@ -175,25 +175,37 @@ pub struct FutilityMargins {
     pub ahead: [i32; 2],
 }
 
-/// A static evaluation of positions that are not over.
+/// A static evaluation of positions that are not over. All but [`Evaluator::evaluate`] stays the same during a
+/// search.
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
-    /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
-    const ROOT_DEPENDENT: bool = false;
-    /// How a search reduces late moves, if that wins games. What it claims to be proven is proven all the
-    /// same.
-    const LMR: Option<LateMoveReductions> = None;
-    /// When a search near the horizon need not look further, if that wins games. It claims nothing to be
-    /// proven by it.
-    const FUTILITY: Option<FutilityMargins> = None;
-    /// An advantage, in thousandths, with which most games are won; a tree search turns it into likelihoods.
-    const DECISIVE: i32 = 3000;
-
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;
 
     /// The smallest and the largest evaluation that [`Evaluator::evaluate`] gives, in thousandths: the bounds
     /// that pruning at chance nodes rests on.
     fn range(&self) -> (i32, i32);
+
+    /// Whether the value depends on [`Context::root`]; then a table must not be shared between the sides.
+    fn is_root_dependent(&self) -> bool {
+        false
+    }
+
+    /// How a search reduces late moves, if that wins games. What it claims to be proven is proven all the
+    /// same.
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        None
+    }
+
+    /// When a search near the horizon need not look further, if that wins games. It claims nothing to be
+    /// proven by it.
+    fn futility(&self) -> Option<FutilityMargins> {
+        None
+    }
+
+    /// An advantage, in thousandths, with which most games are won; a tree search turns it into likelihoods.
+    fn decisive(&self) -> i32 {
+        3000
+    }
 }
 
 /// A position with the way to it: for repetition, novelty, opponent models and the reuse of a search tree.

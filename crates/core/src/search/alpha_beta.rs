@@ -195,7 +195,9 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             }
             let value = self.after(pos, mv, |search, next| {
                 let mut value = Value::default();
-                let reductions = E::LMR
+                let reductions = search
+                    .evaluator
+                    .lmr()
                     .filter(|late| at - base >= late.first && depth >= late.from && !is_over::<G>(alpha));
                 if let Some(late) = reductions {
                     let reduced = NodeContext { depth: depth - late.plies, ..*node };
@@ -272,6 +274,10 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
 
     /// The table's key: evaluations that depend on the root's side do not share entries.
     pub(super) fn key(&self, hash: u64) -> u64 {
-        if E::ROOT_DEPENDENT && self.root == Side::Second { hash ^ 0x5bf0_3635_d1a2_7c4b } else { hash }
+        if self.evaluator.is_root_dependent() && self.root == Side::Second {
+            hash ^ 0x5bf0_3635_d1a2_7c4b
+        } else {
+            hash
+        }
     }
 }

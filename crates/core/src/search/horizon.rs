@@ -3,7 +3,7 @@
 //! Between [`Game::TABLE_DEPTH`] and the horizon a null window asks one thing, whether any move reaches it.
 //! Killers answer most often, and do so before the moves are listed; the others are tried as they are listed.
 //! No table, no history: probing and sorting cost more than the nodes that they save. If the evaluation is
-//! far enough from the window ([`Evaluator::FUTILITY`]), not even a move is tried (futility and reverse
+//! far enough from the window ([`Evaluator::futility`]), not even a move is tried (futility and reverse
 //! futility pruning: Schaeffer, "Experiments in search and knowledge", 1986; Heinz, "Extended futility
 //! pruning", 1998).
 
@@ -63,7 +63,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// The evaluation minus or plus its margin, if that is far enough from `alpha` to leave moves out.
     #[inline(always)]
     fn futile(&mut self, pos: &G::Position, node: &NodeContext<G::Move>, alpha: Score) -> Option<Value> {
-        let margins = E::FUTILITY.filter(|_| (1..=2).contains(&node.depth) && !is_over::<G>(alpha))?;
+        let margins =
+            self.evaluator.futility().filter(|_| (1..=2).contains(&node.depth) && !is_over::<G>(alpha))?;
         let context = Context { root: self.root, last: node.last };
         let eval = self.evaluator.evaluate(self.game, pos, &context);
         let (best, least) =
@@ -158,14 +159,16 @@ mod tests {
     struct Always(i32);
 
     impl Evaluator<Nim> for Always {
-        const FUTILITY: Option<FutilityMargins> = Some(FutilityMargins { behind: 2000, ahead: [3000, 5000] });
-
         fn evaluate(&self, _: &Nim, _: &Heap, _: &Context<u8>) -> Score {
             Score::eval(self.0)
         }
 
         fn range(&self) -> (i32, i32) {
             (self.0, self.0)
+        }
+
+        fn futility(&self) -> Option<FutilityMargins> {
+            Some(FutilityMargins { behind: 2000, ahead: [3000, 5000] })
         }
     }
 

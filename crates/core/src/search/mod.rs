@@ -9,6 +9,7 @@ mod announced;
 mod chance;
 pub mod clock;
 pub mod ensemble;
+pub mod erased;
 pub mod gate;
 mod horizon;
 pub mod iterate;

@@ -3,6 +3,7 @@
 use crate::game::{Evaluator, Game, Named};
 use crate::options::Options;
 use crate::search::Searcher;
+use crate::search::erased::Erased;
 use crate::search::iterate::Iterate;
 use crate::search::one_ply::{Greedy, Random};
 use crate::search::plain::{Plain, Pruning};
@@ -33,10 +34,10 @@ pub fn build<G: Game, E: Evaluator<G>>(
     Some(match options.player.as_str() {
         "default" => Box::new(Iterate::new(game, evaluator, options)),
         "random" => Box::new(Random::new(options.seed)),
-        "greedy" => Box::new(Greedy::new(evaluator, options.seed)),
-        "minimax" => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 3)),
-        "alphabeta" => Box::new(Plain::new(evaluator, Pruning::AlphaBeta, options.depth, 5)),
-        "tree" => Box::new(Tree::new(evaluator, options)),
+        "greedy" => Box::new(Greedy::new(Erased::new(evaluator), options.seed)),
+        "minimax" => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 3)),
+        "alphabeta" => Box::new(Plain::new(Erased::new(evaluator), Pruning::AlphaBeta, options.depth, 5)),
+        "tree" => Box::new(Tree::new(Erased::new(evaluator), options)),
         _ => return None,
     })
 }

@@ -49,9 +49,6 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Race {
-    const LMR: Option<LateMoveReductions> = Some(LMR);
-    const DECISIVE: i32 = DECISIVE;
-
     #[inline]
     fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.player(side));
@@ -60,6 +57,14 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
 
     fn range(&self) -> (i32, i32) {
         (-self.cells * UNIT, self.cells * UNIT)
+    }
+
+    fn decisive(&self) -> i32 {
+        DECISIVE
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LMR)
     }
 }
 
@@ -97,11 +102,6 @@ impl Ground {
 }
 
 impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
-    const LMR: Option<LateMoveReductions> = Some(LMR);
-    const FUTILITY: Option<FutilityMargins> =
-        Some(FutilityMargins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] });
-    const DECISIVE: i32 = DECISIVE;
-
     #[inline]
     fn evaluate(&self, game: &Colosseum<B>, pos: &Position<B>, _ctx: &Context<Walk>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| B::single(pos.player(side)));
@@ -115,6 +115,18 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Ground {
     fn range(&self) -> (i32, i32) {
         let most = (self.first + self.far) * self.cells + self.tempo;
         (-most, most)
+    }
+
+    fn decisive(&self) -> i32 {
+        DECISIVE
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LMR)
+    }
+
+    fn futility(&self) -> Option<FutilityMargins> {
+        Some(FutilityMargins { behind: 5 * UNIT / 2, ahead: [3 * UNIT, 4 * UNIT] })
     }
 }
 

@@ -124,11 +124,6 @@ impl Game for Drawn {
 pub struct Within<E>(E);
 
 impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for Within<E> {
-    const ROOT_DEPENDENT: bool = E::ROOT_DEPENDENT;
-    const LMR: Option<LateMoveReductions> = E::LMR;
-    const FUTILITY: Option<FutilityMargins> = E::FUTILITY;
-    const DECISIVE: i32 = E::DECISIVE;
-
     #[inline]
     fn evaluate(&self, drawn: &Drawn, pos: &Position, ctx: &Context<Move>) -> Score {
         self.0.evaluate(&drawn.game, pos, ctx)
@@ -136,6 +131,22 @@ impl<E: Evaluator<Ijk<true>>> Evaluator<Drawn> for Within<E> {
 
     fn range(&self) -> (i32, i32) {
         self.0.range()
+    }
+
+    fn is_root_dependent(&self) -> bool {
+        self.0.is_root_dependent()
+    }
+
+    fn decisive(&self) -> i32 {
+        self.0.decisive()
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        self.0.lmr()
+    }
+
+    fn futility(&self) -> Option<FutilityMargins> {
+        self.0.futility()
     }
 }
 

@@ -51,8 +51,6 @@ impl Published {
 }
 
 impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Published {
-    const ROOT_DEPENDENT: bool = true;
-
     fn evaluate(&self, game: &Ijk<CHANCE>, pos: &Position, ctx: &Context<Move>) -> Score {
         let value = 1000 * self.value(game, pos);
         Score::eval(if game.side(pos) == ctx.root { value } else { -value })
@@ -60,6 +58,10 @@ impl<const CHANCE: bool> Evaluator<Ijk<CHANCE>> for Published {
 
     fn range(&self) -> (i32, i32) {
         (-1000 * MOST, 1000 * MOST)
+    }
+
+    fn is_root_dependent(&self) -> bool {
+        true
     }
 }
 

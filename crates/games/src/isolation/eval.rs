@@ -32,8 +32,6 @@ impl Race {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Race {
-    const LMR: Option<LateMoveReductions> = Some(LMR);
-
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         Score::eval(race(game, pos) * UNIT)
@@ -41,6 +39,10 @@ impl<B: Bits> Evaluator<Isolation<B>> for Race {
 
     fn range(&self) -> (i32, i32) {
         (-self.cells * UNIT, self.cells * UNIT)
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LMR)
     }
 }
 

@@ -75,8 +75,6 @@ impl Published {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Published {
-    const ROOT_DEPENDENT: bool = true;
-
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, ctx: &Context<Target>) -> Score {
         let view = View {
@@ -117,6 +115,10 @@ impl<B: Bits> Evaluator<Isolation<B>> for Published {
             Formula::NetAdvantageNear => cells + 1,
         };
         (-most * UNIT, most * UNIT)
+    }
+
+    fn is_root_dependent(&self) -> bool {
+        true
     }
 }
 

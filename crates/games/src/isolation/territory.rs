@@ -75,8 +75,6 @@ impl Territory {
 }
 
 impl<B: Bits> Evaluator<Isolation<B>> for Territory {
-    const LMR: Option<LateMoveReductions> = Some(LMR);
-
     #[inline]
     fn evaluate(&self, game: &Isolation<B>, pos: &Position<B>, _ctx: &Context<Target>) -> Score {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
@@ -99,6 +97,10 @@ impl<B: Bits> Evaluator<Isolation<B>> for Territory {
         // A move ahead for each cell, and the half for moving first; or all cells with four exits.
         let most = (self.apart * (self.cells + 1)).max((self.two + self.four) * self.cells);
         (-most, most)
+    }
+
+    fn lmr(&self) -> Option<LateMoveReductions> {
+        Some(LMR)
     }
 }
 

@@ -149,8 +149,6 @@ impl<const C: usize, const W: usize, const S: usize> Evaluator<Filling<C, W, S>>
 }
 
 impl Evaluator<Sudoku> for FewerFilled {
-    const ROOT_DEPENDENT: bool = true;
-
     fn evaluate(&self, game: &Sudoku, pos: &Position, ctx: &Context<Fill>) -> Score {
         let grid = game.grid();
         let regions = grid.regions().len();
@@ -161,6 +159,10 @@ impl Evaluator<Sudoku> for FewerFilled {
 
     fn range(&self) -> (i32, i32) {
         RANGE
+    }
+
+    fn is_root_dependent(&self) -> bool {
+        true
     }
 }
 
@@ -175,14 +177,16 @@ impl Evaluator<Naive> for Points {
 }
 
 impl Evaluator<Naive> for FewerFilled {
-    const ROOT_DEPENDENT: bool = true;
-
     fn evaluate(&self, game: &Naive, pos: &Position, ctx: &Context<Fill>) -> Score {
         Evaluator::<Sudoku>::evaluate(self, game.rules(), pos, ctx)
     }
 
     fn range(&self) -> (i32, i32) {
         RANGE
+    }
+
+    fn is_root_dependent(&self) -> bool {
+        true
     }
 }
 

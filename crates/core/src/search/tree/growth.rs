@@ -6,8 +6,9 @@
 //! evaluation; nothing is played out at random. What is proven goes up beside the averages (Winands et al.,
 //! "Monte-Carlo tree search solver", 2008).
 
-use crate::game::{Evaluator, Game, Side, Turn};
+use crate::game::{Game, Side, Turn};
 use crate::score::{Score, Value};
+use crate::search::erased::Erased;
 use crate::search::one_ply::{at_sight, outlook};
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 use crate::search::tree::depth_of;
@@ -25,9 +26,11 @@ const NOTHING: (Score, Score) =
 const STEPS: i32 = 256;
 
 /// One thread that grows a tree.
-pub(super) struct Growth<'a, G: Game, E> {
+pub(super) struct Growth<'a, G: Game> {
     pub(super) game: &'a G,
-    pub(super) evaluator: &'a E,
+    pub(super) evaluator: &'a Erased<G>,
+    /// [`crate::game::Evaluator::decisive`].
+    pub(super) decisive: i32,
     pub(super) store: &'a Store<G::Move>,
     pub(super) root: Side,
     pub(super) thread: SearchThread<'a>,
@@ -57,7 +60,7 @@ enum Step {
     Nowhere,
 }
 
-impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
+impl<G: Game> Growth<'_, G> {
     /// One visit of the tree below a position; false when the thread ends it or nothing is left to find out.
     pub(super) fn visit(&mut self, root: &G::Position) -> bool {
         let (game, store) = (self.game, self.store);
@@ -91,7 +94,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
             let Some(child) = child.or_else(|| self.open(id, number, is_same_side)) else {
                 // Another thread was quicker, or there is no memory: the value at sight must do.
                 self.thread.tick();
-                break Some(worth_at_sight::<G, E>(branches, branch));
+                break Some(self.worth_at_sight(branches, branch));
             };
             let entered = if is_same_side { -1.0 } else { 1.0 };
             store.node(child).enter(entered);
@@ -125,10 +128,10 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         // Another thread may have opened the last branch and not backed up its value yet.
         let is_whole = || self.store.children(id).count() == branches.all.len();
         if id == NodeId::ROOT {
-            return (!is_decided::<G>(node.bounds()) && !is_whole()).then(|| worth::<G, E>(branches.best));
+            return (!is_decided::<G>(node.bounds()) && !is_whole()).then(|| self.worth(branches.best));
         }
         let is_known = is_decided::<G>(node.bounds());
-        Some(if is_known { decided_worth::<G, E>(node) } else { worth::<G, E>(branches.best) })
+        Some(if is_known { self.decided_worth(node) } else { self.worth(branches.best) })
     }
 
     /// The branch to try next.
@@ -142,7 +145,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let mut best = f64::NEG_INFINITY;
         let mut step = Step::Nowhere;
         if let Some(&branch) = branches.all.get(next) {
-            best = worth_at_sight::<G, E>(branches, branch) + explore * f64::from(likelihood(branch.behind));
+            best = self.worth_at_sight(branches, branch) + explore * f64::from(likelihood(branch.behind));
             step = Step::Next(next);
         }
         for (child, node) in self.store.children(id) {
@@ -194,14 +197,14 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         if let Some(value) = settled {
             self.thread.tick();
             node.settle(value);
-            return Some(worth::<G, E>(value.score));
+            return Some(self.worth(value.score));
         }
         self.buffers.moves.clear();
         game.moves(pos, &mut self.buffers.moves);
         self.rate(pos)?;
         let (best, left_out) = self.keep_what_matters(node);
         self.branch_out(id, best, left_out);
-        Some(worth::<G, E>(best))
+        Some(self.worth(best))
     }
 
     /// Looks at some moves of the root, all of which are kept.
@@ -260,8 +263,9 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
 
     /// Keeps the rated moves as the branches of a node.
     fn branch_out(&mut self, id: NodeId, best: Score, left_out: (Score, Score)) {
+        let step = step(self.decisive);
         let behind = |score: Score| {
-            (best.raw().saturating_sub(score.raw()) / step::<G, E>()).clamp(0, i32::from(u16::MAX)) as u16
+            (best.raw().saturating_sub(score.raw()) / step).clamp(0, i32::from(u16::MAX)) as u16
         };
         let branch = |&(mv, value): &(G::Move, Value)| Branch { mv, behind: behind(value.score) };
         let all: Box<[_]> = self.buffers.rated.iter().map(branch).collect();
@@ -284,7 +288,23 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
         let branches = Branches { all, best: value.score, sum: 1.0, left_out: NOTHING, is_chance: true };
         self.store.branch_out(id, branches);
-        Some(worth::<G, E>(value.score))
+        Some(self.worth(value.score))
+    }
+
+    /// What a branch looks like at sight, from the view of its node's side.
+    fn worth_at_sight(&self, branches: &Branches<G::Move>, branch: Branch<G::Move>) -> f64 {
+        let score = branches.best.raw() - i32::from(branch.behind) * step(self.decisive);
+        self.worth(Score::eval(score))
+    }
+
+    /// The value of a node whose outcome is proven.
+    fn decided_worth(&self, node: &Node<G::Move>) -> f64 {
+        let (lower, upper) = node.bounds();
+        self.worth(if is_lost::<G>(upper) { upper } else { lower })
+    }
+
+    fn worth(&self, score: Score) -> f64 {
+        worth::<G>(score, self.decisive)
     }
 
     /// Backs up the value of the last node of the path, from the view of its side.
@@ -299,7 +319,7 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
                 changed = self.tighten(id);
             }
             if is_decided::<G>(node.bounds()) {
-                value = decided_worth::<G, E>(node);
+                value = self.decided_worth(node);
             }
             node.leave(entered, value);
             if !node.is_same_side() {
@@ -331,20 +351,9 @@ impl<G: Game, E: Evaluator<G>> Growth<'_, G, E> {
     }
 }
 
-/// What a branch looks like at sight, from the view of its node's side.
-fn worth_at_sight<G: Game, E: Evaluator<G>>(branches: &Branches<G::Move>, branch: Branch<G::Move>) -> f64 {
-    worth::<G, E>(Score::eval(branches.best.raw() - i32::from(branch.behind) * step::<G, E>()))
-}
-
-/// The value of a node whose outcome is proven.
-fn decided_worth<G: Game, E: Evaluator<G>>(node: &Node<G::Move>) -> f64 {
-    let (lower, upper) = node.bounds();
-    worth::<G, E>(if is_lost::<G>(upper) { upper } else { lower })
-}
-
-/// The advantage by which branches are distinguished.
-fn step<G: Game, E: Evaluator<G>>() -> i32 {
-    (E::DECISIVE / STEPS).max(1)
+/// The advantage by which branches are distinguished, if `decisive` decides a game.
+fn step(decisive: i32) -> i32 {
+    (decisive / STEPS).max(1)
 }
 
 /// What is proven of a child, from the view of its parent's side.
@@ -366,26 +375,26 @@ fn bounds(value: Value) -> (Score, Score) {
 }
 
 /// A score on the scale from -1, lost, to 1, won: close to the hyperbolic tangent, and the same on every
-/// machine.
-pub(super) fn worth<G: Game, E: Evaluator<G>>(score: Score) -> f64 {
+/// machine. See [`crate::game::Evaluator::decisive`].
+pub(super) fn worth<G: Game>(score: Score, decisive: i32) -> f64 {
     if is_won::<G>(score) {
         return 1.0;
     }
     if is_lost::<G>(score) {
         return -1.0;
     }
-    let x = f64::from(score.raw()) / f64::from(E::DECISIVE);
+    let x = f64::from(score.raw()) / f64::from(decisive);
     let x = x.clamp(-3.0, 3.0);
     0.999 * x * (27.0 + x * x) / (27.0 + 9.0 * x * x)
 }
 
 /// The score that is worth so much: the inverse of [`worth`] for evaluations.
-pub(super) fn score_of<G: Game, E: Evaluator<G>>(value: f64) -> Score {
-    let most = 3 * E::DECISIVE;
+pub(super) fn score_of<G: Game>(value: f64, decisive: i32) -> Score {
+    let most = 3 * decisive;
     let (mut low, mut high) = (-most, most);
     while low < high {
         let middle = low + (high - low) / 2;
-        if worth::<G, E>(Score::eval(middle)) < value {
+        if worth::<G>(Score::eval(middle), decisive) < value {
             low = middle + 1;
         } else {
             high = middle;

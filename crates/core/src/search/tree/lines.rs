@@ -1,8 +1,8 @@
 //! What a tree knows about the moves of its root: lines, best first.
 
-use std::marker::PhantomData;
+use std::cmp::{Ordering, Reverse};
 
-use crate::game::{Evaluator, Game};
+use crate::game::Game;
 use crate::score::{Score, Value};
 use crate::search::thread::{is_lost, is_settled, is_won};
 use crate::search::tree::growth::{is_decided, score_of, seen, worth};
@@ -13,11 +13,12 @@ use crate::search::{Bound, Line, SearchResult};
 const LONGEST: usize = 64;
 
 /// The lines of a tree, as they change.
-pub(super) struct Lines<'a, G: Game, E> {
+pub(super) struct Lines<'a, G: Game> {
     store: &'a Store<G::Move>,
+    /// What decides a game: [`crate::game::Evaluator::decisive`].
+    decisive: i32,
     multipv: usize,
     reported: Reported,
-    evaluator: PhantomData<E>,
 }
 
 /// What was reported about a tree before.
@@ -30,7 +31,7 @@ pub(super) struct Reported {
 }
 
 /// How good a branch is, so that the larger is the better one.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Rank {
     /// 2: won; 1: not decided, or drawn; 0: lost.
     class: u8,
@@ -39,9 +40,24 @@ struct Rank {
     mean: f64,
 }
 
-impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
-    pub(super) fn new(store: &'a Store<G::Move>, multipv: usize, reported: Reported) -> Self {
-        Self { store, multipv, reported, evaluator: PhantomData }
+impl Eq for Rank {}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |rank: &Self| (rank.class, rank.weight, rank.mean);
+        key(self).partial_cmp(&key(other)).expect("ranks are numbers")
+    }
+}
+
+impl<'a, G: Game> Lines<'a, G> {
+    pub(super) fn new(store: &'a Store<G::Move>, decisive: i32, multipv: usize, reported: Reported) -> Self {
+        Self { store, decisive, multipv, reported }
     }
 
     /// What was reported so far.
@@ -83,13 +99,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
         let branches = &root.branches().expect("the root was looked at").all;
         let mut children: Vec<(NodeId, &Node<G::Move>)> = self.store.children(NodeId::ROOT).collect();
         let bar = self.bar(NodeId::ROOT);
-        let rank = |node: &Node<G::Move>| self.rank(node, false, bar);
-        children.sort_by(|a, b| {
-            rank(b.1)
-                .partial_cmp(&rank(a.1))
-                .expect("ranks are numbers")
-                .then(a.1.branch().cmp(&b.1.branch()))
-        });
+        children.sort_by_cached_key(|(_, node)| (Reverse(self.rank(node, false, bar)), node.branch()));
         let mut ceiling = if children.len() == branches.len() { -Score::INFINITE } else { Score::INFINITE };
         let mut ceilings = vec![ceiling; children.len()];
         for (at, (_, node)) in children.iter().enumerate().rev() {
@@ -121,7 +131,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
             Value { score: upper, at_least: false, at_most: true }
         } else {
             let mean = if node.is_same_side() { node.mean() } else { -node.mean() };
-            Value::guess(score_of::<G, E>(mean))
+            Value::guess(score_of::<G>(mean, self.decisive))
         }
     }
 
@@ -171,7 +181,7 @@ impl<'a, G: Game, E: Evaluator<G>> Lines<'a, G, E> {
             Rank { class: 0, weight: f64::from(upper.raw()), mean }
         } else if lower >= upper {
             // Before everything that looks worse, and behind everything else.
-            let value = worth::<G, E>(lower);
+            let value = worth::<G>(lower, self.decisive);
             Rank { class: 1, weight: if value > bar { f64::INFINITY } else { -1.0 }, mean: value }
         } else {
             Rank { class: 1, weight: f64::from(node.visits()), mean }

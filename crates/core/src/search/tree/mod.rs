@@ -16,6 +16,7 @@ use self::lines::{Lines, Reported};
 use self::store::{NodeId, Store};
 use crate::game::{Evaluator, Game, Root, Side};
 use crate::options::Options;
+use crate::search::erased::Erased;
 use crate::search::gate::Gate;
 use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread};
 use crate::search::time_manager::TimeManager;
@@ -29,8 +30,8 @@ const LOOK_PARTS: u32 = 16;
 const ROOMY_PPM: u32 = 750_000;
 
 /// A tree search for one game.
-pub struct Tree<G: Game, E> {
-    evaluator: E,
+pub struct Tree<G: Game> {
+    evaluator: Erased<G>,
     bytes: usize,
     depth: u32,
     deterministic: bool,
@@ -46,10 +47,10 @@ struct Grown<G: Game> {
     is_first_side: bool,
 }
 
-impl<G: Game, E: Evaluator<G>> Tree<G, E> {
+impl<G: Game> Tree<G> {
     /// A searcher for one game.
     #[must_use]
-    pub fn new(evaluator: E, options: &Options) -> Self {
+    pub fn new(evaluator: Erased<G>, options: &Options) -> Self {
         let threads = if options.deterministic { 1 } else { options.threads.max(1) };
         Self {
             evaluator,
@@ -67,7 +68,7 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         let grown = self.grown.take().filter(|grown| {
             grown.start == game.hash(&root.start)
                 && root.plies.starts_with(&grown.plies)
-                && (!E::ROOT_DEPENDENT || grown.is_first_side == side)
+                && (!self.evaluator.is_root_dependent() || grown.is_first_side == side)
         })?;
         let mut id = NodeId::ROOT;
         for &mv in &root.plies[grown.plies.len()..] {
@@ -77,7 +78,7 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
+impl<G: Game> Searcher<G> for Tree<G> {
     fn search(
         &mut self,
         game: &G,
@@ -121,7 +122,7 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Tree<G, E> {
             batch.may_prune = pruned.as_ref().is_some_and(|pruned| pruned.used_ppm() < ROOMY_PPM);
             store = pruned.unwrap_or(store);
         };
-        let found = Lines::<G, E>::new(&store, params.multipv, batch.reported).found();
+        let found = self.lines(&store, params, batch.reported).found();
         publish(&found);
         self.buffers = buffers;
         let is_first_side = game.side(&root.pos) == Side::First;
@@ -145,7 +146,7 @@ struct VisitBatch {
     may_prune: bool,
 }
 
-impl<G: Game, E: Evaluator<G>> Tree<G, E> {
+impl<G: Game> Tree<G> {
     /// The first thread.
     fn growth<'a>(
         &'a self,
@@ -154,9 +155,21 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
         store: &'a Store<G::Move>,
         thread: SearchThread<'a>,
         buffers: &mut [Buffers<G>],
-    ) -> Growth<'a, G, E> {
+    ) -> Growth<'a, G> {
+        let evaluator = &self.evaluator;
+        let root = game.side(&root.pos);
         let buffers = std::mem::take(&mut buffers[0]);
-        Growth { game, evaluator: &self.evaluator, store, root: game.side(&root.pos), thread, buffers }
+        Growth { game, evaluator, decisive: evaluator.decisive(), store, root, thread, buffers }
+    }
+
+    /// What the tree knows about the moves of its root.
+    fn lines<'a>(
+        &self,
+        store: &'a Store<G::Move>,
+        params: &SearchParams<G::Move>,
+        reported: Reported,
+    ) -> Lines<'a, G> {
+        Lines::new(store, self.evaluator.decisive(), params.multipv, reported)
     }
 
     /// Grows the tree until the search ends, and gives the reason, or until there is no room.
@@ -174,7 +187,7 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
     ) -> Option<End> {
         let control = budget.control;
         let mut growth = self.growth(game, root, store, SearchThread::first(budget), buffers);
-        let mut lines = Lines::<G, E>::new(store, params.multipv, batch.reported);
+        let mut lines = self.lines(store, params, batch.reported);
         let halt = Gate::default();
         let mut waiting = Some(&mut buffers[1..]);
         let end = std::thread::scope(|scope| {
@@ -227,19 +240,19 @@ impl<G: Game, E: Evaluator<G>> Tree<G, E> {
 }
 
 /// Lets further threads grow the tree until `halt` says so.
-fn join<'scope, 'env, G: Game, E: Evaluator<G>>(
+fn join<'scope, 'env, G: Game>(
     scope: &'scope Scope<'scope, 'env>,
-    first: &Growth<'env, G, E>,
+    first: &Growth<'env, G>,
     others: &'env mut [Buffers<G>],
     root: &'env G::Position,
     halt: &'env Gate,
 ) {
     for buffers in others {
-        let Growth { game, evaluator, store, root: side, ref thread, .. } = *first;
+        let Growth { game, evaluator, decisive, store, root: side, ref thread, .. } = *first;
         let thread = thread.helper(halt, UNLIMITED);
         let grow = move || {
             let own = std::mem::take(buffers);
-            let mut growth = Growth { game, evaluator, store, root: side, thread, buffers: own };
+            let mut growth = Growth { game, evaluator, decisive, store, root: side, thread, buffers: own };
             while growth.visit(root) {}
             growth.thread.leave();
             *buffers = growth.buffers;
