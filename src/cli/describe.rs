@@ -79,11 +79,11 @@ fn show_game(entry: &Entry, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "{texts}")?;
     write_specs("rule", entry.rules.iter().copied(), out)?;
     // Which names these two take depends on the game; the tables below list them.
-    let own = COMMON.iter().filter(|spec| spec.kind != Kind::Choice(&[])).chain(entry.options);
+    let own = COMMON.iter().filter(|spec| spec.kind != Kind::Choice(&[])).chain(entry.options());
     write_specs("option", own.copied(), out)?;
-    write_names("player", entry.players, out)?;
-    write_names("eval", entry.evaluators, out)?;
-    write_names("ending", entry.endings, out)?;
+    write_names("player", entry.players(), out)?;
+    write_names("eval", entry.evaluators(), out)?;
+    write_names("ending", entry.endings.iter(), out)?;
     write_levels(entry, out)
 }
 
@@ -121,8 +121,13 @@ fn write_specs(
     Ok(())
 }
 
-fn write_names(heading: &str, names: &[Named], out: &mut impl Write) -> Result<(), Failure> {
-    if names.is_empty() {
+fn write_names(
+    heading: &str,
+    names: impl Iterator<Item = &'static Named>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut names = names.peekable();
+    if names.peek().is_none() {
         return Ok(());
     }
     let mut table = Columns::new([heading, "what it is"]);

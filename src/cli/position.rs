@@ -90,7 +90,7 @@ pub(super) fn rule_settings(entry: &Entry, given: &[(String, String)]) -> Settin
 
 /// A player's options from texts, as the protocol sends them. Names that the game does not have stay texts.
 pub(super) fn option_settings(entry: &Entry, given: &[(String, String)]) -> Settings {
-    typed(COMMON.iter().chain(entry.options), given)
+    typed(COMMON.iter().chain(entry.options()), given)
 }
 
 /// A player's options from texts, as far as this machine can serve them.

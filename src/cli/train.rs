@@ -67,7 +67,7 @@ struct Report<'t> {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
-    let evaluator = trials.evaluator(|entry| entry.trainable.to_vec(), "tables")?;
+    let evaluator = trials.evaluator(|entry| entry.trainable().collect(), "tables")?;
     let terms = Terms {
         games: trials.games(evaluator)?,
         scheduled: args.games,

@@ -59,7 +59,7 @@ impl TrialArgs {
         has: &str,
     ) -> Result<&'static str, Failure> {
         let (entry, given) = (self.position.entry(), self.eval.as_deref());
-        let known = given.and_then(|name| Named::find(entry.evaluators, name));
+        let known = given.and_then(|name| Named::find(entry.evaluators(), name));
         let name = known.map_or(given, |known| Some(known.name));
         if let Some(found) = learns(entry).into_iter().find(|known| name.is_none_or(|name| name == *known)) {
             warn(known.zip(given).and_then(|(known, given)| Renamed::new("eval", known, given)).as_slice());

@@ -82,11 +82,10 @@ struct Report<'t> {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let trials = &args.trials;
     let entry = trials.position.entry();
-    let weighted = |entry: &'static Entry| entry.tunable.iter().map(|one| one.evaluator).collect();
+    let weighted = |entry: &'static Entry| entry.tunable().map(|one| one.evaluator).collect();
     let evaluator = trials.evaluator(weighted, "weights")?;
-    let tunable =
-        entry.tunable.iter().find(|one| one.evaluator == evaluator).expect("it was found among them");
-    let terms = terms(args, entry, tunable)?;
+    let tunable = entry.tunable().find(|one| one.evaluator == evaluator).expect("it was found among them");
+    let terms = terms(args, entry, &tunable)?;
     let start = |seed| trials.start(seed);
     let mut tuning = Tuning::new(entry, terms, &start)?;
     let mut archive = trials.state.as_deref().map(|path| archive(path, &mut tuning)).transpose()?;
@@ -100,7 +99,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         };
         tuning.run(trials.threads.into(), halt.flag(), finished)?;
     }
-    let file = tuning.terms().file(tunable, &tuning.values(), tuning.games());
+    let file = tuning.terms().file(&tunable, &tuning.values(), tuning.games());
     let written = trials.write(file.as_bytes(), tuning.is_complete());
     if trials.json {
         write_json(out, &report(&tuning))?
@@ -113,8 +112,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 /// What the arguments ask for.
 fn terms(args: &Args, entry: &'static Entry, tunable: &Tunable) -> Result<Terms, Failure> {
     for name in &args.weights {
-        if !tunable.weights.iter().any(|spec| spec.name == name) {
-            let known: Vec<&str> = tunable.weights.iter().map(|spec| spec.name).collect();
+        if !tunable.weights.list.iter().any(|spec| spec.name == name) {
+            let known: Vec<&str> = tunable.weights.list.iter().map(|spec| spec.name).collect();
             let (evaluator, known) = (tunable.evaluator, known.join(", "));
             return Err(Failure::Usage(format!("`{evaluator}` has no weight `{name}`; it has: {known}")));
         }

@@ -47,23 +47,14 @@ fn every_game_keeps_its_promises() {
 #[test]
 fn entries_are_whole() {
     for entry in REGISTRY {
-        assert!(
-            !entry.evaluators.is_empty() && !entry.endings.is_empty() && !entry.bench.is_empty(),
-            "{}",
-            entry.name
-        );
-        assert_eq!(entry.players[0].name, "default");
+        assert!(!entry.about.is_empty() && !entry.unit.is_empty(), "{}", entry.name);
+        assert!(!entry.position_grammar.is_empty() && !entry.move_grammar.is_empty(), "{}", entry.name);
+        assert!(entry.evaluators().next().is_some(), "{}", entry.name);
+        assert!(!entry.endings.is_empty() && !entry.bench.is_empty(), "{}", entry.name);
+        assert_eq!(entry.players().next().map(|named| named.name), Some("default"), "{}", entry.name);
         for bench in entry.bench {
             let root = (entry.open)(&Rules::default(), Some(bench.position), &Effort::free()).unwrap();
             assert!(root.candidates(&[], &[]).is_ok(), "{}: {}", entry.name, bench.position);
-        }
-        for common in plyd::search::players::COMMON {
-            assert!(
-                entry.players.iter().any(|player| player.name == common.name),
-                "{}: {}",
-                entry.name,
-                common.name
-            );
         }
         let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
         names.sort_unstable();

@@ -16,7 +16,7 @@ fn options(entry: &Entry, level: u32, seed: u64) -> Options {
     Options {
         player: "default".to_owned(),
         depth: None,
-        eval: entry.evaluators[0].name.to_owned(),
+        eval: entry.evaluators().next().unwrap().name.to_owned(),
         threads: 2,
         hash_mb: 4,
         seed,

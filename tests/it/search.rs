@@ -90,12 +90,6 @@ impl<const CHANCE: bool, const SCORED: bool> Game for Tree<CHANCE, SCORED> {
         mix(pos.state ^ u64::from(pos.ply) << 32)
     }
 
-    fn hash_after(&self, pos: &Node, mv: u8) -> u64 {
-        let mut pos = *pos;
-        self.play(&mut pos, mv);
-        self.hash(&pos)
-    }
-
     fn outcomes(&self, pos: &Node, out: &mut Vec<(u8, u32)>) {
         out.extend((0..2 + (self.draw(pos, 5) % 3) as u8).map(|mv| (mv, 1 + u32::from(mv))));
     }

@@ -287,7 +287,7 @@ fn a_former_name_is_taken_with_a_warning() {
     };
     let mut warned = Vec::new();
     for entry in plyd::games::REGISTRY {
-        for named in entry.players {
+        for named in entry.players() {
             let Some(former) = named.former else { continue };
             let game = json!({ "game": entry.name, "options": { "player": former } });
             let result = peer.result(&with(json!({ "id": "n", "cmd": "newgame", "session": "s" }), &game));
@@ -300,7 +300,7 @@ fn a_former_name_is_taken_with_a_warning() {
         }
         let about = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "game", "game": entry.name }));
         let names = texts_of(&about["body"]["players"], "name");
-        assert_eq!(names, entry.players.iter().map(|named| named.name).collect::<Vec<_>>());
+        assert_eq!(names, entry.players().map(|named| named.name).collect::<Vec<_>>());
     }
     assert!(!warned.is_empty());
 }

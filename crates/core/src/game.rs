@@ -93,16 +93,25 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn turn(&self, pos: &Self::Position) -> Turn;
     /// Appends every legal move to `out`, in an order that depends on the position alone.
     fn moves(&self, pos: &Self::Position, out: &mut Vec<Self::Move>);
-    /// Whether [`Game::moves`] would list the move (at a chance node: whether the outcome is possible).
-    fn is_legal(&self, pos: &Self::Position, mv: Self::Move) -> bool;
+    /// Whether [`Game::moves`] would list the move (at a chance node: whether the outcome is possible). The
+    /// default lists them all, which is slow: searches ask it about moves of their tables.
+    fn is_legal(&self, pos: &Self::Position, mv: Self::Move) -> bool {
+        candidates(self, pos).contains(&mv)
+    }
     /// Plays a legal move or chance outcome.
     fn play(&self, pos: &mut Self::Position, mv: Self::Move) -> Self::Undo;
     /// Takes back the move that was played last.
     fn undo(&self, pos: &mut Self::Position, mv: Self::Move, undo: Self::Undo);
     /// A hash that is equal for positions with equal futures under the rules.
     fn hash(&self, pos: &Self::Position) -> u64;
-    /// The hash after a legal move, to prefetch table slots early.
-    fn hash_after(&self, pos: &Self::Position, mv: Self::Move) -> u64;
+    /// The hash after a legal move, to prefetch table slots early. The default plays the move on a copy, which
+    /// is slower than to change the hash by the move alone; if it takes longer than waiting for memory, set
+    /// [`Game::PREFETCH`] to false.
+    fn hash_after(&self, pos: &Self::Position, mv: Self::Move) -> u64 {
+        let mut next = pos.clone();
+        self.play(&mut next, mv);
+        self.hash(&next)
+    }
     /// Appends the chance outcomes of a chance node with their weights (all above 0).
     fn outcomes(&self, _pos: &Self::Position, _out: &mut Vec<(Self::Move, u32)>) {}
     /// A number below [`Game::index_len`], different for different moves of one position.
@@ -181,6 +190,11 @@ pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;
 
+    /// The value of a position by itself: at the root, with no move that led to it.
+    fn evaluate_alone(&self, game: &G, pos: &G::Position) -> crate::score::Score {
+        self.evaluate(game, pos, &Context { root: game.side(pos), last: None })
+    }
+
     /// The smallest and the largest evaluation that [`Evaluator::evaluate`] gives, in thousandths: the bounds
     /// that pruning at chance nodes rests on.
     fn range(&self) -> (i32, i32);
@@ -244,15 +258,33 @@ pub trait Notation: Game {
     }
     /// The text of a legal move or chance outcome (the latter begins with `~`).
     fn move_text(&self, pos: &Self::Position, mv: Self::Move) -> String;
-    /// Reads a move's text in any accepted form; it need not be legal.
+    /// Reads a move's text in any accepted form; it need not be legal. The default looks for a legal move of
+    /// this text, which is slow in long games.
     ///
     /// # Errors
     /// Says what is wrong with the text, in a sentence without the text itself.
-    fn parse_move(&self, pos: &Self::Position, text: &str) -> Result<Self::Move, String>;
+    fn parse_move(&self, pos: &Self::Position, text: &str) -> Result<Self::Move, String> {
+        let found = candidates(self, pos).into_iter().find(|&mv| self.move_text(pos, mv) == text);
+        found.ok_or_else(|| "no legal move is written so".to_owned())
+    }
     /// The board as generic primitives.
     fn draw(&self, pos: &Self::Position) -> Drawing;
     /// The effective rules, by the names of the registry entry's `rules`.
-    fn rules(&self) -> Vec<(&'static str, Setting)>;
+    fn rules(&self) -> Vec<(&'static str, Setting)> {
+        Vec::new()
+    }
+}
+
+/// The legal moves of a position, or the outcomes at a chance node.
+fn candidates<G: Game>(game: &G, pos: &G::Position) -> Vec<G::Move> {
+    let (mut moves, mut outcomes) = (Vec::new(), Vec::new());
+    match game.turn(pos) {
+        Turn::Move => game.moves(pos, &mut moves),
+        Turn::Chance => game.outcomes(pos, &mut outcomes),
+        Turn::Over(_) => {}
+    }
+    moves.extend(outcomes.into_iter().map(|(mv, _)| mv));
+    moves
 }
 
 /// A value of a rule or an option.
@@ -370,10 +402,9 @@ impl Named {
     }
 
     /// What a name stands for in a list: what has that name today, or else what had it before.
-    #[must_use]
-    pub fn find(list: &'static [Self], name: &str) -> Option<&'static Self> {
-        let today = list.iter().find(|named| named.name == name);
-        today.or_else(|| list.iter().find(|named| named.former == Some(name)))
+    pub fn find(mut list: impl Iterator<Item = &'static Self> + Clone, name: &str) -> Option<&'static Self> {
+        let today = list.clone().find(|named| named.name == name);
+        today.or_else(|| list.find(|named| named.former == Some(name)))
     }
 }
 

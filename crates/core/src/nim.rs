@@ -60,12 +60,6 @@ impl Game for Nim {
         mix(2 * u64::from(heap.stones) + heap.side.index() as u64)
     }
 
-    fn hash_after(&self, heap: &Heap, taken: u8) -> u64 {
-        let mut next = *heap;
-        self.play(&mut next, taken);
-        self.hash(&next)
-    }
-
     fn index(&self, taken: u8) -> usize {
         usize::from(taken)
     }

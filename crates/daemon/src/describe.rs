@@ -75,9 +75,9 @@ fn game(entry: &Entry) -> GameInfo {
         moves: entry.move_grammar.to_owned(),
         unit: entry.unit.to_owned(),
         chance: entry.move_grammar.contains('~'),
-        evaluators: words(entry.evaluators),
-        players: words(entry.players),
-        by: words(entry.endings),
+        evaluators: words(entry.evaluators()),
+        players: words(entry.players()),
+        by: words(entry.endings.iter()),
         levels: levels(entry),
     }
 }
@@ -94,7 +94,7 @@ fn levels(entry: &Entry) -> Option<LevelsInfo> {
 
 /// The options of a game's players, with the names that `player` and `eval` take there.
 fn options(entry: &Entry) -> Vec<SettingInfo> {
-    COMMON.iter().chain(entry.options).map(|spec| option(spec, entry)).collect()
+    COMMON.iter().chain(entry.options()).map(|spec| option(spec, entry)).collect()
 }
 
 /// The options of every game, with the words of all games.
@@ -117,9 +117,9 @@ fn common_options(games: &[&'static Entry]) -> Vec<SettingInfo> {
 }
 
 fn option(spec: &Spec, entry: &Entry) -> SettingInfo {
-    let names = match spec.name {
-        "player" => entry.players,
-        "eval" => entry.evaluators,
+    let names: Vec<&Named> = match spec.name {
+        "player" => entry.players().collect(),
+        "eval" => entry.evaluators().collect(),
         _ => return setting(spec),
     };
     let words: Vec<String> = names.iter().map(|named| named.name.to_owned()).collect();
@@ -146,6 +146,6 @@ fn setting(spec: &Spec) -> SettingInfo {
     }
 }
 
-fn words(names: &[Named]) -> Vec<Word> {
-    names.iter().map(|named| Word { name: named.name.to_owned(), about: named.about.to_owned() }).collect()
+fn words(names: impl Iterator<Item = &'static Named>) -> Vec<Word> {
+    names.map(|named| Word { name: named.name.to_owned(), about: named.about.to_owned() }).collect()
 }

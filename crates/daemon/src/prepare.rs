@@ -275,7 +275,7 @@ impl RequestWorker {
             board: wanted(Want::Board).then(|| bridge::board(root.board_within(effort))),
             text: wanted(Want::Text).then(|| root.text()),
             hash: wanted(Want::Hash).then(|| wire::Hash(root.hash())),
-            eval: if wanted(Want::Eval) { root.eval(&options.eval) } else { None },
+            eval: if wanted(Want::Eval) { root.eval(&options.eval)? } else { None },
             record: wanted(Want::Record).then(|| wire::Record {
                 record: wire::Record::VERSION,
                 game: view.entry.name.to_owned(),

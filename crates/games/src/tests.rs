@@ -6,11 +6,11 @@ use std::sync::Arc;
 use plyd_core::effort::{Effort, Interrupt};
 use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{FaultCode, Place};
-use plyd_core::game::Rules;
+use plyd_core::game::{Named, Rules, Spec};
 use plyd_core::learning::selfplay::SelfPlay;
 use plyd_core::learning::td::Played;
-use plyd_core::options::FULL_LEVEL as FULL;
 use plyd_core::options::weights::Tunable;
+use plyd_core::options::{FULL_LEVEL as FULL, Options};
 use plyd_core::search::strength::Weakening;
 
 use crate::REGISTRY;
@@ -50,7 +50,9 @@ fn every_game_has_levels_that_rise() {
 fn each_name_and_each_former_name_stands_for_one_thing() {
     let mut formers = 0;
     for entry in REGISTRY {
-        for (option, list) in [("player", entry.players), ("eval", entry.evaluators)] {
+        let players: Vec<&Named> = entry.players().collect();
+        let evaluators: Vec<&Named> = entry.evaluators().collect();
+        for (option, list) in [("player", players), ("eval", evaluators)] {
             let names: Vec<&str> =
                 list.iter().flat_map(|named| [Some(named.name), named.former]).flatten().collect();
             let distinct: BTreeSet<&str> = names.iter().copied().collect();
@@ -73,14 +75,43 @@ fn each_name_and_each_former_name_stands_for_one_thing() {
 }
 
 #[test]
+fn every_player_is_made_with_every_evaluator_and_no_other_is() {
+    for entry in REGISTRY {
+        let root = settings::open(entry, &Rules::default(), None).unwrap();
+        let made = |player: &str, eval: &str| {
+            let (player, eval) = (player.to_owned(), eval.to_owned());
+            root.engine(&Options { player, eval, hash_mb: 1, ..Options::default() }).map(drop)
+        };
+        for (player, evaluator) in
+            entry.players().flat_map(|one| entry.evaluators().map(move |other| (one, other)))
+        {
+            let (player, evaluator) = (player.name, evaluator.name);
+            assert_eq!(made(player, evaluator), Ok(()), "{}: {player} {evaluator}", entry.name);
+        }
+        let first = entry.evaluators().next().unwrap().name;
+        assert!(root.eval(first).unwrap().is_some() && root.eval("") == root.eval(first), "{}", entry.name);
+        for (refused, option) in [
+            (made("nobody", first), "player"),
+            (made("default", "nothing"), "eval"),
+            (root.eval("nothing").map(drop), "eval"),
+            (root.moves(Some("nothing")).map(drop), "eval"),
+        ] {
+            let fault = refused.unwrap_err();
+            let blamed = (FaultCode::OptionInvalid, Place::Option(option.to_owned()));
+            assert_eq!((fault.code, fault.place), blamed, "{}: {}", entry.name, fault.message);
+        }
+    }
+}
+
+#[test]
 fn weights_are_options_of_their_game_and_fill_their_file() {
     for entry in REGISTRY {
-        for Tunable { evaluator, weights, file } in entry.tunable {
-            assert!(entry.evaluators.iter().any(|named| named.name == *evaluator), "{evaluator}");
-            assert!(weights.iter().all(|weight| entry.options.contains(weight)), "{evaluator}");
-            let lines = file.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        for Tunable { evaluator, weights } in entry.tunable() {
+            let is_option = |weight: &Spec| entry.options().any(|spec| spec == weight);
+            assert!(weights.list.iter().all(is_option), "{evaluator}");
+            let lines = weights.file.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
             let names: Vec<&str> = lines.map(|line| line.split(' ').next().unwrap()).collect();
-            assert_eq!(names, weights.iter().map(|weight| weight.name).collect::<Vec<_>>());
+            assert_eq!(names, weights.list.iter().map(|weight| weight.name).collect::<Vec<_>>());
         }
     }
 }

@@ -162,7 +162,7 @@ fn own_options(entry: &Entry, given: &[(String, String)]) -> Result<Settings, St
 
 /// A setting that our game does not have gets the type that it looks like.
 fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
-    let known = |name: &str| COMMON.iter().chain(entry.options).any(|spec| spec.name == name);
+    let known = |name: &str| COMMON.iter().chain(entry.options()).any(|spec| spec.name == name);
     let (known, unknown): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| known(name));
     let mut options = position::option_settings(entry, &known);
     for (name, text) in unknown {

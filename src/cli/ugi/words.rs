@@ -18,11 +18,11 @@ const WON: i64 = 100_000;
 pub(super) fn options(entry: &Entry, threads: usize) -> Vec<String> {
     let mut lines: Vec<String> = COMMON
         .iter()
-        .chain(entry.options)
+        .chain(entry.options())
         .filter_map(|spec| {
             let kind = match spec.name {
-                "player" => combo(entry.players)?,
-                "eval" => combo(entry.evaluators)?,
+                "player" => combo(entry.players())?,
+                "eval" => combo(entry.evaluators())?,
                 "threads" => format!("type spin default 1 min 1 max {threads}"),
                 _ => kind(spec.kind),
             };
@@ -33,8 +33,8 @@ pub(super) fn options(entry: &Entry, threads: usize) -> Vec<String> {
     lines
 }
 
-fn combo(names: &[Named]) -> Option<String> {
-    let words: Vec<&str> = names.iter().map(|named| named.name).collect();
+fn combo(names: impl Iterator<Item = &'static Named>) -> Option<String> {
+    let words: Vec<&str> = names.map(|named| named.name).collect();
     choice(&words)
 }
 
@@ -70,7 +70,7 @@ fn ugi_name(name: &str) -> &str {
 pub(super) fn option(entry: &'static Entry, name: &str) -> Option<&'static Spec> {
     let is_meant =
         |spec: &&Spec| name.eq_ignore_ascii_case(spec.name) || name.eq_ignore_ascii_case(ugi_name(spec.name));
-    COMMON.iter().chain(entry.options).find(is_meant)
+    COMMON.iter().chain(entry.options()).find(is_meant)
 }
 
 /// A value as the engine takes it; none if it stands for "not set".

@@ -108,7 +108,7 @@ impl Terms {
             self.games.game, self.games.evaluator
         );
         text += &format!("# {}\n", self.command());
-        for spec in tunable.weights {
+        for spec in tunable.weights.list {
             let tuned = self.weights.iter().zip(values).find(|(weight, _)| weight.name == spec.name);
             let value = match (tuned, self.options.get(spec.name)) {
                 (Some((_, &value)), _) | (None, Some(&Setting::Int(value))) => value,
@@ -131,7 +131,7 @@ pub fn weights(tunable: &Tunable, is_tuned: impl Fn(&str) -> bool, options: &Set
         };
         Some(Weight { name: spec.name.to_owned(), start: given?, min, max })
     };
-    tunable.weights.iter().filter(|spec| is_tuned(spec.name)).filter_map(weight).collect()
+    tunable.weights.list.iter().filter(|spec| is_tuned(spec.name)).filter_map(weight).collect()
 }
 
 /// A line of a tuning's file.
@@ -193,19 +193,19 @@ mod tests {
 
     #[test]
     fn a_file_of_the_defaults_gives_what_the_game_has() {
-        for tunable in REGISTRY.iter().flat_map(|entry| entry.tunable) {
-            let terms = terms(tunable, Settings::new());
+        for tunable in REGISTRY.iter().flat_map(|entry| entry.tunable()) {
+            let terms = terms(&tunable, Settings::new());
             let starts: Vec<i64> = terms.weights.iter().map(|weight| weight.start).collect();
             let values = |file: &str| -> Vec<String> {
                 file.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
             };
-            assert_eq!(values(&terms.file(tunable, &starts, 40)), values(tunable.file));
+            assert_eq!(values(&terms.file(&tunable, &starts, 40)), values(tunable.weights.file));
         }
     }
 
     #[test]
     fn a_line_reads_as_it_was_written_and_the_command_has_the_terms() {
-        let tunable = &plyd_games::ijk::ENTRY.tunable[0];
+        let tunable = &plyd_games::ijk::ENTRY.tunable().next().unwrap();
         let terms = terms(tunable, [("lead_full", 7_i64)].into_iter().collect());
         assert_eq!(terms.scheduled(), 40);
         for line in [

@@ -140,7 +140,7 @@ fn images<G: Playable>(game: &G, pos: &G::Position) -> Result<(), String> {
         if goes_on {
             game.moves(pos, &mut moves);
         }
-        let eval = goes_on.then(|| game.evaluate(pos, G::entry().evaluators[0].name));
+        let eval = goes_on.then(|| G::EVALUATORS[0].evaluate(game, pos));
         (game.turn(pos), moves.len(), game.probe(pos), eval)
     };
     let own = worth(pos);

@@ -2,6 +2,7 @@
 
 use super::Doubt;
 use crate::game::Outcome;
+use crate::options::OptionError;
 
 /// Why a request cannot be carried out in a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +82,12 @@ impl Fault {
     /// The effort ended before there was an answer.
     pub(super) fn unprepared(place: Place) -> Self {
         Self::new(FaultCode::Unprepared, place, "the request ended before its position was read")
+    }
+}
+
+impl From<OptionError> for Fault {
+    fn from(OptionError { name, message }: OptionError) -> Self {
+        Self::option(name, message)
     }
 }
 

@@ -6,21 +6,20 @@
 //! become the protocol's scores; it does no I/O and reads no clock.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::effort::Effort;
-use crate::game::{Drawing, Named, Notation, OpenError, Outcome, Rules, Spec};
+use crate::game::{Drawing, Evaluator, Notation, Outcome, Rules};
 use crate::learning::selfplay::SelfPlay;
 use crate::learning::td::Played;
 use crate::options::Options;
-use crate::options::weights::Tunable;
-use crate::score::{Score, Value};
-use crate::search::{Control, End, Searcher};
+use crate::score::Score;
+use crate::search::{Control, End, Searcher, players};
 
 mod answer;
 mod conformance;
+mod entry;
+mod evaluators;
 mod fault;
 mod learner;
 pub mod levels;
@@ -29,116 +28,14 @@ mod player;
 mod root;
 pub mod settings;
 
-use levels::Levels;
-
 pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
+pub use entry::{Bench, Entry, Open, Share, Solve, Solved};
+pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
 pub use root::open;
 
-/// A game of the registry.
-pub struct Entry {
-    /// The name on the wire.
-    pub name: &'static str,
-    /// One sentence for people.
-    pub about: &'static str,
-    /// The rules' options, in the order in which they are listed.
-    pub rules: &'static [Spec],
-    /// The options that only this game's players have.
-    pub options: &'static [Spec],
-    /// The evaluators that have weights, which are options too: what `plyd tune` may change.
-    pub tunable: &'static [Tunable],
-    /// The evaluators with tables that `plyd train` fills: see [`Playable::learner`].
-    pub trainable: &'static [&'static str],
-    /// The evaluators that the option `eval` names; the first is the default.
-    pub evaluators: &'static [Named],
-    /// The players that the option `player` names; the first is the default.
-    pub players: &'static [Named],
-    /// The ways a game ends: the values of an outcome's `by`.
-    pub endings: &'static [Named],
-    /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
-    pub levels: &'static str,
-    /// The unit of which an evaluation is a thousandth.
-    pub unit: &'static str,
-    /// How a position's text is written.
-    pub position_grammar: &'static str,
-    /// How a move's text is written.
-    pub move_grammar: &'static str,
-    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/it/perft.rs`.
-    pub perft: &'static str,
-    /// Positions that `plyd bench` searches, with the depth for each.
-    pub bench: &'static [Bench],
-    /// Solves the whole game, if that is possible; see [`Solved`].
-    pub solve: Option<Solve>,
-    /// Opens the game: rules, then the start text if there is one.
-    pub open: Open,
-}
-
-impl Entry {
-    /// The levels of this game's players.
-    ///
-    /// # Panics
-    /// If the registry holds a malformed text: a test reads them all.
-    #[must_use]
-    pub fn levels(&self) -> Levels {
-        Levels::parse(self.levels).expect("the registry's levels can be read")
-    }
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
-/// cannot find out, within their bounds and the effort, whether a start is possible, it is opened, and
-/// [`AnyRoot::doubt`] says so.
-///
-/// # Errors
-/// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
-pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
-
-/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
-/// the parts that there are.
-///
-/// # Errors
-/// A rule under which the game cannot be solved.
-pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError>;
-
-/// A position that `plyd bench` searches to a fixed depth.
-pub struct Bench {
-    /// The rules, as the commands' `--rules` takes them, such as `mode=nondet`; empty for the defaults.
-    pub rules: &'static str,
-    /// The position's text.
-    pub position: &'static str,
-    /// The depth.
-    pub depth: u32,
-    /// The player and the evaluator, by name.
-    pub player: (&'static str, &'static str),
-}
-
-/// A solved game: all its positions, or all its openings.
-pub struct Solved {
-    /// The CPU time that the solution took, in this process, unless it was there already.
-    pub cpu: Duration,
-    /// The positions by their value.
-    pub shares: Vec<Share>,
-    /// The solution as a text that the game's players can be built with, if there is one.
-    pub book: Option<String>,
-}
-
-/// The positions of a solved game that have one value.
-pub struct Share {
-    /// What else they have in common; empty if nothing distinguishes them.
-    pub kind: &'static str,
-    /// The value for the mover; its distance counts if it is exact.
-    pub value: Value,
-    /// How many positions.
-    pub positions: u64,
-    /// How many up to the symmetries of the rules.
-    pub classes: u64,
-}
+pub use crate::options::OptionError;
 
 /// How [`AnyRoot::perft`] counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,20 +49,43 @@ pub enum Counting {
 
 /// A game that the registry can hold: its rules, texts, and players by name.
 pub trait Playable: Notation {
+    /// The evaluators that the option `eval` names; the first is the default. They are named here alone.
+    const EVALUATORS: &'static [NamedEvaluator<Self>];
+
     /// The game's entry in the registry.
     fn entry() -> &'static Entry;
 
-    /// The player that the options name.
+    /// The player that the options name, with an evaluation. A game makes those that its entry lists as its
+    /// own, and leaves the others to [`players::build`].
     ///
     /// # Errors
-    /// The option that is not available and why; names are already checked against the entry.
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError>;
+    /// An option that is not available, and why.
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        players::build(self, evaluator, options)
+    }
+
+    /// The player that the options name, with the evaluator that they name.
+    ///
+    /// # Errors
+    /// As [`Playable::player`]; an evaluator that there is not.
+    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        NamedEvaluator::find(&options.eval)?.player(self, options)
+    }
 
     /// The static evaluation of a position that is not over, from the view of
-    /// [`Game::side`](crate::game::Game::side), by the evaluator of that name or the default.
-    fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Score;
+    /// [`Game::side`](crate::game::Game::side), by the evaluator of that name.
+    ///
+    /// # Errors
+    /// There is no such evaluator.
+    fn evaluate(&self, pos: &Self::Position, evaluator: &str) -> Result<Score, OptionError> {
+        Ok(NamedEvaluator::find(evaluator)?.evaluate(self, pos))
+    }
 
-    /// What `plyd train` teaches the evaluator of that name, one of the entry's `trainable`.
+    /// What `plyd train` teaches the evaluator of that name, one of the entry's [`trainable`](Entry::trainable).
     ///
     /// # Errors
     /// Why there is nothing to learn under these rules, in a sentence.
@@ -179,15 +99,6 @@ pub trait Playable: Notation {
     fn at_sight(&self, pos: &Self::Position, mv: Self::Move) -> i32 {
         self.order(pos, mv)
     }
-}
-
-/// An option that a player cannot have.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OptionError {
-    /// The option.
-    pub name: &'static str,
-    /// What is wrong, in a sentence.
-    pub message: String,
 }
 
 /// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
@@ -232,7 +143,7 @@ pub trait AnyRoot: Send + Sync {
     ///
     /// # Errors
     /// `undecided` if the rules do not find out what a move does; `unprepared` if the effort broke the work
-    /// off. Both without a place.
+    /// off. Both without a place. `option_invalid` if there is no such evaluator.
     fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault>;
     /// [`moves_within`](Self::moves_within) with whatever effort it takes.
     ///
@@ -258,7 +169,10 @@ pub trait AnyRoot: Send + Sync {
     /// The position's hash.
     fn hash(&self) -> u64;
     /// The static evaluation from the mover's view, in thousandths, unless the game is over.
-    fn eval(&self, evaluator: &str) -> Option<i64>;
+    ///
+    /// # Errors
+    /// `option_invalid` at `/options/eval`: there is no such evaluator.
+    fn eval(&self, evaluator: &str) -> Result<Option<i64>, Fault>;
     /// Counts the positions after `depth` plies, chance outcomes included; positions where the game is over
     /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;

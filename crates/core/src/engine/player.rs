@@ -1,7 +1,7 @@
 //! [`Engine`] for any game: a searcher behind one object.
 
 use super::root::Typed;
-use super::{AnyRoot, Candidates, Engine, Evaluation, Fault, Line, OptionError, Playable};
+use super::{AnyRoot, Candidates, Engine, Evaluation, Fault, Line, Playable};
 use crate::effort::Effort;
 use crate::game::{Root, Turn};
 use crate::options::{FULL_LEVEL, Options};
@@ -16,13 +16,11 @@ pub(super) struct Erased<G: Playable> {
 
 impl<G: Playable> Erased<G> {
     pub(super) fn new(game: &G, options: &Options) -> Result<Self, Fault> {
-        let fault = |OptionError { name, message }| Fault::option(name, message);
         let weakening = (options.level < FULL_LEVEL).then(|| {
             let levels = G::entry().levels();
             levels.weakening(options.level).zip(levels.weakening(1))
         });
-        let searcher =
-            strength::build(options, weakening.flatten(), |options| game.searcher(options)).map_err(fault)?;
+        let searcher = strength::build(options, weakening.flatten(), |options| game.searcher(options))?;
         Ok(Self { game: game.clone(), searcher })
     }
 }

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::{
-    AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner, Place,
-    Playable, Successor, ToMove, conformance, perft, player::Erased,
+    AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
+    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::Erased,
 };
 use crate::effort::Effort;
 use crate::game::{Drawing, Outcome, Root, Rules, Turn};
@@ -167,6 +167,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
     fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault> {
         let heeding = self.game.heeding(effort);
         let game = heeding.as_ref().unwrap_or(&self.game);
+        let evaluator = evaluator.map(NamedEvaluator::<G>::find).transpose()?;
         effort.grant(Some(MOVES_NODES));
         let side = game.side(&self.root.pos);
         let mut pos = self.root.pos.clone();
@@ -183,7 +184,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
             }
             let turn = game.turn(&pos);
             let eval = evaluator.filter(|_| turn == Turn::Move).map(|evaluator| {
-                let score = i64::from(game.evaluate(&pos, evaluator).raw());
+                let score = i64::from(evaluator.evaluate(game, &pos).raw());
                 if game.side(&pos) == side { score } else { -score }
             });
             let outcome = match turn {
@@ -244,9 +245,10 @@ impl<G: Playable> AnyRoot for Typed<G> {
         self.game.hash(&self.root.pos)
     }
 
-    fn eval(&self, evaluator: &str) -> Option<i64> {
+    fn eval(&self, evaluator: &str) -> Result<Option<i64>, Fault> {
+        let evaluator = NamedEvaluator::<G>::find(evaluator)?;
         let over = matches!(self.game.turn(&self.root.pos), Turn::Over(_));
-        (!over).then(|| i64::from(self.game.evaluate(&self.root.pos, evaluator).raw()))
+        Ok((!over).then(|| i64::from(evaluator.evaluate(&self.game, &self.root.pos).raw())))
     }
 
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64 {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::effort::Effort;
 use crate::engine::{AnyRoot, Entry, Fault, FaultCode, Place};
 use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
-use crate::options::{COMMON, FULL_LEVEL, Options};
+use crate::options::{COMMON, Options};
 
 /// Rules or options as somebody gave them, by name in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -197,18 +197,12 @@ pub fn layered(below: &Settings, above: &Settings) -> Settings {
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option, if `given` was not checked.
 pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
-    let first = |names: &[Named]| names.first().map_or_else(String::new, |named| named.name.to_owned());
+    let name = |named: Option<&Named>| named.map_or_else(String::new, |named| named.name.to_owned());
     let mut options = Options {
-        player: first(entry.players),
-        depth: None,
-        eval: first(entry.evaluators),
-        threads: 1,
-        hash_mb: 16,
+        player: name(entry.players().next()),
+        eval: name(entry.evaluators().next()),
         seed,
-        level: FULL_LEVEL,
-        variety: 0,
-        deterministic: false,
-        own: Vec::new(),
+        ..Options::default()
     };
     for (name, value) in given.iter() {
         let Checked { spec, value, .. } = option(entry, name, value)?;
@@ -238,7 +232,7 @@ pub fn effective(entry: &Entry, options: &Options) -> Settings {
     if let Some(depth) = options.depth {
         all.insert("depth", i64::from(depth));
     }
-    if !entry.evaluators.is_empty() {
+    if !options.eval.is_empty() {
         all.insert("eval", options.eval.as_str());
     }
     all.insert("threads", options.threads as i64);
@@ -247,7 +241,7 @@ pub fn effective(entry: &Entry, options: &Options) -> Settings {
     all.insert("level", i64::from(options.level));
     all.insert("variety", i64::from(options.variety));
     all.insert("deterministic", options.deterministic);
-    for spec in entry.options {
+    for spec in entry.options() {
         let given = options.own.iter().find(|(name, _)| *name == spec.name).map(|(_, value)| value.clone());
         if let Some(value) = given.or_else(|| default(spec.kind)) {
             all.insert(spec.name, value);
@@ -278,28 +272,33 @@ struct Checked {
 }
 
 fn option(entry: &Entry, name: &str, value: &Setting) -> Result<Checked, Fault> {
-    let spec = COMMON.iter().chain(entry.options).find(|spec| spec.name == name).ok_or_else(|| {
-        let known: Vec<&str> = COMMON.iter().chain(entry.options).map(|spec| spec.name).collect();
+    let known = || COMMON.iter().chain(entry.options());
+    let spec = known().find(|spec| spec.name == name).ok_or_else(|| {
+        let known: Vec<&str> = known().map(|spec| spec.name).collect();
         let message = format!("there is no such option; there are: {}", known.join(", "));
         option_fault(FaultCode::OptionUnknown, name, message)
     })?;
-    let names = match name {
-        "player" => Some(entry.players),
-        "eval" => Some(entry.evaluators),
-        _ => None,
+    let checked = match name {
+        "player" => named(spec, entry.players(), value),
+        "eval" => named(spec, entry.evaluators(), value),
+        _ => checked(spec.kind, value).map(|value| Checked { spec, value, renamed: None }),
     };
-    let invalid = |message| option_fault(FaultCode::OptionInvalid, name, message);
-    let Some(names) = names else {
-        let value = checked(spec.kind, value).map_err(invalid)?;
-        return Ok(Checked { spec, value, renamed: None });
-    };
+    checked.map_err(|message| option_fault(FaultCode::OptionInvalid, name, message))
+}
+
+/// An option whose value is one of some names.
+fn named(
+    spec: &'static Spec,
+    names: impl Iterator<Item = &'static Named> + Clone,
+    value: &Setting,
+) -> Result<Checked, String> {
     let found = match value {
-        Setting::Text(given) => Named::find(names, given).map(|named| (named, given)),
+        Setting::Text(given) => Named::find(names.clone(), given).map(|named| (named, given)),
         _ => None,
     };
     let (named, given) = found.ok_or_else(|| {
-        let names: Vec<&str> = names.iter().map(|named| named.name).collect();
-        invalid(format!("expected one of: {}", names.join(", ")))
+        let names: Vec<&str> = names.map(|named| named.name).collect();
+        format!("expected one of: {}", names.join(", "))
     })?;
     Ok(Checked { spec, value: named.name.into(), renamed: Renamed::new(spec.name, named, given) })
 }

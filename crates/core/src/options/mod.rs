@@ -57,6 +57,15 @@ pub const EXACT: Spec = Spec {
 /// The level at which a player is not weakened.
 pub const FULL_LEVEL: u32 = 10;
 
+/// An option that a player cannot have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OptionError {
+    /// The option.
+    pub name: &'static str,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}
+
 /// The effective options of a player.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -64,7 +73,7 @@ pub struct Options {
     pub player: String,
     /// The player's depth limit in plies.
     pub depth: Option<u32>,
-    /// The evaluation.
+    /// The evaluation; empty: the game's first.
     pub eval: String,
     /// Threads of one search.
     pub threads: usize,
@@ -80,6 +89,24 @@ pub struct Options {
     pub deterministic: bool,
     /// The game's own options that were given.
     pub own: Vec<(&'static str, Setting)>,
+}
+
+impl Default for Options {
+    /// The game's default player and evaluation, at full strength.
+    fn default() -> Self {
+        Self {
+            player: "default".to_owned(),
+            depth: None,
+            eval: String::new(),
+            threads: 1,
+            hash_mb: 16,
+            seed: 0,
+            level: FULL_LEVEL,
+            variety: 0,
+            deterministic: false,
+            own: Vec::new(),
+        }
+    }
 }
 
 impl Options {

@@ -6,15 +6,22 @@
 
 use crate::game::{Kind, Spec};
 
+/// The weights of an evaluator.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights {
+    /// The options that they are, each made by [`spec`].
+    pub list: &'static [Spec],
+    /// The text that gives their defaults: lines of a name and a whole number, and comments after `#`.
+    pub file: &'static str,
+}
+
 /// What `plyd tune` may change: the weights of one evaluator.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunable {
-    /// The evaluator, by its name in the registry's entry.
+    /// The evaluator's name.
     pub evaluator: &'static str,
-    /// Its weights; the entry's options list them too.
-    pub weights: &'static [Spec],
-    /// The text that gives their defaults: lines of a name and a whole number, and comments after `#`.
-    pub file: &'static str,
+    /// Its weights.
+    pub weights: Weights,
 }
 
 /// No weight is larger in magnitude: sums of some thousand products with counts of cells stay within 32 bits.

@@ -1,7 +1,7 @@
 //! Players that every game has by name: `default`, `random`, `greedy`, `minimax`, `alphabeta`, `tree`.
 
 use crate::game::{Evaluator, Game, Named};
-use crate::options::Options;
+use crate::options::{OptionError, Options};
 use crate::search::Searcher;
 use crate::search::erased::Erased;
 use crate::search::iterate::Iterate;
@@ -9,7 +9,8 @@ use crate::search::one_ply::{Greedy, Random};
 use crate::search::plain::{Plain, Pruning};
 use crate::search::tree::Tree;
 
-/// The players that [`build`] makes; a game lists them beside its own.
+/// The players that [`build`] makes. A game's entry has them beside its own, and in the place of those that
+/// have the same names.
 pub const COMMON: [Named; 6] = [
     Named::new("default", "The strongest player: iterative deepening (PVS) with a table."),
     Named::new("random", "Any legal move, each as likely, drawn from the seed."),
@@ -25,19 +26,27 @@ pub const COMMON: [Named; 6] = [
     ),
 ];
 
-/// The common player that `options.player` names, with an evaluation; none if the name is not common.
+/// The common player that `options.player` names, with an evaluation.
+///
+/// # Errors
+/// No common player has that name.
 pub fn build<G: Game, E: Evaluator<G>>(
     game: &G,
     evaluator: E,
     options: &Options,
-) -> Option<Box<dyn Searcher<G>>> {
-    Some(match options.player.as_str() {
+) -> Result<Box<dyn Searcher<G>>, OptionError> {
+    Ok(match options.player.as_str() {
         "default" => Box::new(Iterate::new(game, evaluator, options)),
         "random" => Box::new(Random::new(options.seed)),
         "greedy" => Box::new(Greedy::new(Erased::new(evaluator), options.seed)),
         "minimax" => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 3)),
         "alphabeta" => Box::new(Plain::new(Erased::new(evaluator), Pruning::AlphaBeta, options.depth, 5)),
         "tree" => Box::new(Tree::new(Erased::new(evaluator), options)),
-        _ => return None,
+        name => {
+            let names = COMMON.map(|named| named.name).join(", ");
+            let message =
+                format!("`{name}` is no player of this game, nor one that games have in common: {names}");
+            return Err(OptionError { name: "player", message });
+        }
     })
 }

@@ -13,8 +13,8 @@ use plyd_protocol as wire;
 use plyd_bridge as bridge;
 use plyd_core::effort::Effort;
 use plyd_core::engine::{
-    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, Fault, FaultCode, Learner, Line, Place,
-    Successor, ToMove,
+    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, EvaluatorEntry, Fault, FaultCode, Learner,
+    Line, Place, Successor, ToMove,
 };
 use plyd_core::game::{Drawing, Kind, Named, OpenError, Outcome, Rules, Side, Spec};
 use plyd_core::options::Options;
@@ -35,15 +35,14 @@ pub(super) static COUNTING: Entry = Entry {
         Spec { name: "chance", kind: Kind::Bool { default: Some(false) }, about: "Whether chance plays." },
         Spec { name: "seed", kind: Kind::Seed, about: "Unused." },
     ],
-    options: &[Spec {
+    own_options: &[Spec {
         name: "nerve",
         kind: Kind::Int { min: 0, max: 9, default: Some(5) },
         about: "Unused.",
     }],
-    tunable: &[],
-    trainable: &[],
-    evaluators: &[Named::new("total", "The total.").formerly("sum")],
-    players: &[
+    evaluator_at: |place| (place == 0).then_some(&TOTAL),
+    common_players: &[],
+    own_players: &[
         Named::new("steady", "Thinks until it is stopped.").formerly("calm"),
         Named::new("instant", "Has nothing to think about."),
         Named::new("prover", "Proves at once."),
@@ -57,11 +56,15 @@ pub(super) static COUNTING: Entry = Entry {
     unit: "point",
     position_grammar: "a number",
     move_grammar: "+N",
-    levels: "",
-    perft: "",
-    bench: &[],
-    solve: None,
     open,
+    ..Entry::DEFAULT
+};
+
+/// The only evaluator.
+static TOTAL: EvaluatorEntry = EvaluatorEntry {
+    named: Named::new("total", "The total.").formerly("sum"),
+    weights: None,
+    is_trained: false,
 };
 
 fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
@@ -214,8 +217,8 @@ impl AnyRoot for Count {
         self.total as u64
     }
 
-    fn eval(&self, _evaluator: &str) -> Option<i64> {
-        (!self.is_over()).then_some(self.total * 1000)
+    fn eval(&self, _evaluator: &str) -> Result<Option<i64>, Fault> {
+        Ok((!self.is_over()).then_some(self.total * 1000))
     }
 
     fn perft(&self, _depth: u32, _counting: Counting, _control: &Control) -> u64 {

@@ -4,7 +4,7 @@ use super::rules::{Colosseum, Position, Walk};
 use crate::bits::Bits;
 use crate::flood::Step;
 use plyd_core::game::{Context, Evaluator, FutilityMargins, LateMoveReductions, Spec};
-use plyd_core::options::weights::{self, Tunable};
+use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
 
 /// Thousandths in a cell.
@@ -32,7 +32,7 @@ const FAR: Spec = weights::spec(
 const TEMPO: Spec =
     weights::spec(FILE, "tempo", 0, 20_000, "Of `ground`: what it is worth to be the side to move.");
 /// The weights.
-pub const TUNABLE: Tunable = Tunable { evaluator: "ground", weights: &[FIRST, FAR, TEMPO], file: FILE };
+pub const WEIGHTS: Weights = Weights { list: &[FIRST, FAR, TEMPO], file: FILE };
 
 /// The mover's lead in cells: see [`Colosseum::lead`].
 #[derive(Clone, Copy, Debug)]

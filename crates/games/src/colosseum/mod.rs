@@ -14,59 +14,34 @@ pub mod published_eval;
 pub mod rules;
 pub mod setup;
 
+use std::any::TypeId;
 use std::sync::Arc;
 
-use self::eval::{Ground, Race, TUNABLE};
+use self::eval::{Ground, Race, WEIGHTS};
 use self::notation::Layout;
 use self::players::PublishedPlayer;
-use self::published_eval::{NAMES, Published};
-use self::rules::{APART, Colosseum, Position};
+use self::published_eval::{Part, Published};
+use self::rules::{APART, Colosseum};
 use self::setup::Setup;
 use crate::bits::{Bits, U192};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use plyd_core::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::game::{Evaluator, Named, OpenError, Rules};
 use plyd_core::options::Options;
-use plyd_core::score::Score;
 use plyd_core::search::Searcher;
-use plyd_core::search::players::{self as common, COMMON};
+use plyd_core::search::players as common;
 
 /// Colosseum Survival in the registry.
 pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
-    options: TUNABLE.weights,
-    tunable: &[TUNABLE],
-    trainable: &[],
-    evaluators: &[
-        Named::new(
-            GROUND,
-            "Half of `race`, and the cells with three open sides or more that the mover reaches two steps sooner, less the opponent's.",
-        ),
-        Named::new(
-            RACE,
-            "The cells that the mover reaches first less those that the opponent reaches first.",
-        ),
-        NAMES[0],
-        NAMES[1],
-        NAMES[2],
-        NAMES[3],
-    ],
-    players: &[
-        COMMON[0],
-        COMMON[1],
-        COMMON[2],
-        COMMON[3],
-        COMMON[4],
-        COMMON[5],
-        Named::new(
-            PUBLISHED,
-            "The published player, with the evaluation of that name unless another published evaluation is \
+    own_players: &[Named::new(
+        PUBLISHED,
+        "The published player, with the evaluation of that name unless another published evaluation is \
              asked for: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
-        )
-        .formerly("seed"),
-    ],
+    )
+    .formerly("seed")],
     endings: &[Named::new(APART, "The players are apart; each scores the cells that it can reach.")],
     levels: include_str!("levels.txt"),
     unit: "cell",
@@ -74,14 +49,12 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     bench: BENCH,
-    solve: None,
-    open,
+    ..Entry::of::<Colosseum<u64>>(open)
 };
 
-/// The names of the plain evaluations.
+/// The name of the default evaluation.
 const GROUND: &str = "ground";
-const RACE: &str = "race";
-/// The name of the published player.
+/// The name of the published player, and of its evaluation.
 const PUBLISHED: &str = "published";
 
 /// Starts, and positions from random games.
@@ -119,41 +92,58 @@ fn open_sized<B: Bits>(setup: Setup, layout: Option<&Layout>) -> Result<Arc<dyn 
 }
 
 impl<B: Bits> Playable for Colosseum<B> {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::new(
+            GROUND,
+            "Half of `race`, and the cells with three open sides or more that the mover reaches two steps \
+             sooner, less the opponent's.",
+            &|game, options| Ground::weighted(game, |spec| options.weight(spec)),
+        )
+        .with(WEIGHTS),
+        NamedEvaluator::new(
+            "race",
+            "The cells that the mover reaches first less those that the opponent reaches first.",
+            &|game, _| Race::new(game),
+        ),
+        NamedEvaluator::new(
+            "reachable",
+            "Published: the cells that the mover can walk to in a move, less those of the opponent.",
+            &|game, _| Published::new(game, &[Part::Reachable]),
+        ),
+        NamedEvaluator::new(
+            "aggression",
+            "Published: 2 for a last move that put a wall beside the opponent.",
+            &|game, _| Published::new(game, &[Part::Aggression]),
+        ),
+        NamedEvaluator::new(
+            "winning",
+            "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
+            &|game, _| Published::new(game, &[Part::Winning]),
+        ),
+        NamedEvaluator::new(
+            PUBLISHED,
+            "Published: the sum of `reachable`, `aggression` and `winning`.",
+            &|game, _| Published::new(game, &Part::ALL),
+        )
+        .formerly("seed"),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        // The published player evaluates as published, by the sum of that name or by a part of it.
-        let usual = || Published::new(self, PUBLISHED).filter(|_| options.player == PUBLISHED);
-        Ok(match Published::new(self, &options.eval).or_else(usual) {
-            Some(published) => player(self, published, options),
-            None if options.eval == RACE => player(self, Race::new(self), options),
-            None => player(self, Ground::weighted(self, |spec| options.weight(spec)), options),
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        // The published player evaluates as published.
+        let is_published = TypeId::of::<E>() == TypeId::of::<Published>();
+        Ok(match options.player.as_str() {
+            PUBLISHED if is_published => Box::new(PublishedPlayer::new(evaluator, options.depth)),
+            PUBLISHED => Box::new(PublishedPlayer::new(Published::new(self, &Part::ALL), options.depth)),
+            _ => common::build(self, evaluator, options)?,
         })
-    }
-
-    fn evaluate(&self, pos: &Position<B>, evaluator: &str) -> Score {
-        let context = Context { root: self.side(pos), last: None };
-        match Published::new(self, evaluator) {
-            Some(published) => published.evaluate(self, pos, &context),
-            None if evaluator == RACE => Race::new(self).evaluate(self, pos, &context),
-            None => Ground::new(self).evaluate(self, pos, &context),
-        }
-    }
-}
-
-/// The player that the options name, with an evaluation.
-fn player<B: Bits, E: Evaluator<Colosseum<B>>>(
-    game: &Colosseum<B>,
-    evaluator: E,
-    options: &Options,
-) -> Box<dyn Searcher<Colosseum<B>>> {
-    match options.player.as_str() {
-        PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
-        _ => {
-            common::build(game, evaluator, options).expect("the entry lists the common players and one more")
-        }
     }
 }
 
@@ -163,24 +153,20 @@ mod tests {
 
     use std::cmp::Ordering;
 
+    use super::rules::Position;
     use super::*;
     use plyd_core::engine::{Line, Proof};
-    use plyd_core::game::{Kind, Notation, Side};
+    use plyd_core::game::{Context, Game, Kind, Notation, Side};
     use plyd_core::search::Control;
     use plyd_core::zobrist::SplitMix64;
 
     fn options(player: &str, eval: &str) -> Options {
         Options {
             player: player.to_owned(),
-            depth: None,
             eval: eval.to_owned(),
-            threads: 1,
             hash_mb: 1,
-            seed: 0,
-            level: 10,
-            variety: 0,
             deterministic: true,
-            own: Vec::new(),
+            ..Options::default()
         }
     }
 
@@ -235,8 +221,9 @@ mod tests {
     #[test]
     fn no_evaluation_counts_as_a_win() {
         let game = Colosseum::<U192>::new(Setup::choose(&Rules::default(), Some(12)).unwrap());
-        let ranges = NAMES
-            .map(|named| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, named.name).unwrap()));
+        let published = [&[Part::Reachable][..], &[Part::Aggression], &[Part::Winning], &Part::ALL];
+        let ranges =
+            published.map(|parts| Evaluator::<Colosseum<U192>>::range(&Published::new(&game, parts)));
         let most = Ground::weighted(&game, |spec| match spec.kind {
             Kind::Int { max, .. } => max as i32,
             _ => 0,
@@ -360,11 +347,16 @@ mod tests {
         let game = Colosseum::<u64>::new(setup);
         let pos = layout.position(&game);
         let context = Context { root: Side::First, last: None };
-        assert_eq!(game.evaluate(&pos, RACE), Race::new(&game).evaluate(&game, &pos, &context));
-        assert_eq!(game.evaluate(&pos, GROUND), Ground::new(&game).evaluate(&game, &pos, &context));
-        for named in NAMES {
-            let published = Published::new(&game, named.name).unwrap();
-            assert_eq!(game.evaluate(&pos, named.name), published.evaluate(&game, &pos, &context));
+        assert_eq!(game.evaluate(&pos, "race"), Ok(Race::new(&game).evaluate(&game, &pos, &context)));
+        assert_eq!(game.evaluate(&pos, GROUND), Ok(Ground::new(&game).evaluate(&game, &pos, &context)));
+        for (name, parts) in [
+            ("reachable", &[Part::Reachable][..]),
+            ("aggression", &[Part::Aggression]),
+            ("winning", &[Part::Winning]),
+            (PUBLISHED, &Part::ALL),
+        ] {
+            let published = Published::new(&game, parts).evaluate(&game, &pos, &context);
+            assert_eq!(game.evaluate(&pos, name), Ok(published), "{name}");
         }
     }
 }

@@ -169,7 +169,7 @@ impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
 mod tests {
     use super::super::eval::Race;
     use super::super::notation::Layout;
-    use super::super::published_eval::Published;
+    use super::super::published_eval::{Part, Published};
     use super::super::setup::{Setup, StartWalls};
     use super::*;
     use plyd_core::game::Notation;
@@ -181,7 +181,7 @@ mod tests {
         let root = Root::<Colosseum<u64>>::new(layout.position(&game));
         let mut moves = Vec::new();
         game.moves(&root.pos, &mut moves);
-        let mut player = PublishedPlayer::new(Published::new(&game, "published").unwrap(), Some(depth));
+        let mut player = PublishedPlayer::new(Published::new(&game, &Part::ALL), Some(depth));
         let asked = SearchParams { moves, multipv: 1 };
         let (found, end) = player.search(&game, &root, &asked, &Control::default(), &mut |_| ());
         (game.move_text(&root.pos, found.lines[0].pv[0]), found, end)
@@ -220,7 +220,7 @@ mod tests {
         let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });
         let root = Root::<Colosseum<u64>>::new(layout.position(&game));
         let moves = vec![game.parse_move(&root.pos, asked).unwrap()];
-        let mut player = PublishedPlayer::new(Published::new(&game, "published").unwrap(), Some(3));
+        let mut player = PublishedPlayer::new(Published::new(&game, &Part::ALL), Some(3));
         let (found, _) = player.search(
             &game,
             &root,

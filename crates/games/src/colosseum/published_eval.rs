@@ -5,30 +5,31 @@ use super::board::Side as CellSide;
 use super::eval::UNIT;
 use super::rules::{Colosseum, Position, Walk};
 use crate::bits::Bits;
-use plyd_core::game::{Context, Evaluator, Named, Side};
+use plyd_core::game::{Context, Evaluator, Side};
 use plyd_core::score::Score;
-
-/// The published evaluations: the parts and their sum.
-pub const NAMES: [Named; 4] = [
-    Named::new(
-        "reachable",
-        "Published: the cells that the mover can walk to in a move, less those of the opponent.",
-    ),
-    Named::new("aggression", "Published: 2 for a last move that put a wall beside the opponent."),
-    Named::new(
-        "winning",
-        "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
-    ),
-    Named::new("published", "Published: the sum of `reachable`, `aggression` and `winning`.")
-        .formerly("seed"),
-];
 
 /// What a wall beside the opponent is worth.
 const AGGRESSION: i32 = 2;
 /// The worth of being able to close the opponent in.
 const WINNING: i32 = 1000;
 
-/// One of the published evaluations, for boards of one size.
+/// A part of the published evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// The cells that the mover can walk to in a move, less those of the opponent.
+    Reachable,
+    /// A last move that put a wall beside the opponent.
+    Aggression,
+    /// Being able to close the opponent in.
+    Winning,
+}
+
+impl Part {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Reachable, Self::Aggression, Self::Winning];
+}
+
+/// The sum of some parts of the published evaluation, for boards of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Published {
     reachable: bool,
@@ -38,17 +39,14 @@ pub struct Published {
 }
 
 impl Published {
-    /// The evaluation of that name, for a game.
-    #[must_use]
-    pub fn new<B: Bits>(game: &Colosseum<B>, name: &str) -> Option<Self> {
-        let is = |part: &str| name == part || name == "published";
-        let known = NAMES.iter().any(|named| named.name == name);
-        known.then(|| Self {
-            reachable: is("reachable"),
-            aggression: is("aggression"),
-            winning: is("winning"),
+    /// The evaluation by some parts, for a game.
+    pub(super) fn new<B: Bits>(game: &Colosseum<B>, parts: &[Part]) -> Self {
+        Self {
+            reachable: parts.contains(&Part::Reachable),
+            aggression: parts.contains(&Part::Aggression),
+            winning: parts.contains(&Part::Winning),
             cells: game.board().cells() as i32,
-        })
+        }
     }
 }
 
@@ -120,32 +118,32 @@ mod tests {
         Colosseum::new(Setup { size, start_walls: StartWalls::Fall2023, seed: 0 })
     }
 
-    fn value(name: &str, text: &str, last: Option<&str>) -> i32 {
+    fn value(parts: &[Part], text: &str, last: Option<&str>) -> i32 {
         let layout = Layout::parse(text).unwrap();
         let game = game(layout.size);
         let pos = layout.position(&game);
         let last = last.map(|mv| game.parse_move(&pos, mv).unwrap());
         let context = Context { root: Side::First, last };
-        Published::new(&game, name).unwrap().evaluate(&game, &pos, &context).raw()
+        Published::new(&game, parts).evaluate(&game, &pos, &context).raw()
     }
 
     #[test]
     fn each_part_counts_what_it_says() {
-        let table: &[(&str, &str, Option<&str>, i32)] = &[
+        let table: &[(&[Part], &str, Option<&str>, i32)] = &[
             // From the corner 10 cells within 3 steps, from beside the centre 23.
-            ("reachable", "6 0,0 3,3 - 1", None, -13_000),
-            ("reachable", "6 0,0 3,3 - 2", None, 13_000),
-            ("aggression", "6 0,0 3,3 22R 1", Some("22r"), 0),
-            ("aggression", "6 2,2 3,3 22R 1", Some("23l"), -2000),
-            ("aggression", "6 2,2 3,3 22R 1", None, 0),
-            ("winning", "6 0,2 0,0 00R 1", None, 1_000_000),
-            ("winning", "6 5,5 0,0 00R 1", None, 0),
-            ("winning", "6 0,2 0,0 - 1", None, 0),
-            ("winning", "6 0,2 0,0 00R 2", None, 0),
-            ("published", "6 2,2 3,3 22R 1", Some("23l"), -5000),
+            (&[Part::Reachable], "6 0,0 3,3 - 1", None, -13_000),
+            (&[Part::Reachable], "6 0,0 3,3 - 2", None, 13_000),
+            (&[Part::Aggression], "6 0,0 3,3 22R 1", Some("22r"), 0),
+            (&[Part::Aggression], "6 2,2 3,3 22R 1", Some("23l"), -2000),
+            (&[Part::Aggression], "6 2,2 3,3 22R 1", None, 0),
+            (&[Part::Winning], "6 0,2 0,0 00R 1", None, 1_000_000),
+            (&[Part::Winning], "6 5,5 0,0 00R 1", None, 0),
+            (&[Part::Winning], "6 0,2 0,0 - 1", None, 0),
+            (&[Part::Winning], "6 0,2 0,0 00R 2", None, 0),
+            (&Part::ALL, "6 2,2 3,3 22R 1", Some("23l"), -5000),
         ];
-        for &(name, text, last, expected) in table {
-            assert_eq!(value(name, text, last), expected, "{name}: {text}");
+        for &(parts, text, last, expected) in table {
+            assert_eq!(value(parts, text, last), expected, "{parts:?}: {text}");
         }
     }
 
@@ -172,8 +170,8 @@ mod tests {
         let mut reached = false;
         random_games(6, 10, |_, oracle| {
             let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
-            for named in NAMES {
-                let published = Published::new(&game, named.name).unwrap();
+            for parts in [&[Part::Reachable][..], &[Part::Aggression], &[Part::Winning], &Part::ALL] {
+                let published = Published::new(&game, parts);
                 let (least, most) = Evaluator::<Colosseum<u64>>::range(&published);
                 // A wall beside the mover, as the last move.
                 let beside = open_sides(&game, &pos, pos.mover()).next();
@@ -181,8 +179,8 @@ mod tests {
                 for last in [None, beside] {
                     let context = Context { root: Side::First, last };
                     let value = published.evaluate(&game, &pos, &context).raw();
-                    assert!((least..=most).contains(&value), "{}: {}", named.name, oracle.text());
-                    if named.name == "aggression" {
+                    assert!((least..=most).contains(&value), "{parts:?}: {}", oracle.text());
+                    if parts == [Part::Aggression] {
                         reached |= value == least;
                     }
                 }

@@ -102,13 +102,6 @@ impl Game for Drawn {
     }
 
     #[inline]
-    fn hash_after(&self, pos: &Position, mv: Move) -> u64 {
-        let mut next = *pos;
-        self.play(&mut next, mv);
-        self.hash(&next)
-    }
-
-    #[inline]
     fn index(&self, mv: Move) -> usize {
         self.game.index(mv)
     }

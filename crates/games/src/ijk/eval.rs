@@ -6,7 +6,7 @@
 
 use super::rules::{Ijk, Move, Position, case};
 use plyd_core::game::{Context, Evaluator, Spec};
-use plyd_core::options::weights::{self, Tunable};
+use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
 
 /// The mass of the mover's tiles less the opponent's, and a bonus for the higher letter.
@@ -34,7 +34,7 @@ const LEAD_FULL: Spec = weights::spec(
     "Of `lead`: what the higher letter is worth beside its mass on a full board, in thousandths of that.",
 );
 /// The weights.
-pub const TUNABLE: Tunable = Tunable { evaluator: "lead", weights: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
+pub const WEIGHTS: Weights = Weights { list: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
 
 impl Lead {
     /// The evaluation with these weights.

@@ -20,55 +20,37 @@ mod solution;
 pub mod tuples;
 pub mod variant;
 
+use std::any::TypeId;
 use std::sync::Arc;
 
-use self::eval::{Lead, TUNABLE};
+use self::eval::{Lead, WEIGHTS};
 use self::notation::Layout;
-use self::published_eval::{NAMES, Published};
+use self::published_eval::Published;
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
-use self::tuples::{Tables, Tuples};
 use self::variant::Variant;
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, OptionError, Playable};
-use plyd_core::game::{Context, Evaluator, Game, Named, OpenError, Rules};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, NamedEvaluator, OptionError, Playable};
+use plyd_core::game::{Evaluator, Game, Named, OpenError, Rules};
 use plyd_core::options::Options;
-use plyd_core::score::Score;
 use plyd_core::search::Searcher;
 use plyd_core::search::ensemble::Ensemble;
+use plyd_core::search::erased::Erased;
 use plyd_core::search::iterate::Iterate;
 use plyd_core::search::one_ply;
 use plyd_core::search::plain::{Plain, Pruning};
-use plyd_core::search::players::{self as common, COMMON};
+use plyd_core::search::players;
 
 /// IJK in the registry.
 pub static ENTRY: Entry = Entry {
     name: "ijk",
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
     rules: variant::RULES,
-    options: TUNABLE.weights,
-    tunable: &[TUNABLE],
-    trainable: &["tuples"],
-    evaluators: &[
-        tuples::NAMED,
-        Named::new(
-            "lead",
-            "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one \
-             before), and who has the higher letter.",
-        ),
-        NAMES[0],
-        NAMES[1],
-    ],
-    players: &[
+    own_players: &[
         Named::new(
             "default",
             "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several \
              games in which the tiles are drawn beforehand, averaged.",
         ),
-        COMMON[1],
-        COMMON[2],
-        COMMON[3],
-        COMMON[4],
-        COMMON[5],
         Named::new(
             EXPECTIMINIMAX,
             "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
@@ -98,7 +80,7 @@ pub static ENTRY: Entry = Entry {
     perft: include_str!("perft.txt"),
     bench: BENCH,
     solve: Some(solution::solve),
-    open,
+    ..Entry::of::<Ijk<false>>(open)
 };
 
 /// The name of expectiminimax.
@@ -154,36 +136,54 @@ impl<const CHANCE: bool> Playable for Ijk<CHANCE>
 where
     Self: Strongest,
 {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::by(
+            "tuples",
+            "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned \
+             by games; `lead` alone on other boards, with a move S, and where a full board does not end the \
+             game.",
+            &tuples::WhereLearned,
+        )
+        .trained(),
+        NamedEvaluator::new(
+            "lead",
+            "The mass of the mover's tiles less the opponent's (A weighs 1, each letter twice the one \
+             before), and who has the higher letter.",
+            &|_, options| Lead::new(|spec| options.weight(spec)),
+        )
+        .with(WEIGHTS),
+        NamedEvaluator::new(
+            "gradient",
+            "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
+            &|_, _| Published::Gradient,
+        ),
+        NamedEvaluator::new(
+            "smoothness",
+            "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
+            &|_, _| Published::Smoothness,
+        ),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(match (options.player.as_str(), Published::named(&options.eval)) {
-            (PUBLISHED, published) => {
-                let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
-                Box::new(Plain::new(published.unwrap_or(Published::Gradient), pruning, options.depth, usual))
-            }
-            (_, Some(published)) => player(self, published, options),
-            (_, None) => {
-                let lead = Lead::new(|spec| options.weight(spec));
-                match tuples(self, &options.eval, lead) {
-                    Some(tuples) => player(self, tuples, options),
-                    None => player(self, lead, options),
-                }
-            }
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        // The published player evaluates as published.
+        let is_published = TypeId::of::<E>() == TypeId::of::<Published>();
+        let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
+        Ok(match options.player.as_str() {
+            "default" => self.strongest(evaluator, options),
+            DEEPENING => Box::new(Iterate::new(self, evaluator, options)),
+            EXPECTIMINIMAX => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 2)),
+            PUBLISHED if is_published => Box::new(Plain::new(Erased::new(evaluator), pruning, options.depth, usual)),
+            PUBLISHED => Box::new(Plain::new(Erased::new(Published::Gradient), pruning, options.depth, usual)),
+            _ => players::build(self, evaluator, options)?,
         })
-    }
-
-    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
-        let context = Context { root: self.side(pos), last: None };
-        match Published::named(evaluator) {
-            Some(published) => published.evaluate(self, pos, &context),
-            None => match tuples(self, evaluator, Lead::default()) {
-                Some(tuples) => tuples.evaluate(self, pos, &context),
-                None => Lead::default().evaluate(self, pos, &context),
-            },
-        }
     }
 
     fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
@@ -193,15 +193,6 @@ where
     fn at_sight(&self, pos: &Position, mv: Move) -> i32 {
         one_ply::at_sight(self, &Lead::default(), &mut pos.clone(), mv, self.side(pos)).score.raw()
     }
-}
-
-/// The evaluation of rows and columns, if it is asked for and known under these rules.
-fn tuples<const CHANCE: bool>(
-    game: &Ijk<CHANCE>,
-    evaluator: &str,
-    lead: Lead,
-) -> Option<Tuples<&'static Tables>> {
-    (evaluator == tuples::NAMED.name).then(|| tuples::learned(game, lead)).flatten()
 }
 
 /// A game with a strongest player, which differs with and without chance.
@@ -221,24 +212,6 @@ impl Strongest for Ijk<false> {
 impl Strongest for Ijk<true> {
     fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
         Box::new(Ensemble::new(self, evaluator, options))
-    }
-}
-
-/// The player that the options name, with an evaluation.
-fn player<const CHANCE: bool, E: Evaluator<Ijk<CHANCE>>>(
-    game: &Ijk<CHANCE>,
-    evaluator: E,
-    options: &Options,
-) -> Box<dyn Searcher<Ijk<CHANCE>>>
-where
-    Ijk<CHANCE>: Strongest,
-{
-    match options.player.as_str() {
-        "default" => game.strongest(evaluator, options),
-        DEEPENING => Box::new(Iterate::new(game, evaluator, options)),
-        EXPECTIMINIMAX => Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2)),
-        _ => common::build(game, evaluator, options)
-            .expect("the entry lists the common players and three more"),
     }
 }
 

@@ -5,20 +5,8 @@
 
 use super::board::{CELL_LIMIT, STRIDE, Tile};
 use super::rules::{Ijk, Move, Position};
-use plyd_core::game::{Context, Evaluator, Game, Named};
+use plyd_core::game::{Context, Evaluator, Game};
 use plyd_core::score::Score;
-
-/// The names of the published evaluations.
-pub const NAMES: [Named; 2] = [
-    Named::new(
-        "gradient",
-        "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
-    ),
-    Named::new(
-        "smoothness",
-        "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
-    ),
-];
 
 /// The largest sum of either, in units: 36 cells with weights of at most 5, or 60 pairs of neighbours, of 150
 /// at most.
@@ -34,13 +22,6 @@ pub enum Published {
 }
 
 impl Published {
-    /// The evaluation of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let index = NAMES.iter().position(|named| named.name == name)?;
-        Some([Self::Gradient, Self::Smoothness][index])
-    }
-
     /// The published value of a position, the same for both sides.
     fn value<const CHANCE: bool>(self, game: &Ijk<CHANCE>, pos: &Position) -> i32 {
         match self {

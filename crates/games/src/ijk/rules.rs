@@ -374,13 +374,6 @@ impl<const CHANCE: bool> Game for Ijk<CHANCE> {
         board.hash() ^ mix(state ^ self.cells.rotate_left(16))
     }
 
-    #[inline]
-    fn hash_after(&self, pos: &Position, mv: Move) -> u64 {
-        let mut next = *pos;
-        self.play(&mut next, mv);
-        self.hash(&next)
-    }
-
     fn outcomes(&self, pos: &Position, out: &mut Vec<(Move, u32)>) {
         let mut empty = self.empty(pos);
         while empty != 0 {

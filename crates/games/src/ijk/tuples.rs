@@ -13,17 +13,12 @@ use super::board::{Case, STRIDE};
 use super::eval::{Lead, WIN, bounded, highest};
 use super::rules::{Ijk, Move, Position, case};
 use super::variant::{Skip, Variant};
-use plyd_core::engine::{self, Learner, Playable};
-use plyd_core::game::{Context, Evaluator, Named};
+use plyd_core::engine::{self, Learner, MakeEvaluator, OptionError, Playable};
+use plyd_core::game::{Context, Evaluator, Game};
 use plyd_core::learning::network::{Network, Sum};
+use plyd_core::options::Options;
 use plyd_core::score::Score;
-
-/// The evaluator in the registry.
-pub const NAMED: Named = Named::new(
-    "tuples",
-    "`lead`, and by the rules of preset v2-4x4 what rows and columns are worth too, from tables learned by \
-     games; `lead` alone on other boards, with a move S, and where a full board does not end the game.",
-);
+use plyd_core::search::Searcher;
 
 /// Rows and columns of the board.
 const SIZE: usize = 4;
@@ -97,6 +92,33 @@ pub struct Tuples<T> {
 #[must_use]
 pub fn learned<const CHANCE: bool>(game: &Ijk<CHANCE>, lead: Lead) -> Option<Tuples<&'static Tables>> {
     is_known(game.variant()).then_some(Tuples { lead, tables: if CHANCE { &NONDET } else { &DET } })
+}
+
+/// Makes the evaluation by tables if they are for the rules, else the one without.
+pub(super) struct WhereLearned;
+
+impl<const CHANCE: bool> MakeEvaluator<Ijk<CHANCE>> for WhereLearned
+where
+    Ijk<CHANCE>: Playable,
+{
+    fn player(
+        &self,
+        game: &Ijk<CHANCE>,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Ijk<CHANCE>>>, OptionError> {
+        let lead = Lead::new(|spec| options.weight(spec));
+        match learned(game, lead) {
+            Some(tuples) => game.player(tuples, options),
+            None => game.player(lead, options),
+        }
+    }
+
+    fn evaluate(&self, game: &Ijk<CHANCE>, pos: &<Ijk<CHANCE> as Game>::Position) -> Score {
+        match learned(game, Lead::default()) {
+            Some(tuples) => tuples.evaluate_alone(game, pos),
+            None => Lead::default().evaluate_alone(game, pos),
+        }
+    }
 }
 
 /// Whether tables are for these rules.

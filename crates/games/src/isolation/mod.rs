@@ -28,19 +28,18 @@ use std::sync::Arc;
 use self::eval::{Mobility, Race};
 use self::notation::Layout;
 use self::players::PublishedPlayer;
-use self::published_eval::{NAMES, Published};
-use self::rules::{Isolation, Position, STUCK};
+use self::published_eval::{Formula, Published};
+use self::rules::{Isolation, STUCK};
 use self::sizes::Size;
 use self::solver::Solver;
-use self::territory::{TUNABLE, Territory};
+use self::territory::{Territory, WEIGHTS};
 use crate::bits::Bits;
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use plyd_core::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::{EXACT, Options};
-use plyd_core::score::Score;
 use plyd_core::search::Searcher;
-use plyd_core::search::players::{self as common, COMMON};
+use plyd_core::search::players as common;
 use plyd_core::search::prover_player::ProverPlayer;
 use plyd_core::search::proving::Proving;
 
@@ -49,50 +48,19 @@ pub static ENTRY: Entry = Entry {
     name: "isolation",
     about: "Knight Isolation: jump like knights to open cells, each usable once; who cannot move loses.",
     rules: sizes::RULES,
-    options: &[
+    own_options: &[
         Spec {
             name: "solver",
             kind: Kind::Bool { default: Some(true) },
             about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
         },
         EXACT,
-        TUNABLE.weights[0],
-        TUNABLE.weights[1],
-        TUNABLE.weights[2],
     ],
-    tunable: &[TUNABLE],
-    trainable: &[],
-    evaluators: &[
-        Named::new(
-            "territory",
-            "The race in which a cell counts by its exits; once the tokens are apart, the longer path.",
-        ),
-        Named::new(
-            "race",
-            "The cells that the mover reaches first less those that the opponent reaches first.",
-        ),
-        Named::new("mobility", "The mover's moves less the opponent's."),
-        NAMES[0],
-        NAMES[1],
-        NAMES[2],
-        NAMES[3],
-        NAMES[4],
-        NAMES[5],
-        NAMES[6],
-        NAMES[7],
-        NAMES[8],
-        NAMES[9],
-    ],
-    players: &[
+    own_players: &[
         Named::new(
             "default",
             "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
         ),
-        COMMON[1],
-        COMMON[2],
-        COMMON[3],
-        COMMON[4],
-        COMMON[5],
         Named::new(SOLVER, "The solver alone: a proven answer or none; it knows no depth."),
         Named::new(
             PUBLISHED,
@@ -108,7 +76,7 @@ pub static ENTRY: Entry = Entry {
     perft: include_str!("perft.txt"),
     bench: BENCH,
     solve: Some(openings::solve),
-    open,
+    ..Entry::of::<Isolation<u64>>(open)
 };
 
 /// The name of the solver as a player.
@@ -171,71 +139,106 @@ fn open_sized<B: Bits>(size: Size, layout: Option<&Layout>) -> Arc<dyn AnyRoot> 
 }
 
 impl<B: Bits> Playable for Isolation<B> {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::new(
+            "territory",
+            "The race in which a cell counts by its exits; once the tokens are apart, the longer path.",
+            &|game, options| Territory::weighted(game, |spec| options.weight(spec)),
+        )
+        .with(WEIGHTS),
+        NamedEvaluator::new(
+            "race",
+            "The cells that the mover reaches first less those that the opponent reaches first.",
+            &|game, _| Race::new(game),
+        ),
+        NamedEvaluator::new("mobility", "The mover's moves less the opponent's.", &|game, _| {
+            Mobility::new(game)
+        }),
+        NamedEvaluator::new("winlose", "Published: 0 until the game is over.", &|game, _| {
+            Published::new(game, Formula::WinLose)
+        }),
+        NamedEvaluator::new("open-move", "Published: the root player's moves.", &|game, _| {
+            Published::new(game, Formula::OpenMove)
+        }),
+        NamedEvaluator::new(
+            "improved",
+            "Published: the root player's moves less the opponent's.",
+            &|game, _| Published::new(game, Formula::Improved),
+        ),
+        NamedEvaluator::new(
+            "net-advantage",
+            "Published: as `improved`, but on the opponent's turn moves that both have do not count for the root.",
+            &|game, _| Published::new(game, Formula::NetAdvantage),
+        ),
+        NamedEvaluator::new(
+            "net-mobility",
+            "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is.",
+            &|game, _| Published::new(game, Formula::NetMobility),
+        ),
+        NamedEvaluator::new("accessibility", "Published: 1 near the centre, -1 far from it.", &|game, _| {
+            Published::new(game, Formula::Accessibility)
+        }),
+        NamedEvaluator::new(
+            "offensive",
+            "Published: 1 if both could go to one cell on the root's turn, else -1.",
+            &|game, _| Published::new(game, Formula::Offensive),
+        ),
+        NamedEvaluator::new(
+            "proximity",
+            "Published: minus the distance of the tokens, in hops of two cells.",
+            &|game, _| Published::new(game, Formula::Proximity),
+        ),
+        NamedEvaluator::new(
+            "offensive+near+mobility",
+            "Published: `offensive` plus `proximity`, whatever its name says.",
+            &|game, _| Published::new(game, Formula::OffensiveNear),
+        ),
+        NamedEvaluator::new(
+            "netadvantage+near",
+            "Published: `net-advantage` plus `offensive`, whatever its name says.",
+            &|game, _| Published::new(game, Formula::NetAdvantageNear),
+        ),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        match options.eval.as_str() {
-            "race" => player(self, Race::new(self), options),
-            "mobility" => player(self, Mobility::new(self), options),
-            name => match Published::new(self, name) {
-                Some(published) => player(self, published, options),
-                None => player(self, Territory::weighted(self, |spec| options.weight(spec)), options),
-            },
-        }
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
+        Ok(match options.player.as_str() {
+            PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
+            SOLVER => Box::new(ProverPlayer::new(Solver::new(self), options)),
+            "default" if solves => Box::new(Proving::new(self, evaluator, Solver::new(self), options)),
+            _ => common::build(self, evaluator, options)?,
+        })
     }
-
-    fn evaluate(&self, pos: &Position<B>, evaluator: &str) -> Score {
-        let context = Context { root: self.side(pos), last: None };
-        match evaluator {
-            "race" => Race::new(self).evaluate(self, pos, &context),
-            "mobility" => Mobility::new(self).evaluate(self, pos, &context),
-            name => match Published::new(self, name) {
-                Some(published) => published.evaluate(self, pos, &context),
-                None => Territory::new(self).evaluate(self, pos, &context),
-            },
-        }
-    }
-}
-
-/// The player that the options name, with an evaluation.
-fn player<B: Bits, E: Evaluator<Isolation<B>>>(
-    game: &Isolation<B>,
-    evaluator: E,
-    options: &Options,
-) -> Result<Box<dyn Searcher<Isolation<B>>>, OptionError> {
-    let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
-    Ok(match options.player.as_str() {
-        PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
-        SOLVER => Box::new(ProverPlayer::new(Solver::new(game), options)),
-        "default" if solves => Box::new(Proving::new(game, evaluator, Solver::new(game), options)),
-        _ => {
-            common::build(game, evaluator, options).expect("the entry lists the common players and two more")
-        }
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plyd_core::game::Turn;
+    use plyd_core::game::{Context, Game, Turn};
 
     fn check<B: Bits>(layout: &Layout) {
         let game = Isolation::<B>::new(layout.size.width(), layout.size.height());
         let pos = layout.position(&game);
         assert_eq!(game.turn(&pos), Turn::Move);
-        let values: Vec<Score> =
-            ENTRY.evaluators.iter().map(|named| game.evaluate(&pos, named.name)).collect();
         let context = Context { root: pos.mover(), last: None };
-        assert_eq!(
-            values[0],
-            Territory::new(&game).evaluate(&game, &pos, &context),
-            "the first is the default"
-        );
-        for (named, value) in ENTRY.evaluators.iter().zip(&values).skip(3) {
-            let published = Published::new(&game, named.name).expect("all others are published");
-            assert_eq!(*value, published.evaluate(&game, &pos, &context), "{}", named.name);
+        let territory = Territory::new(&game).evaluate(&game, &pos, &context);
+        for name in ["", "territory"] {
+            assert_eq!(game.evaluate(&pos, name), Ok(territory), "the first is the default");
+        }
+        assert_eq!(game.evaluate(&pos, "race"), Ok(Race::new(&game).evaluate(&game, &pos, &context)));
+        assert_eq!(game.evaluate(&pos, "mobility"), Ok(Mobility::new(&game).evaluate(&game, &pos, &context)));
+        assert_eq!(ENTRY.evaluators().count(), 3 + Formula::ALL.len());
+        for (named, formula) in ENTRY.evaluators().skip(3).zip(Formula::ALL) {
+            let published = Published::new(&game, formula).evaluate(&game, &pos, &context);
+            assert_eq!(game.evaluate(&pos, named.name), Ok(published), "{}", named.name);
         }
     }
 
@@ -247,9 +250,6 @@ mod tests {
             if layout.size.cells() <= u64::CAPACITY {
                 check::<u64>(&layout);
             }
-            assert!(ENTRY.players.iter().any(|player| player.name == bench.player.0));
-            let named = |evaluator: &Named| evaluator.name == bench.player.1;
-            assert!(bench.player.0 == SOLVER || ENTRY.evaluators.iter().any(named));
         }
     }
 
@@ -271,19 +271,9 @@ mod tests {
 
     #[test]
     fn the_published_player_comes_with_any_evaluation() {
-        for named in ENTRY.evaluators {
-            let options = Options {
-                player: PUBLISHED.to_owned(),
-                depth: None,
-                eval: named.name.to_owned(),
-                threads: 1,
-                hash_mb: 1,
-                seed: 0,
-                level: 10,
-                variety: 0,
-                deterministic: true,
-                own: Vec::new(),
-            };
+        for named in ENTRY.evaluators() {
+            let (player, eval) = (PUBLISHED.to_owned(), named.name.to_owned());
+            let options = Options { player, eval, ..Options::default() };
             assert!(Isolation::<u64>::new(7, 7).searcher(&options).is_ok());
         }
     }

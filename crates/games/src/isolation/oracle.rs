@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::published_eval::Formula;
 use plyd_core::zobrist::SplitMix64;
 
 /// A cell as (row, column) from the top left.
@@ -134,34 +135,36 @@ pub(super) fn random_games(width: i32, height: i32, games: u64, mut visit: impl 
 }
 
 /// The published score functions of a position that is not over, for `player`; the comments are their code.
-pub(super) fn published(name: &str, game: &Oracle, player: usize) -> f64 {
+pub(super) fn published(formula: Formula, game: &Oracle, player: usize) -> f64 {
     // own_moves = game.get_legal_moves(player)
     let own_moves = game.legal_moves(player);
     // opp_moves = game.get_legal_moves(game.get_opponent(player))
     let opp_moves = game.legal_moves(1 - player);
     let (own_count, opp_count) = (own_moves.len() as f64, opp_moves.len() as f64);
     let active = player == game.active;
-    match name {
+    match formula {
         // return 0.
-        "winlose" => 0.0,
+        Formula::WinLose => 0.0,
         // score += float(len(game.get_legal_moves(player)))
-        "open-move" => own_count,
+        Formula::OpenMove => own_count,
         // score += float(own_moves - opp_moves)
-        "improved" => own_count - opp_count,
+        Formula::Improved => own_count - opp_count,
         // if game.active_player == player: score += float(len(own_moves) - len(opp_moves))
-        "net-advantage" if active => own_count - opp_count,
+        Formula::NetAdvantage if active => own_count - opp_count,
         // else: score += float(len([x for x in own_moves if x not in opp_moves]) - len(opp_moves))
-        "net-advantage" => own_moves.iter().filter(|x| !opp_moves.contains(x)).count() as f64 - opp_count,
+        Formula::NetAdvantage => {
+            own_moves.iter().filter(|x| !opp_moves.contains(x)).count() as f64 - opp_count
+        }
         // if player == game.active_player: if own_moves > opp_moves: score += 2
-        "net-mobility" if active && own_count > opp_count => 2.0,
+        Formula::NetMobility if active && own_count > opp_count => 2.0,
         // elif own_moves < opp_moves: score -= 1
-        "net-mobility" if active && own_count < opp_count => -1.0,
+        Formula::NetMobility if active && own_count < opp_count => -1.0,
         // else: if own_moves > opp_moves: score += 1
-        "net-mobility" if !active && own_count > opp_count => 1.0,
+        Formula::NetMobility if !active && own_count > opp_count => 1.0,
         // elif own_moves < opp_moves: score -= 2
-        "net-mobility" if !active && own_count < opp_count => -2.0,
-        "net-mobility" => 0.0,
-        "accessibility" => {
+        Formula::NetMobility if !active && own_count < opp_count => -2.0,
+        Formula::NetMobility => 0.0,
+        Formula::Accessibility => {
             // center = (round(game.height / 2), round(game.width / 2))
             let round = |x: f64| x.round_ties_even();
             let center = (round(f64::from(game.height) / 2.0), round(f64::from(game.width) / 2.0));
@@ -180,7 +183,7 @@ pub(super) fn published(name: &str, game: &Oracle, player: usize) -> f64 {
                 0.0
             }
         }
-        "offensive" => {
+        Formula::Offensive => {
             // current_overlap = [x for x in own_moves if x in opp_moves]
             let overlap = own_moves.iter().any(|x| opp_moves.contains(x));
             // if player == game.active_player: if len(current_overlap) > 0: score += 1
@@ -191,7 +194,7 @@ pub(super) fn published(name: &str, game: &Oracle, player: usize) -> f64 {
                 (true, false) => -1.0,
             }
         }
-        "proximity" => {
+        Formula::Proximity => {
             let (Some(own_location), Some(opp_location)) = (game.tokens[player], game.tokens[1 - player])
             else {
                 return 0.0;
@@ -200,14 +203,13 @@ pub(super) fn published(name: &str, game: &Oracle, player: usize) -> f64 {
             -hop_distance(own_location, opp_location)
         }
         // score += offensive_score(game, player); score += proximity_score(game, player)
-        "offensive+near+mobility" => {
-            published("offensive", game, player) + published("proximity", game, player)
+        Formula::OffensiveNear => {
+            published(Formula::Offensive, game, player) + published(Formula::Proximity, game, player)
         }
         // score += net_advantage_score(game, player); score += offensive_score(game, player)
-        "netadvantage+near" => {
-            published("net-advantage", game, player) + published("offensive", game, player)
+        Formula::NetAdvantageNear => {
+            published(Formula::NetAdvantage, game, player) + published(Formula::Offensive, game, player)
         }
-        other => panic!("no formula {other}"),
     }
 }
 
@@ -219,7 +221,7 @@ fn hop_distance(x: Place, y: Place) -> f64 {
 
 /// The published `alphabeta`: the score for `player` and the move.
 pub(super) fn published_alphabeta(
-    name: &str,
+    formula: Formula,
     game: &Oracle,
     player: usize,
     depth: u32,
@@ -231,11 +233,11 @@ pub(super) fn published_alphabeta(
         return (if maximizing { f64::NEG_INFINITY } else { f64::INFINITY }, None);
     }
     if depth == 0 {
-        return (published(name, game, player), None);
+        return (published(formula, game, player), None);
     }
     let mut best: Option<(f64, Place)> = None;
     for m in legal_moves {
-        let (newscore, _) = published_alphabeta(name, &game.after(m), player, depth - 1, (floor, ceiling));
+        let (newscore, _) = published_alphabeta(formula, &game.after(m), player, depth - 1, (floor, ceiling));
         if best.is_none_or(|(score, _)| if maximizing { newscore > score } else { newscore < score }) {
             best = Some((newscore, m));
         }
@@ -254,11 +256,11 @@ pub(super) fn published_alphabeta(
 
 /// The published `get_move` without a clock: iterative deepening from the tournament's depth until three
 /// depths in a row return one move, or the game is decided. Also the last depth and its score.
-pub(super) fn published_move(name: &str, game: &Oracle) -> (Place, u32, f64) {
+pub(super) fn published_move(formula: Formula, game: &Oracle) -> (Place, u32, f64) {
     let mut results: Vec<(f64, Option<Place>)> = Vec::new();
     for depth in 3..25 {
         let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
-        results.push(published_alphabeta(name, game, game.active, depth, unbounded));
+        results.push(published_alphabeta(formula, game, game.active, depth, unbounded));
         let (score, mv) = *results.last().unwrap();
         let agreed = results.len() >= 3 && results.iter().rev().take(3).all(|result| result.1 == mv);
         if depth == 24 || agreed || score.is_infinite() {

@@ -184,7 +184,7 @@ fn after<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> Positio
 mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, published_move, random_games};
-    use super::super::published_eval::{NAMES, Published};
+    use super::super::published_eval::{Formula, Published};
     use super::*;
 
     type Small = Isolation<u64>;
@@ -199,12 +199,12 @@ mod tests {
 
     /// Everything that the player published, and its last answer.
     fn search(
-        evaluator: &str,
+        formula: Formula,
         oracle: &Oracle,
         control: &Control,
     ) -> (Vec<SearchResult<Target>>, (SearchResult<Target>, End)) {
         let (game, root, asked) = question(oracle);
-        let mut player = PublishedPlayer::new(Published::new(&game, evaluator).unwrap(), None);
+        let mut player = PublishedPlayer::new(Published::new(&game, formula), None);
         let mut published = Vec::new();
         let last = player.search(&game, &root, &asked, control, &mut |found| published.push(found.clone()));
         (published, last)
@@ -217,10 +217,10 @@ mod tests {
             if ply < 8 || oracle.legal_moves(oracle.active).is_empty() {
                 return;
             }
-            for named in NAMES {
-                let (place, depth, score) = published_move(named.name, oracle);
+            for formula in Formula::ALL {
+                let (place, depth, score) = published_move(formula, oracle);
                 let control = Control::default();
-                let (_, (found, end)) = search(named.name, oracle, &control);
+                let (_, (found, end)) = search(formula, oracle, &control);
                 let line = &found.lines[0];
                 let mv = (i32::from(line.pv[0].0) / 5, i32::from(line.pv[0].0) % 5);
                 let (value, _) = line.value.unwrap();
@@ -228,8 +228,7 @@ mod tests {
                     assert_eq!(
                         (mv, line.depth, end),
                         (place, depth, End::Limit),
-                        "{} in {}",
-                        named.name,
+                        "{formula:?} in {}",
                         oracle.text()
                     );
                     assert_eq!(value, Value::guess(Score::eval((score * 1000.0) as i32)));
@@ -252,7 +251,7 @@ mod tests {
         let oracle = Oracle::new(7, 7).after((3, 3)).after((1, 2));
         let control = Control::default();
         control.set_limits(None, Some(4));
-        let (published, (found, end)) = search("improved", &oracle, &control);
+        let (published, (found, end)) = search(Formula::Improved, &oracle, &control);
         let depths: Vec<u32> = published.iter().map(|found| found.lines[0].depth).collect();
         assert_eq!((depths, end), (vec![0, 1, 2, 3, 4], End::Limit));
         assert_eq!(published.last(), Some(&found));
@@ -260,7 +259,7 @@ mod tests {
         for nodes in [0, 1, 50, 400] {
             let control = Control::default();
             control.set_limits(Some(nodes), None);
-            let (_, (_, end)) = search("winlose", &oracle, &control);
+            let (_, (_, end)) = search(Formula::WinLose, &oracle, &control);
             assert_eq!((control.stats().nodes, end), (nodes, End::Limit));
         }
     }
@@ -273,7 +272,7 @@ mod tests {
         let late = Control::default();
         late.set_deadlines(0, 0);
         for (control, expected, depth) in [(stopped, End::Stopped, 0), (late, End::Clock, 1)] {
-            let (published, (found, end)) = search("improved", &oracle, &control);
+            let (published, (found, end)) = search(Formula::Improved, &oracle, &control);
             assert_eq!((end, found.lines[0].depth), (expected, depth));
             assert_eq!(published[0].lines[0].pv.len(), 1);
         }

@@ -8,29 +8,12 @@ use super::board::UNPLACED;
 use super::eval::UNIT;
 use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
-use plyd_core::game::{Context, Evaluator, Named};
+use plyd_core::game::{Context, Evaluator};
 use plyd_core::score::Score;
 
-/// The published evaluations, in the order in which the project presents them.
-pub const NAMES: [Named; 10] = [
-    Named::new("winlose", "Published: 0 until the game is over."),
-    Named::new("open-move", "Published: the root player's moves."),
-    Named::new("improved", "Published: the root player's moves less the opponent's."),
-    Named::new(
-        "net-advantage",
-        "Published: as `improved`, but on the opponent's turn moves that both have do not count for the root.",
-    ),
-    Named::new("net-mobility", "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is."),
-    Named::new("accessibility", "Published: 1 near the centre, -1 far from it."),
-    Named::new("offensive", "Published: 1 if both could go to one cell on the root's turn, else -1."),
-    Named::new("proximity", "Published: minus the distance of the tokens, in hops of two cells."),
-    Named::new("offensive+near+mobility", "Published: `offensive` plus `proximity`, whatever its name says."),
-    Named::new("netadvantage+near", "Published: `net-advantage` plus `offensive`, whatever its name says."),
-];
-
-/// A formula of the published evaluations.
+/// The formulas, in the order in which the project presents them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Formula {
+pub(super) enum Formula {
     WinLose,
     OpenMove,
     Improved,
@@ -43,19 +26,22 @@ enum Formula {
     NetAdvantageNear,
 }
 
-/// The formulas in the order of [`NAMES`].
-const FORMULAS: [Formula; NAMES.len()] = [
-    Formula::WinLose,
-    Formula::OpenMove,
-    Formula::Improved,
-    Formula::NetAdvantage,
-    Formula::NetMobility,
-    Formula::Accessibility,
-    Formula::Offensive,
-    Formula::Proximity,
-    Formula::OffensiveNear,
-    Formula::NetAdvantageNear,
-];
+#[cfg(test)]
+impl Formula {
+    /// All of them.
+    pub(super) const ALL: [Self; 10] = [
+        Self::WinLose,
+        Self::OpenMove,
+        Self::Improved,
+        Self::NetAdvantage,
+        Self::NetMobility,
+        Self::Accessibility,
+        Self::Offensive,
+        Self::Proximity,
+        Self::OffensiveNear,
+        Self::NetAdvantageNear,
+    ];
+}
 
 /// One of the published evaluations, for boards of one size.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +52,9 @@ pub struct Published {
 }
 
 impl Published {
-    /// The evaluation of that name, for a game.
-    #[must_use]
-    pub fn new<B: Bits>(game: &Isolation<B>, name: &str) -> Option<Self> {
-        let found = NAMES.iter().position(|known| known.name == name)?;
-        Some(Self { formula: FORMULAS[found], width: game.board().width(), height: game.board().height() })
+    /// The evaluation by a formula, for a game.
+    pub(super) fn new<B: Bits>(game: &Isolation<B>, formula: Formula) -> Self {
+        Self { formula, width: game.board().width(), height: game.board().height() }
     }
 }
 
@@ -199,39 +183,31 @@ mod tests {
     fn every_formula_is_the_published_one() {
         for (width, height) in [(3, 3), (5, 5), (7, 7), (9, 5), (11, 9), (10, 12), (15, 8), (3, 15)] {
             let game = Isolation::<u128>::new(width as usize, height as usize);
-            let mut seen: Vec<Vec<i32>> = vec![Vec::new(); NAMES.len()];
+            let mut seen = Formula::ALL.map(|_| Vec::new());
             random_games(width, height, 20, |_, oracle| {
                 if oracle.legal_moves(oracle.active).is_empty() {
                     return;
                 }
                 let pos = Layout::parse(&oracle.text()).unwrap().position(&game);
-                for (named, seen) in NAMES.iter().zip(&mut seen) {
-                    let evaluator = Published::new(&game, named.name).unwrap();
+                for (formula, seen) in Formula::ALL.into_iter().zip(&mut seen) {
+                    let evaluator = Published::new(&game, formula);
                     for (player, root) in [Side::First, Side::Second].into_iter().enumerate() {
                         let score = evaluator.evaluate(&game, &pos, &Context { root, last: None });
                         let mover = if player == oracle.active { 1.0 } else { -1.0 };
-                        let expected = (1000.0 * mover * published(named.name, oracle, player)) as i32;
-                        assert_eq!(
-                            score,
-                            Score::eval(expected),
-                            "{} for {player} of {}",
-                            named.name,
-                            oracle.text()
-                        );
+                        let expected = (1000.0 * mover * published(formula, oracle, player)) as i32;
+                        let context = format!("{formula:?} for {player} of {}", oracle.text());
+                        assert_eq!(score, Score::eval(expected), "{context}");
                         let (least, most) = Evaluator::<Isolation<u128>>::range(&evaluator);
-                        assert!((least..=most).contains(&expected), "{}: {expected}", named.name);
+                        assert!((least..=most).contains(&expected), "{context}: {expected}");
                         seen.push(expected);
                     }
                 }
             });
-            for (named, seen) in NAMES.iter().zip(&mut seen) {
+            for (formula, mut seen) in Formula::ALL.into_iter().zip(seen) {
                 seen.sort_unstable();
                 seen.dedup();
-                assert!(
-                    named.name == "winlose" || seen.len() > 1,
-                    "{} is constant on {width}x{height}",
-                    named.name
-                );
+                let varies = formula == Formula::WinLose || seen.len() > 1;
+                assert!(varies, "{formula:?} is constant on {width}x{height}");
             }
         }
     }

@@ -11,7 +11,7 @@ use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
 use crate::flood::Flood;
 use plyd_core::game::{Context, Evaluator, LateMoveReductions, Spec};
-use plyd_core::options::weights::{self, Tunable};
+use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
 
 const FILE: &str = include_str!("weights.txt");
@@ -37,8 +37,7 @@ const APART: Spec = weights::spec(
     "Of `territory`: what each move that one has more is worth once the tokens are apart.",
 );
 /// The weights.
-pub const TUNABLE: Tunable =
-    Tunable { evaluator: "territory", weights: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
+pub const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
 
 /// The mover's territory less the opponent's: the cells that each reaches first, each with a worth if it has
 /// two exits or more, and another from four on.

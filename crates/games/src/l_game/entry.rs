@@ -6,12 +6,11 @@ use super::eval::{ActionHeuristic, StateHeuristic};
 use super::notation::{MOVE_GRAMMAR, POSITION_GRAMMAR, START, parse_position};
 use super::perfect::Perfect;
 use super::published::PublishedPlayer;
-use super::{LGame, Neutrals, Position};
+use super::{LGame, Neutrals};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use plyd_core::game::{Context, Evaluator, Kind, Named, OpenError, Rules, Spec};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
-use plyd_core::score::Score;
 use plyd_core::search::{Searcher, players};
 
 /// The game.
@@ -35,7 +34,7 @@ pub static ENTRY: Entry = Entry {
             about: "The occurrence of a position that draws, the start included; 0: none does, 1 is impossible.",
         },
     ],
-    options: &[
+    own_options: &[
         Spec {
             name: "novelty",
             kind: Kind::Bool { default: Some(true) },
@@ -47,20 +46,20 @@ pub static ENTRY: Entry = Entry {
             about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
         },
     ],
-    tunable: &[],
-    trainable: &[],
-    evaluators: &[
+    own_players: &[
         Named::new(
-            "state",
-            "The mover's legal moves, + 25 a core cell and - 40 a corner cell of its L less the other's; lost states are infinitely bad.",
+            "default",
+            "Perfect play from a table; among drawing moves the one after which opponents most likely err. With \
+             the option `depth` it sees wins and losses within so many plies only.",
         ),
         Named::new(
-            "action",
-            "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
-             landed on the border off the corners.",
-        ),
+            PUBLISHED,
+            "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states as \
+             leaves, another of the best moves each time that a position comes again.",
+        )
+        .formerly("seed"),
+        Named::new(SUGGEST, "The first move that the evaluator `state` likes best at depth 1."),
     ],
-    players: &PLAYERS,
     endings: &[
         Named::new("stuck", "The mover's L cannot move: the other side wins."),
         Named::new("max_plies", "As many plies were played as the rules allow: a draw."),
@@ -79,29 +78,13 @@ pub static ENTRY: Entry = Entry {
         Bench { rules: "", position: START, depth: 1, player: ("default", "state") },
     ],
     solve: Some(super::census::solve),
-    open,
+    ..Entry::of::<LGame>(open)
 };
 
 /// The name of the published agent.
 const PUBLISHED: &str = "published";
-
-/// The common players, the default one replaced by perfect play, and the published agent's.
-static PLAYERS: [Named; 8] = {
-    let [_, random, greedy, minimax, alphabeta, tree] = players::COMMON;
-    let default = Named::new(
-        "default",
-        "Perfect play from a table; among drawing moves the one after which opponents most likely err. With \
-         the option `depth` it sees wins and losses within so many plies only.",
-    );
-    let published = Named::new(
-        PUBLISHED,
-        "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states as \
-         leaves, another of the best moves each time that a position comes again.",
-    )
-    .formerly("seed");
-    let suggest = Named::new("suggest", "The first move that the evaluator `state` likes best at depth 1.");
-    [default, random, greedy, minimax, alphabeta, tree, published, suggest]
-};
+/// The name of the published agent's advice.
+const SUGGEST: &str = "suggest";
 
 /// The game under the rules that were given.
 pub(super) fn game(rules: &Rules) -> Result<LGame, OpenError> {
@@ -129,28 +112,35 @@ fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc
 }
 
 impl Playable for LGame {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::new(
+            "state",
+            "The mover's legal moves, + 25 a core cell and - 40 a corner cell of its L less the other's; \
+             lost states are infinitely bad.",
+            &|_, _| StateHeuristic,
+        ),
+        NamedEvaluator::new(
+            "action",
+            "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
+             landed on the border off the corners.",
+            &|_, _| ActionHeuristic,
+        ),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        let common = || match options.eval.as_str() {
-            "action" => players::build(self, ActionHeuristic, options),
-            _ => players::build(self, StateHeuristic, options),
-        };
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         Ok(match options.player.as_str() {
-            PUBLISHED => Box::new(PublishedPlayer::new(options)),
-            "suggest" => Box::new(PublishedPlayer::suggest()),
             "default" => Box::new(Perfect::new(options)),
-            _ => common().unwrap_or_else(|| Box::new(Perfect::new(options))),
+            PUBLISHED => Box::new(PublishedPlayer::new(options)),
+            SUGGEST => Box::new(PublishedPlayer::suggest()),
+            _ => players::build(self, evaluator, options)?,
         })
-    }
-
-    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
-        let context = Context { root: pos.mover, last: None };
-        match evaluator {
-            "action" => ActionHeuristic.evaluate(self, pos, &context),
-            _ => StateHeuristic.evaluate(self, pos, &context),
-        }
     }
 }

@@ -7,7 +7,7 @@ use super::race::{Number, Race};
 use super::rules::{Fill, Sudoku};
 use super::territory::Territory;
 use plyd_core::game::{Context, Evaluator, Game, Side, Spec};
-use plyd_core::options::weights::{self, Tunable};
+use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
 
 const FILE: &str = include_str!("weights.txt");
@@ -30,8 +30,7 @@ const NEARER: Spec =
 const REGION: Spec =
     weights::spec(FILE, "land_region", 0, 3000, "The same of a region that only one of them can complete.");
 /// The weights.
-pub const TUNABLE: Tunable =
-    Tunable { evaluator: "parity", weights: &[PARITY, ALONE, NEARER, REGION], file: FILE };
+pub const WEIGHTS: Weights = Weights { list: &[PARITY, ALONE, NEARER, REGION], file: FILE };
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
@@ -216,7 +215,7 @@ mod tests {
         for (text, points, sign, fewer) in rows {
             let parity = points + sign * weights::default(&PARITY);
             let (game, pos) = open(&text, "classic");
-            let value = |evaluator: &str| game.evaluate(&pos, evaluator).raw();
+            let value = |evaluator: &str| game.evaluate(&pos, evaluator).unwrap().raw();
             assert_eq!(
                 (value("score"), value("parity"), value("fewer-filled")),
                 (points, parity, fewer),

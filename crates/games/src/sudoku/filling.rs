@@ -232,12 +232,6 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
         mix(hash)
     }
 
-    fn hash_after(&self, race: &Race<C, W, S>, mv: Number) -> u64 {
-        let mut next = *race;
-        self.play(&mut next, mv);
-        self.hash(&next)
-    }
-
     #[inline]
     fn index(&self, mv: Number) -> usize {
         mv.0.into()

@@ -33,68 +33,45 @@ pub mod state_text;
 pub mod territory;
 pub mod witness;
 
+use std::any::TypeId;
 use std::sync::Arc;
 
-use self::eval::{FewerFilled, Parity, Points, TUNABLE};
+use self::eval::{FewerFilled, Parity, Points, WEIGHTS};
 use self::layout::Layout;
 use self::naive::Unknowing;
 use self::player::Racer;
-use self::position::Position;
 use self::presets::Choice;
 use self::published::{MoveOrder, PublishedPlayer};
 use self::rules::{FULL, STUCK, Sudoku};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, OptionError, Playable};
-use plyd_core::game::{Context, Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::game::{Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
-use plyd_core::score::Score;
 use plyd_core::search::Searcher;
 use plyd_core::search::one_ply::Greedy;
-use plyd_core::search::players::{self, COMMON};
+use plyd_core::search::players;
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
     name: "sudoku",
     about: "Competitive Sudoku: fill one puzzle in turn; completed rows, columns and blocks score 1, 3 or 7 points.",
     rules: presets::RULES,
-    options: &[
-        Spec {
-            name: AVOID_TWO_FREE,
-            kind: Kind::Bool { default: Some(false) },
-            about: "Whether the player `published` tries cells by their number of legal values, those with two last; else at random.",
-        },
-        TUNABLE.weights[0],
-        TUNABLE.weights[1],
-        TUNABLE.weights[2],
-        TUNABLE.weights[3],
-    ],
-    tunable: &[TUNABLE],
-    trainable: &[],
-    evaluators: &[
-        Named::new(
-            "parity",
-            "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
-        ),
-        Named::new("score", "The mover's points less the opponent's."),
-        Named::new(
-            "fewer-filled",
-            "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
-        ),
-    ],
-    players: &[
+    own_options: &[Spec {
+        name: AVOID_TWO_FREE,
+        kind: Kind::Bool { default: Some(false) },
+        about: "Whether the player `published` tries cells by their number of legal values, those with two last; else at random.",
+    }],
+    own_players: &[
         Named::new(
             "default",
             "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
         ),
-        COMMON[1],
         Named::new("greedy", "The largest gain; ties drawn from the seed. It knows no taboo moves."),
-        COMMON[3],
-        COMMON[4],
-        COMMON[5],
         Named::new(
             PUBLISHED,
             "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
-        ).formerly("seed"),
+        )
+        .formerly("seed"),
     ],
     endings: &[
         Named::new(FULL, "Every cell has a value; more points win."),
@@ -106,8 +83,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     bench: BENCH,
-    solve: None,
-    open,
+    ..Entry::of::<Sudoku>(open)
 };
 
 /// The name of the published player.
@@ -140,32 +116,42 @@ fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<
 }
 
 impl Playable for Sudoku {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::new(
+            "parity",
+            "Points, and 3 for the side that the parity of cells and passes favours; reach if cells are bound.",
+            &|_, options| parity(options),
+        )
+        .with(WEIGHTS),
+        NamedEvaluator::new("score", "The mover's points less the opponent's.", &|_, _| Points),
+        NamedEvaluator::new(
+            "fewer-filled",
+            "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
+            &|_, _| FewerFilled,
+        ),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        let eval = options.eval.as_str();
-        Ok(match (options.player.as_str(), eval) {
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        let evaluation = TypeId::of::<E>();
+        let (is_parity, is_fewer_filled) =
+            (evaluation == TypeId::of::<Parity>(), evaluation == TypeId::of::<FewerFilled>());
+        Ok(match options.player.as_str() {
+            "default" if is_parity => Box::new(Racer::new(parity(options), options)),
             // If the race is searched, its points already say what the published bonus says.
-            ("default", "parity") => Box::new(Racer::new(parity(options), options)),
-            ("default", _) => Box::new(Racer::new(Points, options)),
-            ("greedy", _) => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
-            (PUBLISHED, "fewer-filled") => Box::new(Unknowing::new(published_player(FewerFilled, options))),
-            (PUBLISHED, _) => Box::new(Unknowing::new(published_player(Points, options))),
-            (_, "score") => common(self, Points, options),
-            (_, "fewer-filled") => common(self, FewerFilled, options),
-            _ => common(self, parity(options), options),
+            "default" => Box::new(Racer::new(Points, options)),
+            "greedy" => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
+            PUBLISHED if is_fewer_filled => Box::new(Unknowing::new(published_player(FewerFilled, options))),
+            PUBLISHED => Box::new(Unknowing::new(published_player(Points, options))),
+            _ => players::build(self, evaluator, options)?,
         })
-    }
-
-    fn evaluate(&self, pos: &Position, evaluator: &str) -> Score {
-        let context = Context { root: self.side(pos), last: None };
-        match evaluator {
-            "score" => Evaluator::<Self>::evaluate(&Points, self, pos, &context),
-            "fewer-filled" => Evaluator::<Self>::evaluate(&FewerFilled, self, pos, &context),
-            _ => Evaluator::<Self>::evaluate(&Parity::default(), self, pos, &context),
-        }
     }
 }
 
@@ -179,9 +165,4 @@ fn published_player<E>(evaluator: E, options: &Options) -> PublishedPlayer<E> {
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
     PublishedPlayer::new(evaluator, order, options.seed, options.depth)
-}
-
-/// A player that every game has, under the rules themselves.
-fn common<E: Evaluator<Sudoku>>(game: &Sudoku, evaluator: E, options: &Options) -> Box<dyn Searcher<Sudoku>> {
-    players::build(game, evaluator, options).expect("the entry lists the common players and one more")
 }

@@ -71,12 +71,6 @@ impl Game for Naive {
         self.0.hash(pos)
     }
 
-    fn hash_after(&self, pos: &Position, mv: Fill) -> u64 {
-        let mut next = pos.clone();
-        self.play(&mut next, mv);
-        self.hash(&next)
-    }
-
     fn index(&self, mv: Fill) -> usize {
         self.0.index(mv)
     }

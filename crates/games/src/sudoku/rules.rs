@@ -288,12 +288,6 @@ impl Game for Sudoku {
         pos.hash
     }
 
-    fn hash_after(&self, pos: &Position, mv: Fill) -> u64 {
-        let mut next = pos.clone();
-        self.play(&mut next, mv);
-        next.hash
-    }
-
     #[inline]
     fn index(&self, mv: Fill) -> usize {
         self.number(mv)

@@ -1,0 +1,238 @@
+//! A game of the registry: its names and texts, and how it is opened.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::evaluators::{EvaluatorAt, evaluator_at};
+use super::levels::Levels;
+use super::{AnyRoot, Playable};
+use crate::effort::Effort;
+use crate::game::{Named, OpenError, Rules, Spec};
+use crate::options::weights::Tunable;
+use crate::score::Value;
+use crate::search::players::COMMON;
+
+/// A game of the registry.
+///
+/// A game writes what it has and takes the rest from [`Entry::of`]:
+///
+/// ```
+/// # use plyd_core::engine::{Entry, Open, Playable};
+/// # use plyd_core::game::Named;
+/// # const fn entry<Nim: Playable>(open: Open) -> Entry {
+/// Entry {
+///     name: "nim",
+///     about: "Nim: take one to three stones from the heap; whoever takes the last one wins.",
+///     endings: &[Named::new("taken", "The last stone is taken.")],
+///     unit: "game",
+///     position_grammar: "The stones, then the mover: 1 or 2.",
+///     move_grammar: "The number of stones that are taken.",
+///     ..Entry::of::<Nim>(open)
+/// }
+/// # }
+/// ```
+pub struct Entry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub about: &'static str,
+    /// The rules' options, in the order in which they are listed.
+    pub rules: &'static [Spec],
+    /// The options that only this game's players have, beside the weights of its evaluators: see
+    /// [`Entry::options`].
+    pub own_options: &'static [Spec],
+    /// The evaluators, by their place in the list: see [`Entry::evaluators`]. [`Entry::of`] gives them.
+    pub evaluator_at: EvaluatorAt,
+    /// The players that the game has in common with others.
+    pub common_players: &'static [Named],
+    /// The players that only this game has, and those in place of common ones of the same names: see
+    /// [`Entry::players`].
+    pub own_players: &'static [Named],
+    /// The ways a game ends: the values of an outcome's `by`.
+    pub endings: &'static [Named],
+    /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
+    pub levels: &'static str,
+    /// The unit of which an evaluation is a thousandth.
+    pub unit: &'static str,
+    /// How a position's text is written.
+    pub position_grammar: &'static str,
+    /// How a move's text is written.
+    pub move_grammar: &'static str,
+    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/it/perft.rs`.
+    pub perft: &'static str,
+    /// Positions that `plyd bench` searches, with the depth for each.
+    pub bench: &'static [Bench],
+    /// Solves the whole game, if that is possible; see [`Solved`].
+    pub solve: Option<Solve>,
+    /// Opens the game: rules, then the start text if there is one.
+    pub open: Open,
+}
+
+impl Entry {
+    /// An entry of which everything that has a default has it: no rules, the common players and their options,
+    /// no levels below the full one. The rest is empty.
+    pub const DEFAULT: Self = Self {
+        name: "",
+        about: "",
+        rules: &[],
+        own_options: &[],
+        evaluator_at: |_| None,
+        common_players: &COMMON,
+        own_players: &[],
+        endings: &[],
+        levels: "",
+        unit: "",
+        position_grammar: "",
+        move_grammar: "",
+        perft: "",
+        bench: &[],
+        solve: None,
+        open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
+    };
+
+    /// The defaults for a game, with its evaluators and how it is opened.
+    #[must_use]
+    pub const fn of<G: Playable>(open: Open) -> Self {
+        Self { evaluator_at: evaluator_at::<G>, open, ..Self::DEFAULT }
+    }
+
+    /// The players that the option `player` names; the first is the default.
+    pub fn players(&self) -> impl Iterator<Item = &'static Named> + Clone + use<> {
+        let (common, own) = (self.common_players, self.own_players);
+        let in_place =
+            move |named: &'static Named| own.iter().find(|own| own.name == named.name).unwrap_or(named);
+        let is_more = move |own: &&Named| common.iter().all(|named| named.name != own.name);
+        common.iter().map(in_place).chain(own.iter().filter(is_more))
+    }
+
+    /// The evaluators that the option `eval` names; the first is the default.
+    pub fn evaluators(&self) -> impl Iterator<Item = &'static Named> + Clone + use<> {
+        (0..).map_while(self.evaluator_at).map(|evaluator| &evaluator.named)
+    }
+
+    /// The options that only this game's players have, the weights of its evaluators among them.
+    pub fn options(&self) -> impl Iterator<Item = &'static Spec> + Clone + use<> {
+        let weights = (0..).map_while(self.evaluator_at).filter_map(|evaluator| evaluator.weights.as_ref());
+        self.own_options.iter().chain(weights.flat_map(|weights| weights.list))
+    }
+
+    /// The evaluators that have weights: what `plyd tune` may change.
+    pub fn tunable(&self) -> impl Iterator<Item = Tunable> + Clone + use<> {
+        (0..).map_while(self.evaluator_at).filter_map(|evaluator| {
+            evaluator.weights.map(|weights| Tunable { evaluator: evaluator.named.name, weights })
+        })
+    }
+
+    /// The evaluators with tables that `plyd train` fills: see [`Playable::learner`].
+    pub fn trainable(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        (0..)
+            .map_while(self.evaluator_at)
+            .filter(|evaluator| evaluator.is_trained)
+            .map(|evaluator| evaluator.named.name)
+    }
+
+    /// The levels of this game's players.
+    ///
+    /// # Panics
+    /// If the registry holds a malformed text: a test reads them all.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        Levels::parse(self.levels).expect("the registry's levels can be read")
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
+/// cannot find out, within their bounds and the effort, whether a start is possible, it is opened, and
+/// [`AnyRoot::doubt`] says so.
+///
+/// # Errors
+/// An impossible rule, a start text that cannot be read, or one that the rules do not allow.
+pub type Open = fn(&Rules, Option<&str>, &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError>;
+
+/// Solves a game under some rules; calls its second argument now and then with the parts solved so far and
+/// the parts that there are.
+///
+/// # Errors
+/// A rule under which the game cannot be solved.
+pub type Solve = fn(&Rules, &mut dyn FnMut(usize, usize)) -> Result<Solved, OpenError>;
+
+/// A position that `plyd bench` searches to a fixed depth.
+pub struct Bench {
+    /// The rules, as the commands' `--rules` takes them, such as `mode=nondet`; empty for the defaults.
+    pub rules: &'static str,
+    /// The position's text.
+    pub position: &'static str,
+    /// The depth.
+    pub depth: u32,
+    /// The player and the evaluator, by name.
+    pub player: (&'static str, &'static str),
+}
+
+/// A solved game: all its positions, or all its openings.
+pub struct Solved {
+    /// The CPU time that the solution took, in this process, unless it was there already.
+    pub cpu: Duration,
+    /// The positions by their value.
+    pub shares: Vec<Share>,
+    /// The solution as a text that the game's players can be built with, if there is one.
+    pub book: Option<String>,
+}
+
+/// The positions of a solved game that have one value.
+pub struct Share {
+    /// What else they have in common; empty if nothing distinguishes them.
+    pub kind: &'static str,
+    /// The value for the mover; its distance counts if it is exact.
+    pub value: Value,
+    /// How many positions.
+    pub positions: u64,
+    /// How many up to the symmetries of the rules.
+    pub classes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::EvaluatorEntry;
+    use crate::game::Kind;
+    use crate::options::weights::Weights;
+
+    #[test]
+    fn a_player_of_its_own_takes_the_place_of_the_common_one_of_its_name() {
+        const ENTRY: Entry = Entry {
+            common_players: &[Named::new("default", "common"), Named::new("random", "common")],
+            own_players: &[Named::new("solver", "own"), Named::new("random", "own")],
+            ..Entry::DEFAULT
+        };
+        let players: Vec<(&str, &str)> = ENTRY.players().map(|named| (named.name, named.about)).collect();
+        assert_eq!(players, [("default", "common"), ("random", "own"), ("solver", "own")]);
+        assert!(Entry::DEFAULT.players().eq(&COMMON));
+    }
+
+    #[test]
+    fn weights_are_options_behind_those_of_the_game() {
+        const SPEC: Spec = Spec { name: "", kind: Kind::Bool { default: None }, about: "" };
+        const fn evaluator(name: &'static str, weights: Option<Weights>, is_trained: bool) -> EvaluatorEntry {
+            EvaluatorEntry { named: Named::new(name, ""), weights, is_trained }
+        }
+        const WEIGHTS: Weights = Weights { list: &[Spec { name: "weight", ..SPEC }], file: "" };
+        static EVALUATORS: [EvaluatorEntry; 2] =
+            [evaluator("plain", None, true), evaluator("weighted", Some(WEIGHTS), false)];
+        const ENTRY: Entry = Entry {
+            own_options: &[Spec { name: "own", ..SPEC }],
+            evaluator_at: |place| EVALUATORS.get(place),
+            ..Entry::DEFAULT
+        };
+        assert_eq!(ENTRY.options().map(|spec| spec.name).collect::<Vec<_>>(), ["own", "weight"]);
+        assert_eq!(ENTRY.evaluators().map(|named| named.name).collect::<Vec<_>>(), ["plain", "weighted"]);
+        assert_eq!(ENTRY.tunable().map(|one| one.evaluator).collect::<Vec<_>>(), ["weighted"]);
+        assert_eq!(ENTRY.trainable().collect::<Vec<_>>(), ["plain"]);
+    }
+}

@@ -1,0 +1,116 @@
+//! The evaluators of a game: one table, in which each has its name, its weights, and how it is made.
+
+use super::Playable;
+use crate::game::{Evaluator, Named};
+use crate::options::weights::Weights;
+use crate::options::{OptionError, Options};
+use crate::score::Score;
+use crate::search::Searcher;
+
+/// What the registry knows of an evaluator.
+#[derive(Clone, Copy, Debug)]
+pub struct EvaluatorEntry {
+    /// Its name, and what it is.
+    pub named: Named,
+    /// Its weights, which are options too: what `plyd tune` may change.
+    pub weights: Option<Weights>,
+    /// Whether `plyd train` fills tables of it: see [`Playable::learner`].
+    pub is_trained: bool,
+}
+
+/// Gives a game's evaluators by their place in its table.
+pub type EvaluatorAt = fn(usize) -> Option<&'static EvaluatorEntry>;
+
+/// The evaluator at a place of a game's table.
+pub(super) fn evaluator_at<G: Playable>(place: usize) -> Option<&'static EvaluatorEntry> {
+    G::EVALUATORS.get(place).map(|evaluator| &evaluator.entry)
+}
+
+/// An evaluator of a game: what the registry knows of it, and how it is made.
+pub struct NamedEvaluator<G: 'static> {
+    entry: EvaluatorEntry,
+    make: &'static dyn MakeEvaluator<G>,
+}
+
+impl<G: Playable> NamedEvaluator<G> {
+    /// An evaluator that `make` makes for a game (its size and rules) with the options of a player, which hold
+    /// the weights.
+    #[must_use]
+    pub const fn new<E, F>(name: &'static str, about: &'static str, make: &'static F) -> Self
+    where
+        E: Evaluator<G>,
+        F: Fn(&G, &Options) -> E + Sync,
+    {
+        Self::by(name, about, make)
+    }
+
+    /// An evaluator that is another type under other rules.
+    #[must_use]
+    pub const fn by(name: &'static str, about: &'static str, make: &'static dyn MakeEvaluator<G>) -> Self {
+        let named = Named::new(name, about);
+        Self { entry: EvaluatorEntry { named, weights: None, is_trained: false }, make }
+    }
+
+    /// The same, which was called `former` in the version before.
+    #[must_use]
+    pub const fn formerly(self, former: &'static str) -> Self {
+        Self { entry: EvaluatorEntry { named: self.entry.named.formerly(former), ..self.entry }, ..self }
+    }
+
+    /// The same with weights.
+    #[must_use]
+    pub const fn with(self, weights: Weights) -> Self {
+        Self { entry: EvaluatorEntry { weights: Some(weights), ..self.entry }, ..self }
+    }
+
+    /// The same with tables that `plyd train` fills.
+    #[must_use]
+    pub const fn trained(self) -> Self {
+        Self { entry: EvaluatorEntry { is_trained: true, ..self.entry }, ..self }
+    }
+
+    /// The evaluator of that name; the first if the name is empty.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn find(name: &str) -> Result<&'static Self, OptionError> {
+        let found = G::EVALUATORS.iter().find(|known| name.is_empty() || known.entry.named.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = G::EVALUATORS.iter().map(|known| known.entry.named.name).collect();
+            OptionError { name: "eval", message: format!("expected one of: {}", names.join(", ")) }
+        })
+    }
+
+    /// The player that the options name, with this evaluator.
+    pub(super) fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError> {
+        self.make.player(game, options)
+    }
+
+    /// The evaluation of a position, with the default weights.
+    pub(super) fn evaluate(&self, game: &G, pos: &G::Position) -> Score {
+        self.make.evaluate(game, pos)
+    }
+}
+
+/// How an evaluator is made. Each function from a game and options to an [`Evaluator`] is one.
+pub trait MakeEvaluator<G: Playable>: Sync {
+    /// The player that the options name, with this evaluator.
+    ///
+    /// # Errors
+    /// See [`Playable::player`].
+    fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError>;
+
+    /// The static evaluation of a position that is not over, with the default weights, from the view of
+    /// [`Game::side`](crate::game::Game::side).
+    fn evaluate(&self, game: &G, pos: &G::Position) -> Score;
+}
+
+impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluator<G> for F {
+    fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError> {
+        game.player(self(game, options), options)
+    }
+
+    fn evaluate(&self, game: &G, pos: &G::Position) -> Score {
+        self(game, &Options::default()).evaluate_alone(game, pos)
+    }
+}
