@@ -126,19 +126,7 @@ fn played<G: Game>(game: &G, positions: &[G::Position]) -> u64 {
 
 /// How many nodes a second the default search visits.
 fn searched(game: &Ijk<false>, positions: &[<Ijk<false> as Game>::Position]) -> u64 {
-    let options = Options {
-        player: "default".to_owned(),
-        depth: None,
-        eval: "lead".to_owned(),
-        threads: 1,
-        hash_mb: 16,
-        seed: 0,
-        level: 10,
-        variety: 0,
-        deterministic: false,
-        own: Vec::new(),
-    };
-    let mut searcher = Iterate::new(game, Lead::default(), &options);
+    let mut searcher = Iterate::new(game, Lead::default(), &Options::default());
     let began = thread_cpu_time();
     let mut nodes = 0;
     for &pos in positions.iter().step_by(SEARCHED) {

@@ -140,18 +140,7 @@ fn legal(game: &Sudoku, pos: &Position) -> Vec<Fill> {
 
 /// A new default player.
 fn player() -> Racer<Parity> {
-    let options = Options {
-        player: "default".to_owned(),
-        depth: None,
-        eval: "parity".to_owned(),
-        threads: 1,
-        hash_mb: 64,
-        seed: 0,
-        level: 10,
-        variety: 0,
-        deterministic: false,
-        own: Vec::new(),
-    };
+    let options = Options { hash_mb: 64, ..Options::default() };
     Racer::new(Parity::default(), &options)
 }
 

@@ -187,18 +187,7 @@ fn oracle<const C: bool, const S: bool>(game: &Tree<C, S>, pos: &Node, depth: u3
 }
 
 fn options(player: &str) -> Options {
-    Options {
-        player: player.to_owned(),
-        depth: None,
-        eval: String::new(),
-        threads: 1,
-        hash_mb: 1,
-        seed: 1,
-        level: 10,
-        variety: 0,
-        deterministic: true,
-        own: Vec::new(),
-    }
+    Options { player: player.to_owned(), hash_mb: 1, seed: 1, deterministic: true, ..Options::default() }
 }
 
 fn search<const C: bool, const S: bool>(

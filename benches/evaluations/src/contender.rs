@@ -65,17 +65,5 @@ impl Contender {
 }
 
 fn search(game: &Rules, evaluator: impl Evaluator<Rules>) -> Box<dyn Searcher<Rules>> {
-    let options = Options {
-        player: "default".to_owned(),
-        depth: None,
-        eval: String::new(),
-        threads: 1,
-        hash_mb: 16,
-        seed: 0,
-        level: 10,
-        variety: 0,
-        deterministic: false,
-        own: Vec::new(),
-    };
-    Box::new(Iterate::new(game, evaluator, &options))
+    Box::new(Iterate::new(game, evaluator, &Options::default()))
 }

@@ -18,18 +18,7 @@ pub(crate) fn search(
     table_mb: usize,
     threads: usize,
 ) -> Searched {
-    let options = Options {
-        player: "default".to_owned(),
-        depth: None,
-        eval: "mobility".to_owned(),
-        threads,
-        hash_mb: table_mb,
-        seed: 0,
-        level: 10,
-        variety: 0,
-        deterministic: threads == 1,
-        own: Vec::new(),
-    };
+    let options = Options { threads, hash_mb: table_mb, deterministic: threads == 1, ..Options::default() };
     let mut searcher = Iterate::new(game, Mobility::new(game), &options);
     let root = Root::new(*pos);
     let mut moves = Vec::new();

@@ -71,7 +71,7 @@ pub struct Entry {
 
 impl Entry {
     /// An entry of which everything that has a default has it: no rules, the common players and their options,
-    /// no levels below the full one. The rest is empty.
+    /// and levels that nobody measured. The rest is empty.
     pub const DEFAULT: Self = Self {
         name: "",
         about: "",
@@ -81,7 +81,7 @@ impl Entry {
         common_players: &COMMON,
         own_players: &[],
         endings: &[],
-        levels: "",
+        levels: include_str!("levels.txt"),
         unit: "",
         position_grammar: "",
         move_grammar: "",
@@ -202,6 +202,7 @@ mod tests {
     use super::*;
     use crate::engine::EvaluatorEntry;
     use crate::game::Kind;
+    use crate::options::FULL_LEVEL;
     use crate::options::weights::Weights;
 
     #[test]
@@ -214,6 +215,15 @@ mod tests {
         let players: Vec<(&str, &str)> = ENTRY.players().map(|named| (named.name, named.about)).collect();
         assert_eq!(players, [("default", "common"), ("random", "own"), ("solver", "own")]);
         assert!(Entry::DEFAULT.players().eq(&COMMON));
+    }
+
+    #[test]
+    fn each_level_but_the_last_is_weakened_by_default() {
+        let levels = Entry::DEFAULT.levels();
+        assert_eq!(levels.list.len(), FULL_LEVEL as usize);
+        assert!((1..FULL_LEVEL).all(|level| levels.weakening(level).is_some()));
+        assert!(levels.weakening(FULL_LEVEL).is_none() && levels.measured_by.is_empty());
+        assert!(levels.list.iter().all(|level| level.rating.is_none()));
     }
 
     #[test]

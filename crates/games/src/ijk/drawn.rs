@@ -173,18 +173,7 @@ mod tests {
     }
 
     fn options() -> Options {
-        Options {
-            player: "default".to_owned(),
-            depth: None,
-            eval: "lead".to_owned(),
-            threads: 1,
-            hash_mb: 1,
-            seed: 3,
-            level: 10,
-            variety: 0,
-            deterministic: true,
-            own: Vec::new(),
-        }
+        Options { hash_mb: 1, seed: 3, deterministic: true, ..Options::default() }
     }
 
     fn answer(game: &Ijk<true>, text: &str, multipv: usize, nodes: u64) -> (SearchResult<Move>, End) {

@@ -67,16 +67,11 @@ mod tests {
 
     fn options(threads: usize, exact: bool) -> Options {
         Options {
-            player: "default".to_owned(),
-            depth: None,
-            eval: "race".to_owned(),
             threads,
             hash_mb: 1,
-            seed: 0,
-            level: 10,
-            variety: 0,
             deterministic: threads == 1,
             own: vec![(EXACT.name, Setting::Bool(exact))],
+            ..Options::default()
         }
     }
 

@@ -214,18 +214,7 @@ mod tests {
     use plyd_core::zobrist::SplitMix64;
 
     fn options() -> Options {
-        Options {
-            player: "default".to_owned(),
-            depth: None,
-            eval: "parity".to_owned(),
-            threads: 1,
-            hash_mb: 1,
-            seed: 0,
-            level: 10,
-            variety: 0,
-            deterministic: true,
-            own: Vec::new(),
-        }
+        Options { hash_mb: 1, deterministic: true, ..Options::default() }
     }
 
     /// The legal moves.
