@@ -1,6 +1,6 @@
 //! Competitive Sudoku: two players fill one puzzle, and completing rows, columns and blocks scores.
 //!
-//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle) with
+//! In reading order: [`grid`] (shapes), [`solver`] (the solutions of a puzzle) with
 //! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
 //! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
 //! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
@@ -8,7 +8,6 @@
 //! file opens the game for the registry.
 
 pub mod bands;
-pub mod bits;
 #[cfg(test)]
 mod boards;
 pub mod counts;
