@@ -50,6 +50,7 @@ use plyd_core::score::Score;
 use plyd_core::search::Searcher;
 use plyd_core::search::one_ply::Greedy;
 use plyd_core::search::players::{self, COMMON};
+use plyd_core::search::published::Deepening;
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
@@ -174,7 +175,7 @@ fn parity(options: &Options) -> Parity {
 }
 
 /// The published player with its order of moves on or off.
-fn published_player<E>(evaluator: E, options: &Options) -> PublishedPlayer<E> {
+fn published_player<E>(evaluator: E, options: &Options) -> Deepening<PublishedPlayer<E>> {
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
     PublishedPlayer::new(evaluator, order, options.seed, options.depth)
