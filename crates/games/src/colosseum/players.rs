@@ -3,8 +3,9 @@
 
 use std::ops::RangeInclusive;
 
+use super::position::{Position, Walk};
 use super::published_eval::{closing_move, open_sides};
-use super::rules::{Colosseum, Position, Walk};
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
 use plyd_core::score::Value;
