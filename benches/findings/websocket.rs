@@ -96,7 +96,7 @@ impl Web {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => break,
                 Err(error) => return Err(error.into()),
             };
-            for control in self.decoder.take(&chunk[..read], &mut self.text)? {
+            for control in self.decoder.take(&mut chunk[..read], &mut self.text)? {
                 if let ControlFrame::Close(payload) = control {
                     self.status = Some(payload.first_chunk().map_or(1005, |two| u16::from_be_bytes(*two)));
                 }

@@ -5,14 +5,11 @@
 
 #![no_main]
 
-// The daemon shows it to nobody; it needs nothing of the daemon.
-#[path = "../../crates/daemon/src/transport/frames.rs"]
-#[allow(unreachable_pub, reason = "it is written for a module of a library")]
-mod frames;
-
-use frames::{Frames, Piece, put_close, put_ping, put_pong, put_text_header};
 use libfuzzer_sys::fuzz_target;
 use plyd::zobrist::SplitMix64;
+use plyd_protocol::frames::{
+    ControlFrame, Frames, Piece, Writer, close_status, put_close, put_ping, put_pong, put_text_header,
+};
 use tungstenite::protocol::frame::coding::CloseCode;
 
 /// What was found.
@@ -42,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
 
 /// The messages as the server reads them.
 fn read(stream: &[u8], mut length: impl FnMut() -> usize) -> Vec<Found> {
-    let (mut frames, mut found, mut message) = (Frames::default(), Vec::new(), Vec::new());
+    let (mut frames, mut found, mut message) = (Frames::of(Writer::Client), Vec::new(), Vec::new());
     let mut stream = stream.to_vec();
     let mut rest = &mut stream[..];
     while !rest.is_empty() {
@@ -58,13 +55,13 @@ fn read(stream: &[u8], mut length: impl FnMut() -> usize) -> Vec<Found> {
                         found.push(Found::Text(std::mem::take(&mut message)));
                     }
                 }
-                Ok(Some(Piece::Ping(payload))) => {
+                Ok(Some(Piece::Control(ControlFrame::Ping(payload)))) => {
                     assert!(payload.len() <= 125);
                     found.push(Found::Ping(payload));
                 }
-                Ok(Some(Piece::Pong)) => found.push(Found::Pong),
-                Ok(Some(Piece::Close(code))) => {
-                    found.push(Found::Close(code.map(u16::from)));
+                Ok(Some(Piece::Control(ControlFrame::Pong(_)))) => found.push(Found::Pong),
+                Ok(Some(Piece::Control(ControlFrame::Close(payload)))) => {
+                    found.push(Found::Close(close_status(&payload).map(u16::from)));
                     return found;
                 }
                 Err(violation) => {

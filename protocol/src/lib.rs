@@ -16,6 +16,8 @@ mod describe;
 mod echo;
 mod error;
 mod fields;
+#[cfg(feature = "websocket")]
+pub mod frames;
 pub mod framing;
 mod hex;
 mod json;

@@ -56,7 +56,8 @@ impl Read for Messages {
         while self.text.is_empty() && !self.is_closed {
             let count = self.input.read(&mut chunk)?;
             // Pings stay unanswered: no test is silent for so long that the server would mind.
-            let controls = self.decoder.take(&chunk[..count], &mut self.text).expect("frames by the rules");
+            let controls =
+                self.decoder.take(&mut chunk[..count], &mut self.text).expect("frames by the rules");
             let is_close = |control: &ControlFrame| matches!(control, ControlFrame::Close(_));
             self.is_closed = count == 0 || controls.iter().any(is_close);
         }

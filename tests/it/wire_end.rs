@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use crate::common::{Peer, Server, process};
+use plyd::client::signals;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -146,17 +147,9 @@ fn quit_is_the_last_message_of_its_connection() {
     }
 }
 
-/// Lets the processes that are started from here heed SIGHUP, even if this one was started with it ignored
-/// (`nohup`): what is ignored is inherited, and what is caught becomes the default.
-fn let_children_heed_hangup() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let _entered = runtime.enter();
-    drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).unwrap());
-}
-
 #[test]
 fn a_signal_ends_every_search_with_a_move() {
-    let_children_heed_hangup();
+    signals::let_children_heed_hangup().unwrap();
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let (mut server, stdio) = Server::both(&["--threads", "16"]);
         let mut peers = [stdio, server.greet(json!({})), server.greet(json!({ "on_eof": "cancel" }))];
@@ -308,7 +301,7 @@ fn a_hangup_that_is_ignored_stays_so() {
     server.signal(Signal::TERM);
     peer.closed();
     assert!(server.exit().success());
-    let_children_heed_hangup();
+    signals::let_children_heed_hangup().unwrap();
     let other = Server::under(":");
     assert!(!has_hangup(&other, "SigIgn:") && has_hangup(&other, "SigCgt:"));
 }

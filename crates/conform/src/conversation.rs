@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::monitor::InvariantMonitor;
 use super::requests::{newgame, ping, with};
 use super::verdict::{Checked, Stop, holds, like};
-use plyd_protocol::client::{LineError, Lines, is_final_json as is_final};
+use plyd_protocol::client::{LineError, Lines, is_final_json};
 
 /// The most bytes that the server may write to one connection: more than any check asks for.
 const FLOOD_MESSAGES: usize = 200_000;
@@ -185,7 +185,7 @@ impl<'w> Conversation<'w> {
         loop {
             let index = self.hear("a final message")?;
             let message = self.log[index].message.clone();
-            if is_final(&message) {
+            if is_final_json(&message) {
                 self.faults.clear();
                 if let Some(queue) = message["id"].as_str().and_then(|id| self.finals.get_mut(id)) {
                     queue.pop_back();
@@ -231,7 +231,7 @@ impl<'w> Conversation<'w> {
     pub(super) fn info(&mut self, id: &str, event: &str) -> Checked<Heard> {
         let is_it = |message: &Value| {
             message["id"] == id
-                && (message["event"] == event || is_final(message) && message["of"] != "update")
+                && (message["event"] == event || is_final_json(message) && message["of"] != "update")
         };
         let index = self.until(0, &format!("`{event}` of `{id}`"), is_it)?;
         let heard = self.log[index].clone();
@@ -304,12 +304,12 @@ impl<'w> Conversation<'w> {
 
     /// Whether a request has no final message yet, of those that were heard.
     pub(super) fn is_open(&self, id: &str) -> bool {
-        !self.log.iter().any(|heard| is_final(&heard.message) && heard.message["id"] == id)
+        !self.log.iter().any(|heard| is_final_json(&heard.message) && heard.message["id"] == id)
     }
 
     /// Where the last final message of the id stands in the log.
     pub(super) fn place(&self, id: &str) -> Checked<usize> {
-        let is_it = |heard: &Heard| is_final(&heard.message) && heard.message["id"] == id;
+        let is_it = |heard: &Heard| is_final_json(&heard.message) && heard.message["id"] == id;
         let place = self.log.iter().rposition(is_it);
         place.ok_or_else(|| Stop::failed(format!("a final message of `{id}`"), "none"))
     }
@@ -396,12 +396,12 @@ impl<'w> Conversation<'w> {
             };
             let message: Value = serde_json::from_slice(&line.bytes).unwrap_or_default();
             self.monitor.heard(&line.bytes, &message, self.sent);
-            if is_final(&message) && self.waits_again(&message, line.at) {
+            if is_final_json(&message) && self.waits_again(&message, line.at) {
                 self.overloads.push(message);
                 continue;
             }
             let index = self.log.len();
-            if is_final(&message) {
+            if is_final_json(&message) {
                 match message["id"].as_str() {
                     Some(id) => self.finals.entry(id.to_owned()).or_default().push_back(index),
                     None => self.faults.push_back(index),

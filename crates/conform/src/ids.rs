@@ -8,7 +8,7 @@ use super::figures;
 use super::requests::{endless, go, inspect, newgame, ping, session, stop, update, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like, number};
-use plyd_protocol::client::is_final_json as is_final;
+use plyd_protocol::client::is_final_json;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::watched("seq", "`seq` counts a connection's messages from 1 without gaps"),
@@ -244,7 +244,7 @@ fn connections(trial: &Trial<'_>) -> Checked {
     other.result(&ping("g"))?;
     one.ping()?;
     holds(one.is_open("g"), "a search of its own", || "it ended".into())?;
-    let finals = other.log.iter().filter(|heard| is_final(&heard.message)).count();
+    let finals = other.log.iter().filter(|heard| is_final_json(&heard.message)).count();
     holds(finals == 3, "3 answers", || format!("{finals}"))
 }
 

@@ -14,7 +14,7 @@ use super::referee::{Referee, Root};
 use super::requests::with;
 use super::verdict::{Checked, Stop, holds, list, number, text};
 use plyd_core::engine::ToMove;
-use plyd_protocol::client::is_final_json as is_final;
+use plyd_protocol::client::is_final_json;
 
 /// The first case of each broken promise so far, by the check that reports it.
 #[derive(Debug, Default)]
@@ -141,7 +141,7 @@ impl<'f> InvariantMonitor<'f> {
                 findings.note("search/events", holds(is_wanted, expected(), came));
             }
         }
-        if is_final(message) && !id.is_empty() {
+        if is_final_json(message) && !id.is_empty() {
             let one = holds(is_open, "exactly one final message of each request", || message.to_string());
             findings.note("ids/one-final", one);
         }
@@ -164,7 +164,7 @@ impl<'f> InvariantMonitor<'f> {
 
     /// Takes a final message off the books.
     fn close(&mut self, message: &Value) {
-        if !is_final(message) {
+        if !is_final_json(message) {
             return;
         }
         let id = message["id"].as_str().or(message["ref"].as_str()).unwrap_or_default();

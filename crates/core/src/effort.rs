@@ -66,6 +66,8 @@ pub struct Effort {
 impl Effort {
     /// Steps that each question is granted, however little time it has: a millisecond or two.
     pub const ASSURED: u64 = 1000;
+    /// Steps that are granted for all moves of a position together, when what each would do is asked.
+    pub const MOVES: u64 = 20_000;
 
     /// Work that ends when it is done.
     #[must_use]

@@ -10,7 +10,8 @@ use super::intake::Held;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
 use super::prepare::TaskId;
-use super::state::{Asks, Conn, ConnId, RequestError, Stage, State};
+use super::request_error::RequestError;
+use super::state::{Asks, Conn, ConnId, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 

@@ -7,7 +7,7 @@ use plyd_protocol::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::state::RequestError;
+use super::request_error::RequestError;
 use plyd_bridge as bridge;
 use plyd_core::engine::Entry;
 use plyd_core::engine::levels::{Level, Rating};

@@ -10,6 +10,7 @@ use plyd_protocol as wire;
 use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
 
 use super::budget::{Claim, Memory};
+use super::news::News;
 use super::schedule::Class;
 use super::state::{ConnId, WorkerId};
 use plyd_core::effort::Interrupt;
@@ -95,52 +96,6 @@ pub(super) struct Prepared {
     pub(super) is_lasting: bool,
 }
 
-/// Which news a client wants.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wants {
-    started: bool,
-    best: bool,
-    progress: bool,
-    interval_ns: u64,
-}
-
-impl Wants {
-    fn new(request: &wire::InfoRequest) -> Self {
-        let has = |event| request.events.contains(&event);
-        Self {
-            started: has(InfoEvent::Started),
-            best: has(InfoEvent::Best),
-            progress: has(InfoEvent::Progress),
-            interval_ns: ns(request.min_interval_ms),
-        }
-    }
-
-    /// The same if each better move is wanted at once.
-    fn anytime(self) -> Self {
-        Self { best: true, interval_ns: 0, ..self }
-    }
-
-    /// Whether the client wants news of this kind.
-    pub(super) fn has(self, event: InfoEvent) -> bool {
-        match event {
-            InfoEvent::Started => self.started,
-            InfoEvent::Best => self.best,
-            InfoEvent::Progress => self.progress,
-        }
-    }
-}
-
-/// News of one kind, held back until the client's interval is over.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RateLimit {
-    /// The earliest instant at which the next one may be queued.
-    next_ns: u64,
-    /// Whether one is held back until then.
-    held: bool,
-    /// How many earlier ones it replaced.
-    skipped: u64,
-}
-
 /// When a job ends at the latest, as [`plyd_core::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deadlines {
@@ -196,12 +151,8 @@ pub(super) struct Job {
     pub(super) ending: Option<Reason>,
     /// The key of its timer.
     pub(super) timer_ns: Option<u64>,
-    wants: Wants,
-    best_rate: RateLimit,
-    progress_rate: RateLimit,
-    /// When `progress` is sent at the latest.
-    reminder_ns: u64,
-    shown_depth: u32,
+    /// What its client hears of it while it runs.
+    pub(super) news: News,
     clock: Option<Clock>,
     limit: Limit,
     hard_ms: Option<u64>,
@@ -236,11 +187,7 @@ impl Job {
             published: false,
             ending: None,
             timer_ns: None,
-            wants: Wants::new(&go.info),
-            best_rate: RateLimit::default(),
-            progress_rate: RateLimit::default(),
-            reminder_ns: 0,
-            shown_depth: 0,
+            news: News::new(&go.info),
             clock: go.clock,
             limit: go.limit,
             hard_ms: go.hard_ms,
@@ -405,10 +352,7 @@ impl Job {
 
     /// When the watchdog must look at the job next.
     pub(super) fn next_timer(&self) -> Option<u64> {
-        let held = |rate: RateLimit| rate.held.then_some(rate.next_ns);
-        let reminder = self.reminds().then_some(self.reminder_ns);
-        let news = [held(self.best_rate), held(self.progress_rate), reminder];
-        self.ends().map(|(at, _)| at).chain(news.into_iter().flatten()).min()
+        self.ends().map(|(at, _)| at).chain(self.news.next_ns(self.is_shown())).min()
     }
 
     /// Why a search that ended by itself ends the job, or nothing if the job stays open.
@@ -421,73 +365,20 @@ impl Job {
         }
     }
 
-    /// Which news the next published lines make, given how far the search has come. `lines` differ from the
-    /// last best.
-    pub(super) fn news(&mut self, lines_changed: bool, depth: u32) -> Vec<InfoEvent> {
-        let mut news = Vec::new();
-        if lines_changed && self.wants.best {
-            news.push(InfoEvent::Best);
-        }
-        if depth > self.shown_depth {
-            self.shown_depth = depth;
-            if self.wants.progress {
-                news.push(InfoEvent::Progress);
-            }
-        }
-        news
-    }
-
     /// The search begins; `reminder` is the time after which `progress` is sent for the first time.
     pub(super) fn began(&mut self, now_ns: u64, reminder: Duration) {
         self.started_ns = Some(now_ns);
-        let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
-        self.reminder_ns = now_ns.saturating_add(pause);
-    }
-
-    /// Whether news of this kind may go out now, and how many they replaced; otherwise they are held, and
-    /// [`Job::overdue_news`] lists them once they may go. `reminder` is the time after which `progress` is
-    /// sent even if no depth was completed.
-    pub(super) fn pass(&mut self, event: InfoEvent, now_ns: u64, reminder: Duration) -> Option<u64> {
-        let rate = match event {
-            InfoEvent::Started => return Some(0),
-            InfoEvent::Best => &mut self.best_rate,
-            InfoEvent::Progress => &mut self.progress_rate,
-        };
-        if now_ns < rate.next_ns {
-            rate.skipped += u64::from(rate.held);
-            rate.held = true;
-            return None;
-        }
-        rate.next_ns = now_ns.saturating_add(self.wants.interval_ns);
-        rate.held = false;
-        let skipped = std::mem::take(&mut rate.skipped);
-        if event == InfoEvent::Progress {
-            let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
-            self.reminder_ns = now_ns.saturating_add(pause);
-        }
-        Some(skipped)
+        self.news.began(now_ns, reminder);
     }
 
     /// The kinds of news that have waited long enough.
     pub(super) fn overdue_news(&self, now_ns: u64) -> Vec<InfoEvent> {
-        let held = |rate: RateLimit| rate.held && rate.next_ns <= now_ns;
-        let mut news = Vec::new();
-        if held(self.best_rate) {
-            news.push(InfoEvent::Best);
-        }
-        if held(self.progress_rate) || (self.reminds() && self.reminder_ns <= now_ns) {
-            news.push(InfoEvent::Progress);
-        }
-        news
+        self.news.overdue(now_ns, self.is_shown())
     }
 
-    fn reminds(&self) -> bool {
-        self.wants.progress && self.published && matches!(self.phase, Phase::Searching(_))
-    }
-
-    /// Whether the client wants news of this kind.
-    pub(super) fn wants(&self, event: InfoEvent) -> bool {
-        self.wants.has(event)
+    /// Whether there is progress to report.
+    fn is_shown(&self) -> bool {
+        self.published && matches!(self.phase, Phase::Searching(_))
     }
 
     /// How far the search has come, in wire types.
@@ -516,7 +407,7 @@ impl Job {
 
     fn plan_clock(&mut self, base_ns: u64) {
         if matches!(self.clock, Some(Clock::Anytime { .. })) {
-            self.wants = self.wants.anytime();
+            self.news.want_every_move();
         }
         let spent = self.elapsed_ms.saturating_add(self.overhead_ms);
         let plan = match self.clock {
@@ -577,8 +468,4 @@ impl Job {
 /// Whether clients hear of an end for this reason at the moment it is decided.
 fn is_announced(reason: Reason) -> bool {
     matches!(reason, Reason::Stopped | Reason::Closed | Reason::Shutdown)
-}
-
-fn ns(ms: u64) -> u64 {
-    ms.saturating_mul(1_000_000)
 }

@@ -6,18 +6,21 @@
 //! and opening engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer
 //! came first" are never both true, and the order of messages is the order of decisions.
 //!
-//! The modules in reading order: `limits` (the numbers), `job` (one search), `outbox` (a connection's
-//! messages), `budget` (memory of tables), `schedule` (who searches next), `waiting` (who waits to be taken
-//! in), `timers` (what is due when), `state`, `conn` (the life of a connection), `places` (who may be
-//! connected), `shares` (of bounded resources), `intake` (the memory of requests in flight), `session`
-//! (what requests do), `holdings` (what sessions hold), `searches` (the life of searches), `threads` (the
-//! search threads' place in the state), `prepare` and `describe` (the slow part of requests), `pool`,
-//! `worker` and `watchdog` (the threads themselves), `priority` (of computing threads), `discard` (freeing
-//! memory), `transport`, `transcript`.
+//! The modules in reading order: `limits` (the numbers), `job` (one search) and `news` (what its client hears of
+//! it), `outbox` (a connection's messages), `budget` (memory of tables), `schedule` (who searches next),
+//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `conn` (the life
+//! of a connection), `places` (who may be connected), `shares` (of bounded resources), `intake` (the memory of
+//! requests in flight), `session` (what requests do) and `commit` (what their work changes), `holdings` (what
+//! sessions hold), `admission` (which searches may start), `searches` (their life), `threads` (the search
+//! threads' place in the state), `prepare` and `describe` (the slow part of requests), `pool`, `worker` and
+//! `watchdog` (the threads themselves), `priority` (of computing threads), `discard` (freeing memory), `listen`,
+//! `transport`, `transcript`, and `serve` (the whole from start to end).
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
+mod admission;
 mod budget;
+mod commit;
 mod conn;
 mod describe;
 mod discard;
@@ -25,15 +28,19 @@ mod holdings;
 mod intake;
 mod job;
 mod limits;
+mod listen;
 pub mod log;
+mod news;
 mod outbox;
 pub mod page;
 mod places;
 mod pool;
 mod prepare;
 mod priority;
+mod request_error;
 mod schedule;
 mod searches;
+mod serve;
 mod session;
 mod shares;
 mod state;
@@ -50,7 +57,7 @@ mod worker;
 use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -60,12 +67,12 @@ use plyd_protocol as wire;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Notify, watch};
 
-use crate::page::{PAGE, Page};
+use crate::page::Page;
 use budget::Memory;
+use listen::{keep_accepting, listen_advice, path_advice, remove_stale};
 use plyd_core::engine::Entry;
 use plyd_core::engine::settings::Caps;
 use plyd_core::search::clock::now_ns;
-use plyd_protocol::client::signals::Signals;
 use pool::Pool;
 use prepare::RequestWorker;
 use priority::Priority;
@@ -74,23 +81,15 @@ use transcript::Transcript;
 use transport::web::Site;
 
 pub use limits::Limits;
+pub use listen::SocketFile;
+pub use serve::run;
 pub use transport::check_origin;
 pub use transport::local::Connection;
-
-/// The number of threads that decode long lines. With more, peers that send only long lines would crowd out
-/// the searches.
-const BLOCKING_THREADS: usize = 2;
 
 /// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
 /// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can
 /// connect to a port of the system's choice without them.
 pub const LISTENING: &str = "plyd::listening";
-
-/// The longest path of a Unix socket, in bytes: the system's address has room for these and a zero.
-const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
-
-/// The pause before a task that accepts connections is started again.
-const RESTART_PAUSE: Duration = Duration::from_millis(100);
 
 /// The time that the transcript gets for its last lines if peers that do not read used up the shutdown time.
 const LAST_LINES: Duration = Duration::from_millis(250);
@@ -439,156 +438,4 @@ impl Drop for Daemon {
             transcript.finish(limit);
         }
     }
-}
-
-/// Runs a task that accepts connections until the listeners close, and starts it again should it end, which
-/// only a panic makes it do: a port that listens and never answers is worse than one that is closed.
-fn keep_accepting<F>(
-    at: String,
-    mut closing: watch::Receiver<bool>,
-    mut start: impl FnMut() -> F + Send + 'static,
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let accept = async move {
-        loop {
-            // If this future is dropped, the task is dropped with its set.
-            let mut accepting = tokio::task::JoinSet::new();
-            accepting.spawn(start());
-            match accepting.join_next().await {
-                // The runtime ends.
-                Some(Err(error)) if error.is_cancelled() => return,
-                ended => {
-                    let error =
-                        ended.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
-                    tracing::error!(at, error, "accepting connections broke off and is started again");
-                }
-            }
-            tokio::time::sleep(RESTART_PAUSE).await;
-        }
-    };
-    tokio::spawn(async move {
-        tokio::select! {
-            () = accept => {}
-            // An error means that the daemon is gone.
-            _closed = closing.wait_for(|is_closing| *is_closing) => {}
-        }
-    });
-}
-
-/// Removes a Unix socket's file when dropped.
-#[derive(Debug)]
-pub struct SocketFile(PathBuf);
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::debug!(path = %self.0.display(), %error, "the socket is gone already");
-        }
-    }
-}
-
-/// What the system says of a TCP address, and what to do about it.
-fn listen_advice(error: io::Error) -> io::Error {
-    if error.kind() != io::ErrorKind::AddrInUse {
-        return error;
-    }
-    let advice = "another server may run there; choose another port, or port 0 for any free one";
-    io::Error::new(error.kind(), format!("{error}: {advice}"))
-}
-
-/// What is wrong with the path of a Unix socket: the system says the same of whatever stands there.
-fn path_advice(path: &Path, error: io::Error) -> io::Error {
-    let length = path.as_os_str().len();
-    if length > MAX_SOCKET_PATH {
-        let message =
-            format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
-        return io::Error::new(error.kind(), message);
-    }
-    let found = std::fs::symlink_metadata(path).map(|found| found.file_type());
-    let Some(found) = found.ok().filter(|_| error.kind() == io::ErrorKind::AddrInUse) else {
-        return error;
-    };
-    let what = if found.is_socket() {
-        "another server listens there"
-    } else if found.is_dir() {
-        "a directory is there; choose a name in it that is free"
-    } else {
-        "a file is there that is no socket; choose another path, or remove it"
-    };
-    io::Error::new(error.kind(), what)
-}
-
-/// Removes a socket to which nobody listens. Any other file stays, so that binding fails.
-fn remove_stale(path: &Path) -> io::Result<()> {
-    let Ok(found) = std::fs::symlink_metadata(path) else {
-        return Ok(());
-    };
-    if found.file_type().is_socket()
-        && let Err(error) = std::os::unix::net::UnixStream::connect(path)
-        && error.kind() == io::ErrorKind::ConnectionRefused
-    {
-        return std::fs::remove_file(path);
-    }
-    Ok(())
-}
-
-/// Serves `games` as the configuration says until that is over: the end of the standard streams, if nothing
-/// else is served, or a signal. A second signal ends the process at once.
-///
-/// # Errors
-/// Something cannot be listened on, written or started.
-pub fn run(config: Config, games: &'static [&'static Entry]) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS)
-        .build()?;
-    let served = runtime.block_on(serve(config, games));
-    // A task that still writes to a slow peer has had its time.
-    runtime.shutdown_background();
-    served
-}
-
-async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(), ServeError> {
-    let mut signals = Signals::install()?;
-    let daemon = Daemon::start(&config, games)?;
-    for at in &config.tcp {
-        daemon.serve_tcp(at).await?;
-    }
-    for at in &config.ws {
-        daemon.serve_ws(at, &config.ws_origins).await?;
-    }
-    let has_page = config.page.is_some();
-    if let Some(listener) = config.page.take() {
-        daemon.serve_page(listener, &PAGE)?;
-    }
-    let _socket = config.unix.as_deref().map(|path| daemon.serve_unix(path)).transpose()?;
-    let listens = !config.tcp.is_empty() || !config.ws.is_empty() || config.unix.is_some() || has_page;
-    let stdio = if config.stdio { Some(daemon.serve_stdio()?) } else { None };
-    let ended = async {
-        match stdio {
-            Some(ended) if !listens => ended.await,
-            _ => std::future::pending().await,
-        }
-    };
-    let is_signalled = tokio::select! {
-        () = ended => false,
-        () = signals.next() => true,
-    };
-    let began = Instant::now();
-    let finish = async {
-        if is_signalled {
-            tracing::info!("shutting down");
-            daemon.shut_down().await;
-        }
-        daemon.finish(began).await;
-    };
-    tokio::select! {
-        () = finish => {}
-        () = signals.next() => {
-            tracing::info!("a further signal: ending at once");
-            daemon.hurry();
-        }
-    }
-    Ok(())
 }

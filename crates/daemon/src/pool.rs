@@ -16,7 +16,8 @@ use plyd_protocol::ErrorCode;
 
 use super::Shared;
 use super::prepare::{Context, Output, Task, TaskId, Work};
-use super::state::{ConnId, RequestError};
+use super::request_error::RequestError;
+use super::state::ConnId;
 use plyd_core::effort::Effort;
 use plyd_core::search::clock::now_ns;
 

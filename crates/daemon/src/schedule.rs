@@ -13,15 +13,20 @@
 //! every minimum still fits before its deadline: the test simulates how the cores will pay all debts,
 //! earliest deadline first, so that each promise is kept.
 
+mod claim;
+mod plan;
+#[cfg(test)]
+pub(super) mod tests;
+
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use super::outbox::JobId;
 use super::state::ConnId;
+use plan::{Debt, ends, first_late};
 
-/// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
-const MINIMUM_NS: u64 = 10_000_000;
-/// Below this a clock is too short for a promise: its search takes its turn, and answers the best it has.
-const SHORTEST_NS: u64 = 5_000_000;
+pub(super) use claim::{Claim, Class};
+pub(super) use plan::Plan;
+
 /// A turn of a search for a move that had its minimum.
 const MOVE_TURN_NS: u64 = 5_000_000;
 /// A turn of a search without an end.
@@ -29,47 +34,6 @@ const ENDLESS_TURN_NS: u64 = 20_000_000;
 /// The most attempts to find a search that leaves for a newcomer. Each attempt mends the first late debt,
 /// which is usually the cause of the later ones.
 const MAX_ROUNDS: usize = 16;
-
-/// The part of the time that is promised; the rest is for starting, pausing and whatever else the process
-/// does.
-fn usable(ns: u64) -> u64 {
-    ns / 8 * 7
-}
-
-/// What kind of search it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Class {
-    /// For a move, by a clock or a limit: never waits for the others.
-    Move,
-    /// Analyses, ponders, and searches for a move that only a stop ends.
-    Endless,
-}
-
-/// What a search asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Claim {
-    /// Whose it is.
-    pub(super) conn: ConnId,
-    /// The cores that it takes at once, at most as many as there are.
-    pub(super) threads: usize,
-    /// What kind it is.
-    pub(super) class: Class,
-    /// Its deadline, if it has one.
-    pub(super) deadline_ns: Option<u64>,
-}
-
-impl Claim {
-    /// The time on its cores that it is promised if it is admitted now.
-    fn minimum(&self, now_ns: u64) -> u64 {
-        match (self.class, self.deadline_ns) {
-            (Class::Move, Some(deadline_ns)) => {
-                let left_ns = deadline_ns.saturating_sub(now_ns);
-                if left_ns < SHORTEST_NS { 0 } else { usable(left_ns).min(MINIMUM_NS) }
-            }
-            _ => 0,
-        }
-    }
-}
 
 /// Whether a search can be admitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -507,71 +471,3 @@ impl Schedule {
         }
     }
 }
-
-/// What is owed at an instant, the earliest deadline first.
-pub(super) struct Plan {
-    cores: usize,
-    now_ns: u64,
-    debts: Vec<Debt>,
-}
-
-impl Plan {
-    /// Whether one more search can be taken in so that every minimum fits, without any that leave.
-    pub(super) fn fits(&self, claim: &Claim) -> bool {
-        let Some(debt) = self.debt_of(claim) else { return true };
-        let (before, after) = self.debts.split_at(self.place_of(&debt));
-        let debts = before.iter().chain([&debt]).chain(after);
-        first_late(self.cores, self.now_ns, debt.deadline_ns, debts).is_none()
-    }
-
-    /// What a newcomer would be owed, if anything.
-    fn debt_of(&self, claim: &Claim) -> Option<Debt> {
-        let (deadline_ns, owed_ns) = (claim.deadline_ns?, claim.minimum(self.now_ns));
-        let threads = claim.threads.clamp(1, self.cores);
-        (owed_ns > 0).then_some(Debt { deadline_ns, threads, owed_ns, to: None })
-    }
-
-    /// Behind those of the same deadline.
-    fn place_of(&self, debt: &Debt) -> usize {
-        self.debts.partition_point(|other| other.deadline_ns <= debt.deadline_ns)
-    }
-}
-
-/// What is left of a search's minimum.
-#[derive(Debug)]
-struct Debt {
-    deadline_ns: u64,
-    threads: usize,
-    owed_ns: u64,
-    /// The search that is owed; none: the newcomer.
-    to: Option<JobId>,
-}
-
-/// The first debt with a deadline of `from_ns` or later that is not paid in time; earlier ones are paid.
-fn first_late<'a>(
-    cores: usize,
-    now_ns: u64,
-    from_ns: u64,
-    debts: impl Iterator<Item = &'a Debt> + Clone,
-) -> Option<usize> {
-    let is_late = |(debt, end_ns): (&Debt, u64)| {
-        debt.deadline_ns >= from_ns && end_ns > usable(debt.deadline_ns.saturating_sub(now_ns))
-    };
-    debts.clone().zip(ends(cores, debts)).position(is_late)
-}
-
-/// When each debt is paid, from now, in this order, if no other search comes.
-fn ends<'a>(cores: usize, debts: impl Iterator<Item = &'a Debt>) -> impl Iterator<Item = u64> {
-    let mut busy = vec![0; cores];
-    debts.map(move |debt| {
-        #[cfg(test)]
-        tests::STEPS.set(tests::STEPS.get() + 1);
-        busy.sort_unstable();
-        let end_ns: u64 = busy[debt.threads - 1] + debt.owed_ns;
-        busy[..debt.threads].fill(end_ns);
-        end_ns
-    })
-}
-
-#[cfg(test)]
-pub(super) mod tests;

@@ -21,6 +21,7 @@ use super::limits::Limits;
 use super::outbox::{Item, JobId, Outbox};
 use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task, TaskId};
+use super::request_error::RequestError;
 use super::schedule::Schedule;
 use super::shares::Shares;
 use super::timers::{Timer, Timers};
@@ -28,10 +29,9 @@ use super::transport::Signal;
 use super::waiting::Waiting;
 use super::worker::Order;
 use crate::log;
-use plyd_bridge as bridge;
 use plyd_core::effort::Interrupt;
+use plyd_core::engine::Entry;
 use plyd_core::engine::settings::Renamed;
-use plyd_core::engine::{Entry, Fault};
 use plyd_core::search::Control;
 
 /// A connection.
@@ -180,55 +180,6 @@ pub(super) struct Conn {
     pub(super) watched: bool,
     /// Whether the reader writes the answers to the lines that it just read.
     pub(super) reader_writes: bool,
-}
-
-/// Why a request is refused.
-#[derive(Clone, Debug)]
-pub(super) struct RequestError {
-    /// The protocol's code.
-    pub(super) code: ErrorCode,
-    /// A JSON pointer into the request.
-    pub(super) pointer: Option<String>,
-    /// What is wrong, in a sentence.
-    pub(super) message: String,
-    /// The outcome, if the game is over.
-    pub(super) outcome: Option<Box<wire::Outcome>>,
-    /// When to try again.
-    pub(super) retry_ms: Option<u64>,
-}
-
-impl RequestError {
-    /// A refusal without a place in the request.
-    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
-    }
-
-    /// A request that ended before its position was read.
-    pub(super) fn unprepared() -> Self {
-        Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
-    }
-
-    /// The same with a pointer to the field at fault.
-    pub(super) fn at(self, pointer: &str) -> Self {
-        Self { pointer: Some(pointer.to_owned()), ..self }
-    }
-
-    /// The same with a time after which to retry.
-    pub(super) fn retry(self, ms: u64) -> Self {
-        Self { retry_ms: Some(ms), ..self }
-    }
-}
-
-impl From<Fault> for RequestError {
-    fn from(fault: Fault) -> Self {
-        Self {
-            code: bridge::error_code(fault.code),
-            pointer: bridge::pointer(&fault.place),
-            message: fault.message,
-            outcome: fault.outcome.map(|outcome| Box::new(bridge::outcome(outcome))),
-            retry_ms: None,
-        }
-    }
 }
 
 /// What the lock guards.

@@ -1,11 +1,11 @@
-//! Sets of the cells of a board as bits of machine words, whatever the board.
+//! Sets of small numbers, such as the cells of a board, as bits of machine words.
 //!
-//! The boards decide which cell has which number, and which cells are neighbours.
+//! Knows no game: the boards decide which cell has which number, and which cells are neighbours.
 
 use std::fmt::Debug;
-use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr};
 
-/// A set of cells in one machine word, in two, or in three.
+/// A set of cells: numbers below 256.
 pub trait Bits:
     Copy
     + Eq
@@ -98,43 +98,127 @@ macro_rules! bits {
 bits!(u64);
 bits!(u128);
 
-/// A set of up to 192 cells in three machine words, the lowest first. Shifts must be by less than 64.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct U192([u64; 3]);
+/// A set of up to 192 cells.
+pub type U192 = Words<3>;
 
-impl Bits for U192 {
-    const CAPACITY: usize = 192;
-    const EMPTY: Self = Self([0; 3]);
+/// A set of numbers below 64 `W`, in machine words, the lowest first: of cells, which are numbers below 256, or
+/// of anything that is numbered. Shifts must be by less than 64.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Words<const W: usize>([u64; W]);
+
+impl<const W: usize> Words<W> {
+    /// The set of the numbers below `len`.
+    #[must_use]
+    pub fn below(len: usize) -> Self {
+        (0..len).collect()
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub fn insert(&mut self, number: usize) {
+        self.0[number / 64] |= 1 << (number % 64);
+    }
+
+    /// Takes a number out.
+    #[inline]
+    pub fn remove(&mut self, number: usize) {
+        self.0[number / 64] &= !(1 << (number % 64));
+    }
+
+    /// Whether the number is in the set.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
+    }
+
+    /// The only number in the set, if there is no other.
+    #[inline]
+    #[must_use]
+    pub fn only(&self) -> Option<usize> {
+        let (mut found, mut words) = (None, 0);
+        for (at, &word) in self.0.iter().enumerate() {
+            if word != 0 {
+                words += 1;
+                found = (word & (word - 1) == 0).then(|| 64 * at + word.trailing_zeros() as usize);
+            }
+        }
+        found.filter(|_| words == 1)
+    }
+
+    /// The numbers in the set, ascending.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
+        let words = self.0;
+        words.into_iter().enumerate().flat_map(|(at, mut word)| {
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                (word != 0).then(|| {
+                    word &= word - 1;
+                    64 * at + bit
+                })
+            })
+        })
+    }
+
+    /// The words, the smallest numbers first.
+    #[inline]
+    #[must_use]
+    pub fn words(&self) -> &[u64; W] {
+        &self.0
+    }
+}
+
+impl<const W: usize> Default for Words<W> {
+    fn default() -> Self {
+        Self([0; W])
+    }
+}
+
+impl<const W: usize> FromIterator<usize> for Words<W> {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Self {
+        let mut set = Self::default();
+        numbers.into_iter().for_each(|number| set.insert(number));
+        set
+    }
+}
+
+impl<const W: usize> Bits for Words<W> {
+    const CAPACITY: usize = 64 * W;
+    const EMPTY: Self = Self([0; W]);
 
     #[inline]
     fn single(cell: u8) -> Self {
-        let bit = 1 << (cell & 63);
-        let word = |index: u8| if cell >> 6 == index { bit } else { 0 };
-        Self([word(0), word(1), word(2)])
+        // Without an index into the words, which then need not lie in memory.
+        let mut set = Self::EMPTY;
+        for (at, word) in set.0.iter_mut().enumerate() {
+            *word = if usize::from(cell >> 6) == at { 1 << (cell & 63) } else { 0 };
+        }
+        set
     }
     #[inline]
     fn len(self) -> u32 {
-        let Self([a, b, c]) = self;
-        a.count_ones() + b.count_ones() + c.count_ones()
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
     #[inline]
     fn first(self) -> u8 {
-        let Self([a, b, c]) = self;
-        let cell = match (a, b) {
-            (0, 0) => 128 + c.trailing_zeros(),
-            (0, _) => 64 + b.trailing_zeros(),
-            _ => a.trailing_zeros(),
-        };
-        cell as u8
+        for (at, word) in self.0[..W - 1].iter().enumerate() {
+            if *word != 0 {
+                return (64 * at as u32 + word.trailing_zeros()) as u8;
+            }
+        }
+        (64 * (W as u32 - 1) + self.0[W - 1].trailing_zeros()) as u8
     }
     #[inline]
-    fn without_first(self) -> Self {
-        let Self([a, b, c]) = self;
-        match (a, b) {
-            (0, 0) => Self([0, 0, c & (c - 1)]),
-            (0, _) => Self([0, b & (b - 1), c]),
-            _ => Self([a & (a - 1), b, c]),
+    fn without_first(mut self) -> Self {
+        for word in &mut self.0[..W - 1] {
+            if *word != 0 {
+                *word &= *word - 1;
+                return self;
+            }
         }
+        self.0[W - 1] &= self.0[W - 1] - 1;
+        self
     }
     #[inline]
     fn word(self, index: usize) -> u64 {
@@ -142,70 +226,76 @@ impl Bits for U192 {
     }
     #[inline]
     fn low(self) -> u128 {
-        let Self([a, b, _]) = self;
-        u128::from(b) << 64 | u128::from(a)
+        self.0.iter().take(2).rev().fold(0, |low, &word| low << 64 | u128::from(word))
     }
     #[inline]
     fn has(self, cell: u8) -> bool {
-        self.0.get(usize::from(cell >> 6)).is_some_and(|word| word >> (cell & 63) & 1 != 0)
+        self.contains(cell.into())
+    }
+    #[inline]
+    fn is_empty(self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 }
 
 macro_rules! word_by_word {
-    ($operator:ident, $method:ident) => {
-        impl $operator for U192 {
+    ($operator:ident, $method:ident, $assign:ident, $assign_method:ident) => {
+        impl<const W: usize> $operator for Words<W> {
             type Output = Self;
             #[inline]
-            fn $method(self, other: Self) -> Self {
-                let (Self([a, b, c]), Self([x, y, z])) = (self, other);
-                Self([a.$method(x), b.$method(y), c.$method(z)])
+            fn $method(mut self, other: Self) -> Self {
+                self.$assign_method(other);
+                self
+            }
+        }
+        impl<const W: usize> $assign for Words<W> {
+            #[inline]
+            fn $assign_method(&mut self, other: Self) {
+                for (word, other) in self.0.iter_mut().zip(other.0) {
+                    word.$assign_method(other);
+                }
             }
         }
     };
 }
-word_by_word!(BitAnd, bitand);
-word_by_word!(BitOr, bitor);
-word_by_word!(BitXor, bitxor);
+word_by_word!(BitAnd, bitand, BitAndAssign, bitand_assign);
+word_by_word!(BitOr, bitor, BitOrAssign, bitor_assign);
+word_by_word!(BitXor, bitxor, BitXorAssign, bitxor_assign);
 
-impl BitAndAssign for U192 {
-    #[inline]
-    fn bitand_assign(&mut self, other: Self) {
-        *self = *self & other;
-    }
-}
-
-impl BitOrAssign for U192 {
-    #[inline]
-    fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
-    }
-}
-
-impl Not for U192 {
+impl<const W: usize> Not for Words<W> {
     type Output = Self;
     #[inline]
     fn not(self) -> Self {
-        let Self([a, b, c]) = self;
-        Self([!a, !b, !c])
+        Self(self.0.map(|word| !word))
     }
 }
 
 // In two steps: after a shift by 0, one step would shift a word by 64 bits.
-impl Shl<u32> for U192 {
+impl<const W: usize> Shl<u32> for Words<W> {
     type Output = Self;
     #[inline]
     fn shl(self, by: u32) -> Self {
-        let (Self([a, b, c]), back) = (self, 63 - (by & 63));
-        Self([a << by, (b << by) | (a >> 1 >> back), (c << by) | (b >> 1 >> back)])
+        let back = 63 - (by & 63);
+        let mut shifted = self;
+        for at in 0..W {
+            let carried = if at > 0 { self.0[at - 1] >> 1 >> back } else { 0 };
+            shifted.0[at] = (self.0[at] << by) | carried;
+        }
+        shifted
     }
 }
 
-impl Shr<u32> for U192 {
+impl<const W: usize> Shr<u32> for Words<W> {
     type Output = Self;
     #[inline]
     fn shr(self, by: u32) -> Self {
-        let (Self([a, b, c]), back) = (self, 63 - (by & 63));
-        Self([(a >> by) | (b << 1 << back), (b >> by) | (c << 1 << back), c >> by])
+        let back = 63 - (by & 63);
+        let mut shifted = self;
+        for at in 0..W {
+            let carried = if at + 1 < W { self.0[at + 1] << 1 << back } else { 0 };
+            shifted.0[at] = (self.0[at] >> by) | carried;
+        }
+        shifted
     }
 }
 
@@ -229,6 +319,8 @@ impl<B: Bits> Iterator for Cells<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use plyd_core::zobrist::SplitMix64;
 
@@ -272,5 +364,33 @@ mod tests {
         check::<u64>();
         check::<u128>();
         check::<U192>();
+        check::<Words<1>>();
+        check::<Words<2>>();
+    }
+
+    #[test]
+    fn sets_of_numbers_agree_with_those_of_the_standard_library() {
+        type Set = Words<5>;
+        let mut draws = SplitMix64::new(1);
+        for _ in 0..500 {
+            let mut draw =
+                || -> BTreeSet<usize> { (0..draws.below(5)).map(|_| draws.below(Set::CAPACITY)).collect() };
+            let (left, right) = (draw(), draw());
+            let words = |set: &BTreeSet<usize>| set.iter().copied().collect::<Set>();
+            let set = |words: Set| words.iter().collect::<BTreeSet<usize>>();
+            assert_eq!(set(words(&left) | words(&right)), &left | &right);
+            assert_eq!(set(words(&left) & words(&right)), &left & &right);
+            assert_eq!(set(words(&left) ^ words(&right)), &left ^ &right);
+            assert_eq!(set(words(&left) & !words(&right)), &left - &right);
+            assert_eq!((words(&left).len() as usize, words(&left).is_empty()), (left.len(), left.is_empty()));
+            assert_eq!(words(&left).only(), left.first().copied().filter(|_| left.len() == 1));
+            assert!(
+                (0..2 * Set::CAPACITY).all(|number| words(&left).contains(number) == left.contains(&number))
+            );
+            let mut emptied = words(&left);
+            left.iter().for_each(|&number| emptied.remove(number));
+            assert!(emptied.is_empty());
+        }
+        assert_eq!(Words::<2>::below(70).iter().collect::<Vec<_>>(), (0..70).collect::<Vec<_>>());
     }
 }

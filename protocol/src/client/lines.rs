@@ -19,9 +19,11 @@ use crate::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::error::LineError;
 use super::peer::Peer;
 use super::process::Launch;
 use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
+use crate::frames::close_status;
 use crate::framing::{Event, Framing};
 
 /// The most bytes of one read.
@@ -73,37 +75,6 @@ pub struct ReceivedLine {
     pub at: Instant,
     /// The line without its end.
     pub bytes: Vec<u8>,
-}
-
-/// Why no line can be sent or received.
-#[derive(Debug, thiserror::Error)]
-pub enum LineError {
-    /// The program does not start.
-    #[error("cannot start `{program}`: {error}")]
-    Start {
-        /// The program.
-        program: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// Nobody answers at the address.
-    #[error("cannot connect: {0}")]
-    Connect(io::Error),
-    /// The peer closed the connection or ended.
-    #[error("the connection is closed")]
-    Closed,
-    /// The deadline passed.
-    #[error("no answer in time")]
-    TimedOut,
-    /// The peer left what was sent unread for too long.
-    #[error("it does not read what it is sent")]
-    Unread,
-    /// A line is longer than the protocol allows.
-    #[error("a line of more than {MAX_LINE} bytes")]
-    TooLong,
-    /// The peer breaks the rules of WebSocket.
-    #[error("a WebSocket with {0}")]
-    Frames(&'static str),
 }
 
 impl Lines {
@@ -170,7 +141,7 @@ impl Lines {
             }
         };
         lines.web = Some(Box::new(Web { raw: vec![0; READ_BYTES], ..Web::default() }));
-        lines.take_frames(&answer[end..])?;
+        lines.take_frames(&mut answer[end..])?;
         Ok(lines)
     }
 
@@ -358,8 +329,8 @@ impl Lines {
                     self.at = Instant::now();
                     self.ended = count == 0;
                     if let Some(web) = &mut self.web {
-                        let raw = std::mem::take(&mut web.raw);
-                        let taken = self.take_frames(&raw[..count]);
+                        let mut raw = std::mem::take(&mut web.raw);
+                        let taken = self.take_frames(&mut raw[..count]);
                         if let Some(web) = &mut self.web {
                             web.raw = raw;
                         }
@@ -381,7 +352,7 @@ impl Lines {
 
 impl Lines {
     /// Finds lines in frames, and answers those that want it.
-    fn take_frames(&mut self, bytes: &[u8]) -> Result<(), LineError> {
+    fn take_frames(&mut self, bytes: &mut [u8]) -> Result<(), LineError> {
         let Some(web) = &mut self.web else { return Ok(()) };
         self.chunk.clear();
         let controls = web.decoder.take(bytes, &mut self.chunk);
@@ -391,7 +362,7 @@ impl Lines {
                 ControlFrame::Ping(payload) => web.encoder.pong(&payload, &mut web.frames),
                 ControlFrame::Pong(payload) => web.pong = Some(payload),
                 ControlFrame::Close(payload) => {
-                    web.status = payload.first_chunk().map(|status| u16::from_be_bytes(*status));
+                    web.status = close_status(&payload).map(u16::from);
                     self.ended = true;
                     let _gone_already = self.close(&payload);
                     return Ok(());

@@ -5,6 +5,7 @@
 //! `process` and `reaper`.
 
 mod address;
+mod error;
 mod lines;
 mod peer;
 mod process;
@@ -22,7 +23,8 @@ use std::time::{Duration, Instant};
 use crate::{self as wire, Envelope, Message, Request};
 
 pub use address::{Address, Program};
-pub use lines::{LineError, Lines, ReceivedLine};
+pub use error::{ClientError, LineError};
+pub use lines::{Lines, ReceivedLine};
 pub use process::{Launch, Process};
 pub use reaper::{Reaper, Starter, join, reap};
 pub use retry::Retry;
@@ -53,22 +55,6 @@ pub struct Answer {
     pub infos: Vec<Received>,
     /// The final message.
     pub last: Received,
-}
-
-/// Why a client cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The connection failed.
-    #[error(transparent)]
-    Line(#[from] LineError),
-    /// A line is no message of the protocol.
-    #[error("no message of the protocol: {error}, in `{line}`")]
-    Garbled {
-        /// The line, cut for display.
-        line: String,
-        /// What is wrong with it.
-        error: serde_json::Error,
-    },
 }
 
 impl Client {

@@ -3,12 +3,14 @@
 //! [`Encoder::frame`] breaks rules for those who want to see what a server does then.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::Cursor;
 
 use tungstenite::handshake::client::generate_key;
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::frame::FrameHeader;
-use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
+use tungstenite::protocol::frame::coding::OpCode;
+
+pub use crate::frames::ControlFrame;
+use crate::frames::{Frames, Piece, Writer};
 
 /// First bytes of a client's frames: that they end their message, and their kinds (RFC 6455, 5.2).
 const FINAL: u8 = 0x80;
@@ -16,9 +18,6 @@ const CONTINUATION: u8 = 0x0;
 const TEXT: u8 = 0x1;
 const CLOSE: u8 = 0x8;
 const PONG: u8 = 0xa;
-
-/// The longest payload of a control frame (RFC 6455, 5.5).
-const MAX_CONTROL: usize = 125;
 
 /// The longest answer to a request that asks for a WebSocket.
 pub const MAX_ANSWER: usize = 16 << 10;
@@ -131,109 +130,51 @@ impl Encoder {
     }
 }
 
-/// A control frame of a server, with its payload.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ControlFrame {
-    /// It wants a pong of the same payload.
-    Ping(Vec<u8>),
-    /// The answer to a ping.
-    Pong(Vec<u8>),
-    /// The end of the connection: a status and a reason, or nothing. Nothing comes behind it.
-    Close(Vec<u8>),
+/// Finds lines in the frames of a server.
+#[derive(Debug)]
+pub struct Decoder {
+    frames: Frames,
 }
 
-/// Finds lines in the frames of a server.
-#[derive(Debug, Default)]
-pub struct Decoder {
-    /// The beginning of a header whose end has not come.
-    head: Vec<u8>,
-    /// The frame whose payload comes: its kind, whether it ends its message, and what is missing.
-    frame: Option<(OpCode, bool, u64)>,
-    control: Vec<u8>,
-    /// Whether a message has begun and not ended.
-    in_message: bool,
+impl Default for Decoder {
+    fn default() -> Self {
+        Self { frames: Frames::of(Writer::Server) }
+    }
 }
 
 impl Decoder {
     /// Takes bytes and appends the text in them, each message with a line end; gives the control frames.
+    /// Nothing comes behind a close frame.
     ///
     /// # Errors
-    /// How the server breaks the rules.
-    pub fn take(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<Vec<ControlFrame>, &'static str> {
+    /// The rule that the server breaks.
+    pub fn take(
+        &mut self,
+        mut bytes: &mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Vec<ControlFrame>, &'static str> {
         let mut controls = Vec::new();
-        loop {
-            let Some((opcode, is_final, missing)) = &mut self.frame else {
-                let Some((first, rest)) = bytes.split_first() else { return Ok(controls) };
-                bytes = rest;
-                self.head.push(*first);
-                self.frame = self.header()?;
-                continue;
-            };
-            if bytes.is_empty() && *missing > 0 {
-                return Ok(controls);
-            }
-            let count = usize::try_from(*missing).unwrap_or(usize::MAX).min(bytes.len());
-            let (payload, rest) = bytes.split_at(count);
-            bytes = rest;
-            *missing -= count as u64;
-            let (opcode, is_final, is_whole) = (*opcode, *is_final, *missing == 0);
-            if is_whole {
-                self.frame = None;
-            }
-            match opcode {
-                OpCode::Data(_) => {
-                    if payload.contains(&b'\n') {
-                        return Err("a line end inside a message");
+        while let Some(piece) = self.frames.next(&mut bytes).map_err(|violation| violation.reason)? {
+            match piece {
+                Piece::Text { bytes, is_last } => {
+                    if bytes.contains(&b'\n') {
+                        return Err("there is no line end inside a message");
                     }
-                    out.extend_from_slice(payload);
-                    self.in_message = !(is_whole && is_final);
-                    if !self.in_message {
+                    out.extend_from_slice(bytes);
+                    if is_last {
                         out.push(b'\n');
                     }
                 }
-                OpCode::Control(control) => {
-                    self.control.extend_from_slice(payload);
-                    if !is_whole {
-                        continue;
-                    }
-                    let payload = std::mem::take(&mut self.control);
-                    match control {
-                        Control::Close => {
-                            controls.push(ControlFrame::Close(payload));
-                            return Ok(controls);
-                        }
-                        Control::Ping => controls.push(ControlFrame::Ping(payload)),
-                        Control::Pong => controls.push(ControlFrame::Pong(payload)),
-                        Control::Reserved(_) => {}
+                Piece::Control(control) => {
+                    let is_close = matches!(control, ControlFrame::Close(_));
+                    controls.push(control);
+                    if is_close {
+                        break;
                     }
                 }
             }
         }
-    }
-
-    /// The frame whose header is whole by now.
-    fn header(&mut self) -> Result<Option<(OpCode, bool, u64)>, &'static str> {
-        let parsed = FrameHeader::parse(&mut Cursor::new(&self.head));
-        let Some((header, length)) = parsed.map_err(|_| "a frame of no known kind")? else {
-            return Ok(None);
-        };
-        self.head.clear();
-        if header.rsv1 || header.rsv2 || header.rsv3 {
-            return Err("an extension that was not agreed upon");
-        }
-        if header.mask.is_some() {
-            return Err("a frame with a mask");
-        }
-        match header.opcode {
-            OpCode::Control(_) if !header.is_final || length > MAX_CONTROL as u64 => {
-                return Err("a control frame in parts, or too long");
-            }
-            OpCode::Data(Data::Binary) => return Err("a binary message"),
-            OpCode::Data(Data::Continue) if !self.in_message => return Err("nothing to continue"),
-            OpCode::Data(Data::Text) if self.in_message => return Err("a message inside another"),
-            OpCode::Data(_) | OpCode::Control(_) => {}
-        }
-        Ok(Some((header.opcode, header.is_final, length)))
+        Ok(controls)
     }
 }
 
@@ -251,7 +192,7 @@ mod tests {
     fn read(stream: &[u8], size: usize) -> Result<(String, Vec<ControlFrame>), &'static str> {
         let (mut decoder, mut out, mut controls) = (Decoder::default(), Vec::new(), Vec::new());
         for piece in stream.chunks(size) {
-            controls.extend(decoder.take(piece, &mut out)?);
+            controls.extend(decoder.take(&mut piece.to_vec(), &mut out)?);
         }
         Ok((String::from_utf8(out).unwrap(), controls))
     }
@@ -281,6 +222,8 @@ mod tests {
             assert!(read(&frame(first, payload.as_bytes()), 1000).is_err(), "{first:x} {payload}");
         }
         assert!(read(&[0x81, 0x81, 0, 0, 0, 0, b'x'], 1000).is_err(), "a mask");
+        assert!(read(&[0x81, 0x7e, 0, 1, b'x'], 1000).is_err(), "a length in more bytes than it needs");
+        assert!(read(&frame(0x88, b"\x03\xed"), 1000).is_err(), "a status that nobody may send");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::client::{LineError, Lines, is_final_json as is_final};
+use crate::client::{LineError, Lines, is_final_json};
 use serde_json::Value;
 
 use super::compare;
@@ -150,7 +150,7 @@ impl Connection {
             })?;
             let message: Value = serde_json::from_slice(&line.bytes)
                 .map_err(|_| format!("the server wrote `{}`", String::from_utf8_lossy(&line.bytes)))?;
-            if is_final(&message) {
+            if is_final_json(&message) {
                 self.arrived.push(message);
             }
         }
@@ -163,7 +163,7 @@ impl Connection {
             match self.lines.next(deadline) {
                 Ok(line) => {
                     let message = serde_json::from_slice(&line.bytes).unwrap_or(Value::Null);
-                    if is_final(&message) {
+                    if is_final_json(&message) {
                         self.arrived.push(message);
                     }
                 }

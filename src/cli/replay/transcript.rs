@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::client::is_final_json as is_final;
+use crate::client::is_final_json;
 
 /// What happened on a connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,7 +92,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
         let conn = connections.number(&written);
         let event = match written.dir {
             Direction::In => Some(sent(written.msg.get())),
-            Direction::Out => serde_json::from_str(written.msg.get()).ok().filter(is_final).map(Event::Final),
+            Direction::Out => {
+                serde_json::from_str(written.msg.get()).ok().filter(is_final_json).map(Event::Final)
+            }
         };
         records.extend(event.map(|event| Record { conn, event }));
     }

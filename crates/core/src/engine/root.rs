@@ -12,9 +12,6 @@ use crate::game::{Drawing, Outcome, Root, Rules, Turn};
 use crate::options::Options;
 use crate::search::Control;
 
-/// The nodes that the rules may spend on all moves of a position together to find out what each does.
-const MOVES_NODES: u64 = 20_000;
-
 /// A root whose game is known.
 pub(super) struct Typed<G: Playable> {
     pub(super) game: G,
@@ -168,7 +165,7 @@ impl<G: Playable> AnyRoot for Typed<G> {
         let heeding = self.game.heeding(effort);
         let game = heeding.as_ref().unwrap_or(&self.game);
         let evaluator = evaluator.map(NamedEvaluator::<G>::find).transpose()?;
-        effort.grant(Some(MOVES_NODES));
+        effort.grant(Some(Effort::MOVES));
         let side = game.side(&self.root.pos);
         let mut pos = self.root.pos.clone();
         let describe = |mv| {

@@ -20,6 +20,7 @@ pub mod players;
 mod proven_roots;
 pub mod prover_player;
 pub mod proving;
+pub mod published;
 pub mod strength;
 pub mod table;
 pub mod thread;

@@ -4,7 +4,6 @@
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
 mod foreign;
-mod frames;
 mod http;
 pub(super) mod local;
 pub(super) mod net;

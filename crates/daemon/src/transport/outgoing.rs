@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Form, frames};
+use super::Form;
 use crate::outbox::{LongBody, Stamped};
+use plyd_protocol::frames;
 
 /// The most bytes that a writer hands to the system before it yields to others: the system copies them, and
 /// for a local connection it does the other end's work too.

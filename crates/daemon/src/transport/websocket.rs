@@ -14,7 +14,6 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::frames::{self, Frames, Piece, Violation};
 use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, receive_of_stranger, write_all};
 use super::outgoing::Outgoing;
 use super::{Form, Next, Signal, next_messages};
@@ -22,6 +21,7 @@ use crate::Shared;
 use crate::conn::Origin;
 use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
+use plyd_protocol::frames::{self, ControlFrame, Frames, Piece, Violation, Writer, close_status};
 use plyd_protocol::framing::{Event, Framing};
 
 /// What both tasks of a connection know.
@@ -74,7 +74,7 @@ struct Reader {
 impl Reader {
     fn new(link: Arc<Link>, input: net::Link) -> Self {
         let framing = Framing::new(wire::MAX_FIRST_LINE);
-        Self { link, input, frames: Frames::default(), framing, greeted: false }
+        Self { link, input, frames: Frames::of(Writer::Client), framing, greeted: false }
     }
 
     /// Reads until the connection ends.
@@ -129,12 +129,12 @@ impl Reader {
                         self.lines(b"\n", time, &mut turn).await?;
                     }
                 }
-                Ok(Some(Piece::Ping(payload))) => {
+                Ok(Some(Piece::Control(ControlFrame::Ping(payload)))) => {
                     self.link.control(|controls| controls.pong = Some(payload));
                 }
-                Ok(Some(Piece::Pong)) => {}
-                Ok(Some(Piece::Close(code))) => {
-                    self.link.close(code.unwrap_or(CloseCode::Normal), "");
+                Ok(Some(Piece::Control(ControlFrame::Pong(_)))) => {}
+                Ok(Some(Piece::Control(ControlFrame::Close(payload)))) => {
+                    self.link.close(close_status(&payload).unwrap_or(CloseCode::Normal), "");
                     return ControlFlow::Break(());
                 }
                 Err(violation) => return self.link.fail(violation),

@@ -1,6 +1,7 @@
 //! The plain evaluations: the race for cells, and the ground that a side holds.
 
-use super::rules::{Colosseum, Position, Walk};
+use super::position::{Position, Walk};
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use crate::flood::Step;
 use plyd_core::game::{Context, Evaluator, FutilityMargins, LateMoveReductions, Spec};

@@ -1,8 +1,9 @@
 //! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
 //!
-//! In reading order: [`board`] (walls as bit boards), [`rules`], [`setup`] (size and start positions),
-//! [`notation`], [`eval`] and [`published_eval`] (evaluations), [`players`]. This file opens the game for the
-//! registry: it chooses the machine words that hold the board, and nothing of it knows the protocol.
+//! In reading order: [`board`] (walls as bit boards), [`position`], [`rules`], [`setup`] (size and start
+//! positions), [`notation`], [`eval`] and [`published_eval`] (evaluations), [`players`]. This file opens the
+//! game for the registry: it chooses the machine words that hold the board, and nothing of it knows the
+//! protocol.
 
 pub mod board;
 pub mod eval;
@@ -10,6 +11,7 @@ pub mod notation;
 #[cfg(test)]
 mod oracle;
 pub mod players;
+pub mod position;
 pub mod published_eval;
 pub mod rules;
 pub mod setup;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use self::eval::{Ground, Race, WEIGHTS};
 use self::notation::Layout;
 use self::players::PublishedPlayer;
+use self::position::Position;
 use self::published_eval::{Part, Published};
 use self::rules::{APART, Colosseum};
 use self::setup::Setup;

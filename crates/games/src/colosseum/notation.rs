@@ -4,7 +4,8 @@
 //! Reads untrusted texts; the rules decide whether a move is legal.
 
 use super::board::{MAX_SIZE, MIN_SIZE, Side as CellSide, Wall};
-use super::rules::{Colosseum, Position, Walk};
+use super::position::{Position, Walk};
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
 

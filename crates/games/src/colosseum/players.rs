@@ -1,15 +1,17 @@
 //! The player `published`: iterative deepening over plain alpha-beta that looks at the best few moves of each
 //! position, as Colak and Zeidan describe it ("COMP 424 Final Project", McGill University, 2023).
-//!
-//! No table: it is there to measure others against.
 
+use std::ops::RangeInclusive;
+
+use super::position::{Position, Walk};
 use super::published_eval::{closing_move, open_sides};
-use super::rules::{Colosseum, Position, Walk};
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
-use plyd_core::score::{Score, Value};
+use plyd_core::score::Value;
+use plyd_core::search::published::{Agent, Deepening, RootLine};
 use plyd_core::search::thread::{SearchThread, final_value, is_lost, is_won};
-use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
+use plyd_core::search::{End, SearchParams};
 
 /// The last depth.
 const DEPTHS: u32 = 10;
@@ -21,147 +23,112 @@ const BREADTH_MORE: usize = 3;
 pub struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
+    /// The side that moves at the root.
+    root: Side,
 }
 
 impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
-    pub fn new(evaluator: E, depth: Option<u32>) -> Self {
-        Self { evaluator, depth: depth.unwrap_or(DEPTHS) }
+    pub fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
+        Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS), root: Side::First })
+    }
+
+    /// The best few of the moves: first those that do not leave the mover with walls on three sides. Each move
+    /// that is judged counts as a node; once the search is over there are none.
+    fn best_few<B: Bits>(
+        &self,
+        game: &Colosseum<B>,
+        pos: &Position<B>,
+        moves: &[Walk],
+        thread: &mut SearchThread<'_>,
+    ) -> Vec<Walk>
+    where
+        E: Evaluator<Colosseum<B>>,
+    {
+        let mut free = Vec::with_capacity(moves.len());
+        let mut trapped = Vec::new();
+        for &mv in moves {
+            if thread.tick() {
+                return Vec::new();
+            }
+            let mut next = *pos;
+            game.play(&mut next, mv);
+            let score = match game.turn(&next) {
+                Turn::Over(outcome) => final_value::<Colosseum<B>>(&outcome, pos.mover(), 1).score,
+                _ => {
+                    let context = Context { root: self.root, last: Some(mv) };
+                    -self.evaluator.evaluate(game, &next, &context)
+                }
+            };
+            let is_free = open_sides(game, &next, pos.mover()).nth(1).is_some();
+            let kind = if is_free || is_won::<Colosseum<B>>(score) { &mut free } else { &mut trapped };
+            kind.push((score, mv));
+        }
+        let mut best = if free.is_empty() { trapped } else { free };
+        best.sort_by_key(|&(score, _)| -score.raw());
+        best.truncate(game.board().size() + BREADTH_MORE);
+        best.into_iter().map(|(_, mv)| mv).collect()
     }
 }
 
-impl<B: Bits, E: Evaluator<Colosseum<B>>> Searcher<Colosseum<B>> for PublishedPlayer<E> {
-    fn search(
+impl<B: Bits, E: Evaluator<Colosseum<B>>> Agent<Colosseum<B>> for PublishedPlayer<E> {
+    type Evaluator = E;
+
+    fn evaluator(&self) -> &E {
+        &self.evaluator
+    }
+
+    fn depths(&self, _limit: u32) -> RangeInclusive<u32> {
+        1..=self.depth
+    }
+
+    fn begin(
         &mut self,
         game: &Colosseum<B>,
         root: &Root<Colosseum<B>>,
-        asked: &SearchParams<Walk>,
-        control: &Control,
-        publish: &mut dyn FnMut(&SearchResult<Walk>),
-    ) -> (SearchResult<Walk>, End) {
-        let thread = SearchThread::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), thread };
-        let mut found = SearchResult::one(asked.moves[0], 0, None);
-        if let Some(mv) = closing_move(game, &root.pos).filter(|mv| asked.moves.contains(mv)) {
-            found = SearchResult::one(mv, 0, None);
-        }
-        publish(&found);
-        let mut end = End::Limit;
-        for depth in 1..=self.depth.min(control.depth_limit()) {
-            match tree.choose(&root.pos, &asked.moves, depth) {
-                Ok((mv, score)) => {
-                    // Moves that were not looked at may be better: the player's own, and from the second ply
-                    // on the opponent's.
-                    let at_least = depth == 1 && is_won::<Colosseum<B>>(score);
-                    let value = Value { score, at_least, at_most: false };
-                    found = SearchResult::one(mv, depth, Some(value));
-                }
-                Err(reason) => {
-                    end = reason;
-                    break;
-                }
-            }
-            tree.thread.depth = depth;
-            tree.thread.show();
-            publish(&found);
-            let decided = found.lines[0].value.is_some_and(|(value, _)| {
-                is_won::<Colosseum<B>>(value.score) || is_lost::<Colosseum<B>>(value.score)
-            });
-            if decided {
-                break;
-            }
-            if clock::now_ns() >= control.soft_ns() {
-                end = End::Clock;
-                break;
-            }
-        }
-        tree.thread.show();
-        (found, end)
+        params: &SearchParams<Walk>,
+    ) -> Option<Walk> {
+        self.root = root.pos.mover();
+        let closing = closing_move(game, &root.pos).filter(|mv| params.moves.contains(mv));
+        Some(closing.unwrap_or(params.moves[0]))
     }
 
-    fn clear(&mut self) {}
-}
-
-/// Alpha-beta over one tree.
-struct Tree<'a, B: Bits, E> {
-    game: &'a Colosseum<B>,
-    evaluator: &'a E,
-    root: Side,
-    thread: SearchThread<'a>,
-}
-
-/// A move, the position after it, and its static value for the mover.
-type Successor<B> = (Score, Walk, Position<B>);
-
-impl<B: Bits, E: Evaluator<Colosseum<B>>> Tree<'_, B, E> {
-    /// The best of the moves at the root and its score.
-    fn choose(&mut self, pos: &Position<B>, moves: &[Walk], depth: u32) -> Result<(Walk, Score), End> {
-        let (mut best, mut alpha) = (None, -Score::INFINITE);
-        for (_, mv, next) in self.successors(pos, moves.to_vec())? {
-            let score = -self.alpha_beta(&next, mv, depth - 1, 1, -Score::INFINITE, -alpha)?;
-            if score > alpha || best.is_none() {
-                (best, alpha) = (Some(mv), score);
-            }
-        }
-        Ok((best.expect("a position has successors"), alpha))
-    }
-
-    /// The score of a position from its mover's view.
-    fn alpha_beta(
-        &mut self,
+    fn root_moves(
+        &self,
+        game: &Colosseum<B>,
         pos: &Position<B>,
-        last: Walk,
-        depth: u32,
-        ply: u32,
-        mut alpha: Score,
-        beta: Score,
-    ) -> Result<Score, End> {
-        self.thread.visit(ply)?;
-        if let Turn::Over(outcome) = self.game.turn(pos) {
-            return Ok(final_value::<Colosseum<B>>(&outcome, pos.mover(), ply).score);
-        }
-        if depth == 0 {
-            return Ok(self.rate(pos, last));
-        }
+        asked: &[Walk],
+        thread: &mut SearchThread<'_>,
+    ) -> Vec<Walk> {
+        self.best_few(game, pos, asked, thread)
+    }
+
+    fn moves(
+        &self,
+        game: &Colosseum<B>,
+        pos: &Position<B>,
+        thread: &mut SearchThread<'_>,
+        out: &mut Vec<Walk>,
+    ) {
         let mut moves = Vec::new();
-        self.game.moves(pos, &mut moves);
-        let mut best = -Score::INFINITE;
-        for (_, mv, next) in self.successors(pos, moves)? {
-            best = best.max(-self.alpha_beta(&next, mv, depth - 1, ply + 1, -beta, -alpha)?);
-            alpha = alpha.max(best);
-            if best >= beta {
-                break;
-            }
-        }
-        Ok(best)
+        game.moves(pos, &mut moves);
+        out.extend(self.best_few(game, pos, &moves, thread));
     }
 
-    /// The best few moves: first those that do not leave the mover with walls on three sides.
-    fn successors(&mut self, pos: &Position<B>, moves: Vec<Walk>) -> Result<Vec<Successor<B>>, End> {
-        let mut free = Vec::with_capacity(moves.len());
-        let mut trapped = Vec::new();
-        for mv in moves {
-            self.thread.visit(0)?;
-            let mut next = *pos;
-            self.game.play(&mut next, mv);
-            let score = match self.game.turn(&next) {
-                Turn::Over(outcome) => final_value::<Colosseum<B>>(&outcome, pos.mover(), 1).score,
-                _ => -self.rate(&next, mv),
-            };
-            let is_free = open_sides(self.game, &next, pos.mover()).nth(1).is_some();
-            let kind = if is_free || is_won::<Colosseum<B>>(score) { &mut free } else { &mut trapped };
-            kind.push((score, mv, next));
-        }
-        let mut moves = if free.is_empty() { trapped } else { free };
-        moves.sort_by_key(|&(score, ..)| -score.raw());
-        moves.truncate(self.game.board().size() + BREADTH_MORE);
-        Ok(moves)
+    fn lines_kept(&self, _multipv: usize) -> usize {
+        1
     }
 
-    fn rate(&self, pos: &Position<B>, last: Walk) -> Score {
-        let context = Context { root: self.root, last: Some(last) };
-        self.evaluator.evaluate(self.game, pos, &context)
+    fn conclude(&mut self, depth: u32, _values: &[Value], lines: &mut Vec<RootLine<Walk>>) -> Option<End> {
+        let line = &mut lines[0];
+        line.pv.truncate(1);
+        let (is_won, is_lost) =
+            (is_won::<Colosseum<B>>(line.value.score), is_lost::<Colosseum<B>>(line.value.score));
+        // Moves that were not looked at may be better: the player's own, and from the second ply on the
+        // opponent's.
+        line.value = Value { at_least: depth == 1 && is_won, at_most: false, ..line.value };
+        (is_won || is_lost).then_some(End::Limit)
     }
 }
 
@@ -173,6 +140,7 @@ mod tests {
     use super::super::setup::{Setup, StartWalls};
     use super::*;
     use plyd_core::game::Notation;
+    use plyd_core::search::{Control, SearchResult, Searcher};
 
     fn search(text: &str, depth: u32) -> (String, SearchResult<Walk>, End) {
         let layout = Layout::parse(text).unwrap();
@@ -201,15 +169,19 @@ mod tests {
         let game = Colosseum::<u64>::new(Setup { size: 6, start_walls: StartWalls::Fall2023, seed: 0 });
         let pos = layout.position(&game);
         let (control, race) = (Control::default(), Race::new(&game));
-        let mut tree =
-            Tree { game: &game, evaluator: &race, root: Side::First, thread: SearchThread::alone(&control) };
+        let (Deepening(player), mut thread) =
+            (PublishedPlayer::new(race, None), SearchThread::alone(&control));
         let mut moves = Vec::new();
         game.moves(&pos, &mut moves);
-        let kept = tree.successors(&pos, moves.clone()).unwrap();
+        let kept = player.best_few(&game, &pos, &moves, &mut thread);
         assert_eq!(kept.len(), 9);
-        assert!(kept.iter().all(|(_, _, next)| open_sides(&game, next, Side::First).count() > 1));
+        assert!(kept.iter().all(|&mv| {
+            let mut next = pos;
+            game.play(&mut next, mv);
+            open_sides(&game, &next, Side::First).count() > 1
+        }));
         let forced: Vec<Walk> = moves.into_iter().filter(|mv| mv.to == 0).collect();
-        assert_eq!(tree.successors(&pos, forced).unwrap().len(), 1);
+        assert_eq!(player.best_few(&game, &pos, &forced, &mut thread).len(), 1);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use super::board::Side as CellSide;
 use super::eval::UNIT;
-use super::rules::{Colosseum, Position, Walk};
+use super::position::{Position, Walk};
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use plyd_core::game::{Context, Evaluator, Side};
 use plyd_core::score::Score;

@@ -6,6 +6,7 @@
 //! those of the referee of COMP 424 (McGill University, Fall 2023).
 
 use super::board::{Board, Open, Side as CellSide, Wall};
+use super::position::{PLAYERS, Position, SECOND, Walk, wall_key};
 use super::setup::Setup;
 use crate::bits::Bits;
 use crate::flood::{Flood, Step};
@@ -15,70 +16,11 @@ use plyd_core::zobrist;
 /// The ending of every game: the players are apart.
 pub const APART: &str = "apart";
 
-/// Keys of each player on each cell.
-static PLAYERS: [[u64; 256]; 2] = [zobrist::keys(0x636f_6c6f_7331), zobrist::keys(0x636f_6c6f_7332)];
-/// Keys of walls right of each cell, and below.
-static WALLS: [[u64; 256]; 2] = [zobrist::keys(0x636f_6c6f_7772), zobrist::keys(0x636f_6c6f_7764)];
-/// The key of the second player's turn.
-const SECOND: u64 = zobrist::mix(0x636f_6c6f_6d76);
-
 /// Colosseum Survival on a board of a fixed size, whose cells fit a `B`.
 #[derive(Clone, Debug)]
 pub struct Colosseum<B> {
     board: Board<B>,
     setup: Setup,
-}
-
-/// A move: the cell to walk to, and the side of it to wall.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Walk {
-    /// The cell; its number is `row * size + column`.
-    pub to: u8,
-    /// The side.
-    pub side: CellSide,
-}
-
-/// A state of the game: the walls, the players, whose turn it is, and their zones once they are apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Position<B> {
-    open: Open<B>,
-    hash: u64,
-    players: [u8; 2],
-    /// How many cells each can reach, once they are apart; nothing before.
-    zones: [u8; 2],
-    side: Side,
-}
-
-const _: () = assert!(size_of::<Position<crate::bits::U192>>() <= 64);
-
-impl<B: Bits> Position<B> {
-    /// The sides without walls.
-    #[inline]
-    #[must_use]
-    pub fn open(&self) -> &Open<B> {
-        &self.open
-    }
-
-    /// The cell on which the side's player stands.
-    #[inline]
-    #[must_use]
-    pub fn player(&self, side: Side) -> u8 {
-        self.players[side.index()]
-    }
-
-    /// The side to move.
-    #[inline]
-    #[must_use]
-    pub fn mover(&self) -> Side {
-        self.side
-    }
-
-    /// How many cells each side has for itself, once the players are apart.
-    #[inline]
-    #[must_use]
-    pub fn zones(&self) -> Option<[i32; 2]> {
-        (self.zones[0] > 0).then(|| self.zones.map(i32::from))
-    }
 }
 
 impl<B: Bits> Colosseum<B> {
@@ -162,14 +104,6 @@ impl<B: Bits> Colosseum<B> {
         let keys = &PLAYERS[pos.side.index()];
         let from = pos.player(pos.side);
         keys[usize::from(from)] ^ keys[usize::from(mv.to)] ^ wall_key(self.wall(mv)) ^ SECOND
-    }
-}
-
-#[inline]
-fn wall_key(wall: Wall) -> u64 {
-    match wall {
-        Wall::Right(cell) => WALLS[0][usize::from(cell)],
-        Wall::Below(cell) => WALLS[1][usize::from(cell)],
     }
 }
 

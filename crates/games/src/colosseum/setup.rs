@@ -4,7 +4,8 @@
 //! The referee's generators are those of the framework of COMP 424 (McGill University) in Fall 2022 and 2023.
 
 use super::board::{MAX_SIZE, MIN_SIZE, Wall};
-use super::rules::{Colosseum, Position};
+use super::position::Position;
+use super::rules::Colosseum;
 use crate::bits::Bits;
 use plyd_core::game::{Kind, OpenError, Rules, Setting, Side, Spec};
 use plyd_core::zobrist::SplitMix64;

@@ -2,17 +2,20 @@
 //! AI-Isolation project published it (alikureishy/AI-isolation, `game_agent.py`).
 //!
 //! One thing differs from the original: a search that has decided the game ends at once, whichever moves win
-//! or lose. It has no table and no move ordering but the board's: it is there to measure others against.
+//! or lose.
+
+use std::ops::RangeInclusive;
 
 use super::rules::{Isolation, Position, Target};
 use crate::bits::Bits;
-use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
+use plyd_core::game::{Context, Evaluator, Outcome, Root};
 use plyd_core::score::{Score, Value};
+use plyd_core::search::published::{Agent, Deepening, RootLine};
 use plyd_core::search::thread::SearchThread;
-use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
+use plyd_core::search::{End, SearchParams};
 
-/// The depth after the last one: Python's `range(.., 25)`.
-const DEPTHS_END: u32 = 25;
+/// The last depth: Python's `range(.., 25)`.
+const DEPTHS: u32 = 24;
 /// The first depth of the published tournament. The stopping rule counts from it; the shallower depths,
 /// searched for an early answer, change nothing.
 const FIRST_COUNTED: u32 = 3;
@@ -24,83 +27,80 @@ const AGREEING: u32 = 3;
 pub struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
+    /// The best move of the last depth, and how many depths in a row agreed on it.
+    agreed: Option<(Target, u32)>,
 }
 
 impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
-    pub fn new(evaluator: E, depth: Option<u32>) -> Self {
-        Self { evaluator, depth: depth.unwrap_or(u32::MAX) }
+    pub fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
+        Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS).min(DEPTHS), agreed: None })
     }
 }
 
-impl<B: Bits, E: Evaluator<Isolation<B>>> Searcher<Isolation<B>> for PublishedPlayer<E> {
-    fn search(
+impl<B: Bits, E: Evaluator<Isolation<B>>> Agent<Isolation<B>> for PublishedPlayer<E> {
+    type Evaluator = E;
+
+    fn evaluator(&self) -> &E {
+        &self.evaluator
+    }
+
+    fn depths(&self, _limit: u32) -> RangeInclusive<u32> {
+        1..=self.depth
+    }
+
+    fn begin(
         &mut self,
-        game: &Isolation<B>,
-        root: &Root<Isolation<B>>,
-        asked: &SearchParams<Target>,
-        control: &Control,
-        publish: &mut dyn FnMut(&SearchResult<Target>),
-    ) -> (SearchResult<Target>, End) {
-        let mut found = SearchResult::one(asked.moves[0], 0, None);
-        publish(&found);
-        let thread = SearchThread::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, root: root.pos.mover(), thread };
-        let end = self.deepen(&mut tree, root, asked, &mut found, publish);
-        tree.thread.show();
-        (found, end)
+        _game: &Isolation<B>,
+        _root: &Root<Isolation<B>>,
+        params: &SearchParams<Target>,
+    ) -> Option<Target> {
+        self.agreed = None;
+        Some(params.moves[0])
     }
 
-    fn clear(&mut self) {}
-}
-
-impl<E> PublishedPlayer<E> {
-    /// Searches depth after depth and keeps the last answer in `found`.
-    fn deepen<B: Bits>(
+    /// The root counts as a node of each depth.
+    fn root_moves(
         &self,
-        tree: &mut Tree<'_, B, E>,
-        root: &Root<Isolation<B>>,
-        asked: &SearchParams<Target>,
-        found: &mut SearchResult<Target>,
-        publish: &mut dyn FnMut(&SearchResult<Target>),
-    ) -> End
-    where
-        E: Evaluator<Isolation<B>>,
-    {
-        let control = tree.thread.control();
-        let mut agreeing = 0;
-        for depth in 1..DEPTHS_END {
-            if depth > self.depth || depth > control.depth_limit() {
-                break;
-            }
-            let (mv, score) = match tree.choose(&root.pos, &asked.moves, depth) {
-                Ok(best) => best,
-                Err(end) => return end,
-            };
-            let same = depth > FIRST_COUNTED && found.lines[0].pv[0] == mv;
-            agreeing = if same { agreeing + 1 } else { u32::from(depth >= FIRST_COUNTED) };
-            let value = value(score, depth);
-            *found = SearchResult::one(mv, depth, Some(value));
-            tree.thread.depth = depth;
-            tree.thread.show();
-            publish(found);
-            if value.is_decided() {
-                return End::Proven;
-            }
-            if agreeing == AGREEING {
-                break;
-            }
-            if clock::now_ns() >= control.soft_ns() {
-                return End::Clock;
-            }
-        }
-        End::Limit
+        _game: &Isolation<B>,
+        _pos: &Position<B>,
+        asked: &[Target],
+        thread: &mut SearchThread<'_>,
+    ) -> Vec<Target> {
+        thread.tick();
+        asked.to_vec()
+    }
+
+    /// A lost position is infinitely bad, at any distance.
+    fn final_value(
+        &self,
+        _game: &Isolation<B>,
+        _pos: &Position<B>,
+        _outcome: &Outcome,
+        _context: &Context<Target>,
+        _distance: u32,
+    ) -> Value {
+        Value::guess(-Score::INFINITE)
+    }
+
+    fn lines_kept(&self, _multipv: usize) -> usize {
+        1
+    }
+
+    fn conclude(&mut self, depth: u32, _values: &[Value], lines: &mut Vec<RootLine<Target>>) -> Option<End> {
+        let line = &mut lines[0];
+        line.pv.truncate(1);
+        line.value = claim(line.value.score, depth);
+        let earlier = self.agreed.filter(|&(mv, _)| depth > FIRST_COUNTED && mv == line.pv[0]);
+        let agreeing = earlier.map_or(u32::from(depth >= FIRST_COUNTED), |(_, depths)| depths + 1);
+        self.agreed = Some((line.pv[0], agreeing));
+        if line.value.is_decided() { Some(End::Proven) } else { (agreeing == AGREEING).then_some(End::Limit) }
     }
 }
 
 /// What a score of a search to `depth` proves: an infinite one that the game ends within that depth.
-fn value(score: Score, depth: u32) -> Value {
+fn claim(score: Score, depth: u32) -> Value {
     // The root player wins after an odd number of moves and loses after an even one.
     if score == Score::INFINITE {
         Value { score: Score::win_in((depth - 1) | 1), at_least: true, at_most: false }
@@ -111,81 +111,14 @@ fn value(score: Score, depth: u32) -> Value {
     }
 }
 
-/// Alpha-beta over one tree.
-struct Tree<'a, B: Bits, E> {
-    game: &'a Isolation<B>,
-    evaluator: &'a E,
-    root: Side,
-    thread: SearchThread<'a>,
-}
-
-impl<B: Bits, E: Evaluator<Isolation<B>>> Tree<'_, B, E> {
-    /// The first of the best moves at the root and its score.
-    fn choose(&mut self, pos: &Position<B>, moves: &[Target], depth: u32) -> Result<(Target, Score), End> {
-        self.thread.visit(0)?;
-        let mut best = None;
-        let mut alpha = -Score::INFINITE;
-        for &mv in moves {
-            let score =
-                -self.alpha_beta(&after(self.game, pos, mv), mv, depth - 1, 1, -Score::INFINITE, -alpha)?;
-            if best.is_none_or(|(_, best)| score > best) {
-                best = Some((mv, score));
-                alpha = score;
-            }
-            if alpha == Score::INFINITE {
-                break;
-            }
-        }
-        Ok(best.expect("a search is asked for one move at least"))
-    }
-
-    /// The score of a position from its mover's view. A lost one is infinite, at any distance.
-    fn alpha_beta(
-        &mut self,
-        pos: &Position<B>,
-        last: Target,
-        depth: u32,
-        ply: u32,
-        mut alpha: Score,
-        beta: Score,
-    ) -> Result<Score, End> {
-        self.thread.visit(ply)?;
-        if self.game.turn(pos) != Turn::Move {
-            return Ok(-Score::INFINITE);
-        }
-        if depth == 0 {
-            let context = Context { root: self.root, last: Some(last) };
-            return Ok(self.evaluator.evaluate(self.game, pos, &context));
-        }
-        let mut best = None;
-        for cell in self.game.targets(pos, pos.mover()).cells() {
-            let mv = Target(cell);
-            let score =
-                -self.alpha_beta(&after(self.game, pos, mv), mv, depth - 1, ply + 1, -beta, -alpha)?;
-            let better = best.map_or(score, |best: Score| best.max(score));
-            best = Some(better);
-            alpha = alpha.max(better);
-            if better >= beta {
-                break;
-            }
-        }
-        Ok(best.expect("the mover has a move"))
-    }
-}
-
-/// The position after a move.
-fn after<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> Position<B> {
-    let mut next = *pos;
-    game.play(&mut next, mv);
-    next
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::notation::Layout;
     use super::super::oracle::{Oracle, published_move, random_games};
     use super::super::published_eval::{Formula, Published};
     use super::*;
+    use plyd_core::game::Game;
+    use plyd_core::search::{Control, SearchResult, Searcher};
 
     type Small = Isolation<u64>;
 

@@ -5,15 +5,17 @@
 //! another one each time that a state comes again. `suggest` is the same at depth 1, without the switching.
 
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 use super::board::State;
 use super::eval::{StateHeuristic, is_lost};
 use super::{LGame, Move, Position};
-use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
+use plyd_core::game::{Game, Root};
 use plyd_core::options::Options;
 use plyd_core::score::{Score, Value};
-use plyd_core::search::thread::{SearchThread, final_value};
-use plyd_core::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher};
+use plyd_core::search::published::{Agent, Deepening, RootLine};
+use plyd_core::search::thread::SearchThread;
+use plyd_core::search::{End, SearchParams};
 
 /// The depth at which the published agent drops no drawn or won position.
 const DEPTH: u32 = 2;
@@ -28,73 +30,97 @@ enum Ties {
 }
 
 /// The published agent.
+#[derive(Clone, Debug)]
 pub(super) struct PublishedPlayer {
     depth: u32,
     ties: Ties,
+    /// The state at the root, and how often it occurred before.
+    root: Option<(State, usize)>,
+    multipv: usize,
 }
 
 impl PublishedPlayer {
     /// The agent with the option `depth`, 2 when absent.
-    pub(super) fn new(options: &Options) -> Self {
-        Self { depth: options.depth.unwrap_or(DEPTH).max(1), ties: Ties::Switch }
+    pub(super) fn new(options: &Options) -> Deepening<Self> {
+        Self::to(options.depth.unwrap_or(DEPTH).max(1), Ties::Switch)
     }
 
     /// The move that looks best at depth 1.
-    pub(super) const fn suggest() -> Self {
-        Self { depth: 1, ties: Ties::First }
+    pub(super) const fn suggest() -> Deepening<Self> {
+        Self::to(1, Ties::First)
     }
 
-    /// Puts first the one among the best moves whose turn it is.
-    ///
-    /// Best moves are distinguished and ordered by the class of the state that they lead to, so that a
-    /// revisit in another image of the position counts as one and gets another move.
-    fn switch(&self, game: &LGame, root: &Root<LGame>, lines: &mut [Line<Move>]) {
-        let best = lines[0].value;
-        let class = |line: &Line<Move>| root.pos.state.after(line.pv[0].target, line.pv[0].tokens).class();
-        let mut classes: Vec<State> = lines.iter().filter(|line| line.value == best).map(class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let turn = classes[earlier_visits(game, root) % classes.len()];
-        let chosen =
-            lines.iter().position(|line| class(line) == turn).expect("the class is of one of the lines");
-        lines[..=chosen].rotate_right(1);
+    const fn to(depth: u32, ties: Ties) -> Deepening<Self> {
+        Deepening(Self { depth, ties, root: None, multipv: 1 })
     }
 }
 
-impl Searcher<LGame> for PublishedPlayer {
-    fn search(
-        &mut self,
-        game: &LGame,
-        root: &Root<LGame>,
-        asked: &SearchParams<Move>,
-        control: &Control,
-        publish: &mut dyn FnMut(&SearchResult<Move>),
-    ) -> (SearchResult<Move>, End) {
-        let mut tree =
-            Tree { game, root: root.pos.mover, thread: SearchThread::alone(control), stack: Vec::new() };
-        let mut found = SearchResult::one(asked.moves[0], 0, None);
-        for depth in 1..=self.depth.min(control.depth_limit().max(1)) {
-            let Some(mut lines) = tree.root(&root.pos, asked, depth) else {
-                break;
-            };
-            if self.ties == Ties::Switch {
-                self.switch(game, root, &mut lines);
-            }
-            lines.truncate(asked.multipv);
-            found = SearchResult { lines };
-            tree.thread.depth = depth;
-            tree.thread.show();
-            publish(&found);
-            if found.lines.iter().all(|line| line.value.is_some_and(|(value, _)| value.is_decided())) {
-                return (found, End::Proven);
-            }
-        }
-        tree.thread.show();
-        let end = tree.thread.end().unwrap_or(End::Limit);
-        (found, end)
+impl Agent<LGame> for PublishedPlayer {
+    type Evaluator = StateHeuristic;
+
+    const HEEDS_CLOCK: bool = false;
+
+    fn evaluator(&self) -> &StateHeuristic {
+        &StateHeuristic
     }
 
-    fn clear(&mut self) {}
+    fn depths(&self, _limit: u32) -> RangeInclusive<u32> {
+        1..=self.depth
+    }
+
+    fn begin(&mut self, game: &LGame, root: &Root<LGame>, params: &SearchParams<Move>) -> Option<Move> {
+        self.root = (self.ties == Ties::Switch).then(|| (root.pos.state, earlier_visits(game, root)));
+        self.multipv = params.multipv;
+        None
+    }
+
+    fn moves(&self, game: &LGame, pos: &Position, _thread: &mut SearchThread<'_>, out: &mut Vec<Move>) {
+        let base = out.len();
+        game.moves(pos, out);
+        out[base..].sort_by_key(|mv| Reverse(game.order(pos, *mv)));
+    }
+
+    fn is_leaf(&self, game: &LGame, pos: &Position) -> bool {
+        is_lost(game.neutrals, pos.state)
+    }
+
+    fn lines_kept(&self, _multipv: usize) -> usize {
+        usize::MAX
+    }
+
+    /// One below the best, so that an equal value is exact; all values if several lines are asked for.
+    fn root_alpha(&self, lines: &[RootLine<Move>], _is_full: bool) -> Score {
+        let best = lines.first().filter(|_| self.multipv == 1);
+        best.map_or(-Score::INFINITE, |line| line.value.score.below())
+    }
+
+    fn conclude(&mut self, _depth: u32, values: &[Value], lines: &mut Vec<RootLine<Move>>) -> Option<End> {
+        // A line's value is the position's too: nothing bounds it from above unless every move is bounded so.
+        let bounded = values.iter().all(|value| value.at_most);
+        for line in &mut *lines {
+            line.value.at_most &= bounded;
+        }
+        if let Some((state, visits)) = self.root {
+            switch(state, visits, lines);
+        }
+        lines.truncate(self.multipv);
+        lines.iter().all(|line| line.value.is_decided()).then_some(End::Proven)
+    }
+}
+
+/// Puts first the one among the best moves whose turn it is.
+///
+/// Best moves are distinguished and ordered by the class of the state that they lead to, so that a revisit in
+/// another image of the position counts as one and gets another move.
+fn switch(state: State, visits: usize, lines: &mut [RootLine<Move>]) {
+    let best = lines[0].value;
+    let class = |line: &RootLine<Move>| state.after(line.pv[0].target, line.pv[0].tokens).class();
+    let mut classes: Vec<State> = lines.iter().filter(|line| line.value == best).map(class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let turn = classes[visits % classes.len()];
+    let chosen = lines.iter().position(|line| class(line) == turn).expect("the class is of one of the lines");
+    lines[..=chosen].rotate_right(1);
 }
 
 /// How often the root's position occurred before, up to symmetry.
@@ -109,118 +135,30 @@ fn earlier_visits(game: &LGame, root: &Root<LGame>) -> usize {
     visits
 }
 
-/// One alpha-beta search.
-struct Tree<'a> {
-    game: &'a LGame,
-    root: Side,
-    thread: SearchThread<'a>,
-    stack: Vec<Move>,
-}
-
-impl Tree<'_> {
-    /// All lines asked for, best first, those of equal value in the order of the moves; none if there was no
-    /// time.
-    fn root(&mut self, pos: &Position, asked: &SearchParams<Move>, depth: u32) -> Option<Vec<Line<Move>>> {
-        let mut pos = pos.clone();
-        let mut lines = Vec::with_capacity(asked.moves.len());
-        let mut best = -Score::INFINITE;
-        for &mv in &asked.moves {
-            // One below the best, so that an equal value is exact; all values if several lines are asked for.
-            let alpha =
-                if asked.multipv == 1 && best > -Score::INFINITE { best.below() } else { -Score::INFINITE };
-            let mut pv = Vec::new();
-            let before = self.game.play(&mut pos, mv);
-            let value = -self.node(&mut pos, depth - 1, 1, mv, (-Score::INFINITE, -alpha), &mut pv);
-            self.game.undo(&mut pos, mv, before);
-            if self.thread.is_over() {
-                return None;
-            }
-            best = best.max(value.score);
-            pv.push(mv);
-            pv.reverse();
-            lines.push(Line { pv, depth, value: Some((value, Bound::Exact)) });
-        }
-        // A line's value is the position's too: nothing bounds it from above unless every move is bounded so.
-        let bounded = lines.iter().all(|line| line.value.is_some_and(|(value, _)| value.at_most));
-        for (value, _) in lines.iter_mut().filter_map(|line| line.value.as_mut()) {
-            value.at_most &= bounded;
-        }
-        lines.sort_by_key(|line| Reverse(line.value.map(|(value, _)| value.score)));
-        Some(lines)
-    }
-
-    /// The value of a position after `last`, `distance` plies below the root; gives the line in reverse.
-    fn node(
-        &mut self,
-        pos: &mut Position,
-        depth: u32,
-        distance: u32,
-        last: Move,
-        (mut alpha, beta): (Score, Score),
-        pv: &mut Vec<Move>,
-    ) -> Value {
-        pv.clear();
-        if self.thread.tick() {
-            return Value::default();
-        }
-        let game = self.game;
-        self.thread.seldepth = self.thread.seldepth.max(distance);
-        if let Turn::Over(outcome) = game.turn(pos) {
-            return final_value::<LGame>(&outcome, pos.mover, distance);
-        }
-        if depth == 0 || is_lost(game.neutrals, pos.state) {
-            let context = Context { root: self.root, last: Some(last) };
-            return Value::guess(StateHeuristic.evaluate(game, pos, &context));
-        }
-        let base = self.stack.len();
-        game.moves(pos, &mut self.stack);
-        self.stack[base..].sort_by_key(|mv| Reverse(game.order(pos, *mv)));
-        let mut best = Value::guess(-Score::INFINITE);
-        let mut bounded = true;
-        let mut line = Vec::new();
-        for at in base..self.stack.len() {
-            let mv = self.stack[at];
-            let before = game.play(pos, mv);
-            let value = -self.node(pos, depth - 1, distance + 1, mv, (-beta, -alpha), &mut line);
-            game.undo(pos, mv, before);
-            if self.thread.is_over() {
-                break;
-            }
-            bounded &= value.at_most;
-            if value.score > best.score {
-                best = value;
-                line.push(mv);
-                std::mem::swap(pv, &mut line);
-                alpha = alpha.max(value.score);
-                if best.score >= beta {
-                    bounded = false;
-                    break;
-                }
-            }
-        }
-        self.stack.truncate(base);
-        Value { at_most: bounded, ..best }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Neutrals;
     use super::super::notation::{START, parse_position};
     use super::super::table::Table;
     use super::*;
+    use plyd_core::game::{Context, Evaluator, Side};
+    use plyd_core::search::{Control, SearchResult, Searcher};
 
     const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
 
-    fn answer(mut agent: PublishedPlayer, root: &Root<LGame>, multipv: usize) -> (SearchResult<Move>, End) {
+    fn answer(
+        mut agent: Deepening<PublishedPlayer>,
+        root: &Root<LGame>,
+        multipv: usize,
+    ) -> (SearchResult<Move>, End) {
         let mut moves = Vec::new();
         GAME.moves(&root.pos, &mut moves);
         let asked = SearchParams { multipv: multipv.min(moves.len()), moves };
         agent.search(&GAME, root, &asked, &Control::default(), &mut |_| ())
     }
 
-    fn agent(depth: u32) -> PublishedPlayer {
-        PublishedPlayer { depth, ties: Ties::Switch }
+    fn agent(depth: u32) -> Deepening<PublishedPlayer> {
+        PublishedPlayer::to(depth, Ties::Switch)
     }
 
     fn distance(state: State) -> Option<u32> {

@@ -14,12 +14,12 @@
 
 use std::sync::Arc;
 
-use super::bits::Bits;
 use super::pairs::{Data, Extent};
 use super::position::Position;
 use super::race::{Number, Race};
 use super::rules::{FULL, Fill, POINTS, STUCK, Sudoku};
 use super::solutions::Solutions;
+use crate::bits::{Bits, Words};
 use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::score::{Score, Value};
 use plyd_core::zobrist::mix;
@@ -77,20 +77,20 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
     #[inline]
     #[must_use]
     pub fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
-        self.data.is_counted.then(|| race.legal.len().saturating_sub(race.empty.len()))
+        self.data.is_counted.then(|| race.legal.len().saturating_sub(race.empty.len()) as usize)
     }
 
     /// The rows, columns and blocks, each with the cells that were empty at the root.
     #[inline]
     #[must_use]
-    pub fn regions(&self) -> &[Bits<C>] {
+    pub fn regions(&self) -> &[Words<C>] {
         &self.data.regions
     }
 
     /// The cells beside a cell.
     #[inline]
     #[must_use]
-    pub fn near(&self, cell: usize) -> Bits<C> {
+    pub fn near(&self, cell: usize) -> Words<C> {
         self.data.cells[cell].near
     }
 
@@ -99,7 +99,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
         if let Some(solution) = race.solutions.only() {
             for &class in &self.data.classes[solution] {
                 let twins = race.legal & class;
-                if let Some(first) = twins.first()
+                if let Some(first) = twins.iter().next()
                     && twins.only().is_none()
                 {
                     race.legal &= !class;
@@ -121,7 +121,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
 
     /// The regions of a cell with so many empty cells.
     #[inline]
-    fn regions_missing(&self, race: &Race<C, W, S>, cell: usize, missing: usize) -> usize {
+    fn regions_missing(&self, race: &Race<C, W, S>, cell: usize, missing: u32) -> usize {
         let regions = self.data.cells[cell].regions.map(|region| self.data.regions[usize::from(region)]);
         regions.into_iter().filter(|&region| (race.empty & region).len() == missing).count()
     }
@@ -167,7 +167,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
         let like = race.fresh & race.fresh.wrapping_sub(1);
         for number in race.legal.iter() {
             let pair = &self.data.pairs[number];
-            if self.data.is_bound && !playable.has(pair.cell) || like >> (pair.mv.value - 1) & 1 != 0 {
+            if self.data.is_bound && !playable.contains(pair.cell) || like >> (pair.mv.value - 1) & 1 != 0 {
                 continue;
             }
             out.push(Number(number as u16));
@@ -180,7 +180,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
     #[inline]
     fn is_legal(&self, race: &Race<C, W, S>, mv: Number) -> bool {
         let number = usize::from(mv.0);
-        race.legal.has(number) && race.playable(race.mover).has(self.data.pairs[number].cell)
+        race.legal.contains(number) && race.playable(race.mover).contains(self.data.pairs[number].cell)
     }
 
     #[inline]
@@ -238,7 +238,7 @@ impl<const C: usize, const W: usize, const S: usize> Game for Filling<C, W, S> {
     }
 
     fn index_len(&self) -> usize {
-        Bits::<W>::CAPACITY
+        Words::<W>::CAPACITY
     }
 
     #[inline]

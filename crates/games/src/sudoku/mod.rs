@@ -1,6 +1,6 @@
 //! Competitive Sudoku: two players fill one puzzle, and completing rows, columns and blocks scores.
 //!
-//! In reading order: [`bits`] and [`grid`] (sets and shapes), [`solver`] (the solutions of a puzzle) with
+//! In reading order: [`grid`] (shapes), [`solver`] (the solutions of a puzzle) with
 //! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
 //! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
 //! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
@@ -8,7 +8,6 @@
 //! file opens the game for the registry.
 
 pub mod bands;
-pub mod bits;
 #[cfg(test)]
 mod boards;
 pub mod counts;
@@ -50,6 +49,7 @@ use plyd_core::options::Options;
 use plyd_core::search::Searcher;
 use plyd_core::search::one_ply::Greedy;
 use plyd_core::search::players;
+use plyd_core::search::published::Deepening;
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
@@ -161,7 +161,7 @@ fn parity(options: &Options) -> Parity {
 }
 
 /// The published player with its order of moves on or off.
-fn published_player<E>(evaluator: E, options: &Options) -> PublishedPlayer<E> {
+fn published_player<E>(evaluator: E, options: &Options) -> Deepening<PublishedPlayer<E>> {
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
     PublishedPlayer::new(evaluator, order, options.seed, options.depth)

@@ -4,15 +4,15 @@
 //! Made once from a position and its solutions. It leaves out what is not asked for, or does not fit: passes
 //! that cancel, and in an outline all solutions but one, or the passes too.
 
-use super::bits::Bits;
 use super::position::{Position, Square};
 use super::race::Race;
 use super::rules::{Fill, Sudoku};
 use super::solutions::Solutions;
+use crate::bits::{Bits, Words};
 use plyd_core::game::Side;
 
 /// The most solutions that a position can distinguish: the empty board of 2x2 has 288.
-pub const SOLUTIONS: usize = Bits::<5>::CAPACITY;
+pub const SOLUTIONS: usize = Words::<5>::CAPACITY;
 
 /// How much of the rules a race keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +30,10 @@ pub enum Extent {
 pub(super) struct Data<const C: usize, const W: usize, const S: usize> {
     pub(super) pairs: Vec<Pair<W, S>>,
     pub(super) cells: Vec<Cell<C>>,
-    pub(super) regions: Vec<Bits<C>>,
+    pub(super) regions: Vec<Words<C>>,
     /// For each solution, the classes of passes that stay legal as long as each other once it is the only one
     /// left.
-    pub(super) classes: Vec<Vec<Bits<W>>>,
+    pub(super) classes: Vec<Vec<Words<W>>>,
     pub(super) is_exact: bool,
     pub(super) is_bound: bool,
     /// Whether all legal moves are among the pairs, so that their number gives the number of passes.
@@ -45,14 +45,14 @@ pub(super) struct Pair<const W: usize, const S: usize> {
     pub(super) mv: Fill,
     pub(super) cell: usize,
     /// The solutions that have the value in the cell.
-    pub(super) solutions: Bits<S>,
+    pub(super) solutions: Words<S>,
     /// The pairs that are no longer legal once this one fills its cell.
-    pub(super) excludes: Bits<W>,
+    pub(super) excludes: Words<W>,
 }
 
 pub(super) struct Cell<const C: usize> {
     pub(super) regions: [u8; 3],
-    pub(super) near: Bits<C>,
+    pub(super) near: Words<C>,
 }
 
 impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
@@ -67,21 +67,18 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
     ) -> Option<(Self, Race<C, W, S>)> {
         let grid = game.grid();
         let places: Vec<usize> = (0..grid.cells()).filter(|&cell| pos.square(cell).value == 0).collect();
-        if places.len() > Bits::<C>::CAPACITY {
+        if places.len() > Words::<C>::CAPACITY {
             return None;
         }
         let is_exact = matches!(rules, Extent::EveryMove | Extent::EveryChoice) && solutions.are_all;
         let known = if is_exact { &solutions.found[..] } else { &solutions.found[..1] };
-        if known.len() > Bits::<S>::CAPACITY {
+        if known.len() > Words::<S>::CAPACITY {
             return None;
         }
         let having = |cell: usize, value: u8, of: &[Vec<u8>]| {
-            of.iter()
-                .enumerate()
-                .filter(|(_, found)| found[cell] == value)
-                .fold(Bits::EMPTY, |set, (i, _)| set | Bits::single(i))
+            of.iter().enumerate().filter(|(_, found)| found[cell] == value).map(|(i, _)| i).collect()
         };
-        let mut moves: Vec<(usize, Fill, Bits<S>, bool)> = Vec::new();
+        let mut moves: Vec<(usize, Fill, Words<S>, bool)> = Vec::new();
         for (at, &cell) in places.iter().enumerate() {
             let open = pos.candidates(grid, cell) & !pos.square(cell).taboo;
             for value in (1..=grid.side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {
@@ -96,7 +93,7 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         if !is_counted {
             moves.truncate(fills);
         }
-        if moves.len() > Bits::<W>::CAPACITY {
+        if moves.len() > Words::<W>::CAPACITY {
             return None;
         }
         let excludes = |mv: Fill, other: Fill| {
@@ -115,21 +112,20 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
                 solutions,
                 excludes: numbered()
                     .filter(|(_, other)| excludes(mv, other.1))
-                    .fold(Bits::EMPTY, |set, (number, _)| set | Bits::single(number)),
+                    .map(|(number, _)| number)
+                    .collect(),
             })
             .collect();
         let at = |cell: u16| places.binary_search(&cell.into()).ok();
-        let set = |cells: &[u16]| {
-            cells.iter().filter_map(|&cell| at(cell)).fold(Bits::EMPTY, |set, cell| set | Bits::single(cell))
-        };
+        let set = |cells: &[u16]| cells.iter().filter_map(|&cell| at(cell)).collect();
         let cells = places.iter().map(|&cell| Cell {
             regions: grid.regions_of(cell).map(|region| region as u8),
             near: set(grid.near(cell)),
         });
-        let legal = Bits::below(pairs.len());
+        let legal = Words::below(pairs.len());
         let reached = Side::ALL.map(|side| {
             let cells = places.iter().enumerate().filter(|&(_, &cell)| pos.is_playable(cell, side));
-            cells.fold(Bits::EMPTY, |set, (at, _)| set | Bits::single(at))
+            cells.map(|(at, _)| at).collect()
         });
         let is_bound = game.is_bound();
         // A pass can be answered only by a player who may play its twin.
@@ -147,10 +143,10 @@ impl<const C: usize, const W: usize, const S: usize> Data<C, W, S> {
         };
         let [first, second] = pos.scores();
         let race = Race {
-            empty: Bits::below(places.len()),
+            empty: Words::below(places.len()),
             reached,
             legal,
-            solutions: Bits::below(known.len()),
+            solutions: Words::below(known.len()),
             fresh: if is_exact && rules == Extent::EveryChoice { fresh(game, pos) } else { 0 },
             margin: first - second,
             open: data.regions.iter().filter(|region| !region.is_empty()).count() as u8,
@@ -169,17 +165,17 @@ fn fresh(game: &Sudoku, pos: &Position) -> u32 {
 
 /// The classes, of two members or more, of passes under the solution that are excluded by the same fills of
 /// it.
-fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Bits<W>> {
-    let is_fill = |pair: &Pair<W, S>| pair.solutions.has(solution);
+fn classes<const W: usize, const S: usize>(pairs: &[Pair<W, S>], solution: usize) -> Vec<Words<W>> {
+    let is_fill = |pair: &Pair<W, S>| pair.solutions.contains(solution);
     let fills = pairs.iter().enumerate().filter(|(_, pair)| is_fill(pair));
-    let fills: Bits<W> = fills.fold(Bits::EMPTY, |fills, (number, _)| fills | Bits::single(number));
+    let fills: Words<W> = fills.map(|(number, _)| number).collect();
     // Exclusion is mutual.
-    let mut excluded: Vec<(Bits<W>, Bits<W>)> = Vec::new();
+    let mut excluded: Vec<(Words<W>, Words<W>)> = Vec::new();
     for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_fill(pair)) {
         let by = pair.excludes & fills;
         match excluded.iter_mut().find(|class| class.0 == by) {
             Some((_, class)) => class.insert(number),
-            None => excluded.push((by, Bits::single(number))),
+            None => excluded.push((by, [number].into_iter().collect())),
         }
     }
     excluded.into_iter().map(|(_, class)| class).filter(|class| class.len() > 1).collect()

@@ -4,14 +4,17 @@
 //! It knows no taboo moves but those that were declared. It keeps the best value over all depths, so that a
 //! shallow one that was too high is never corrected; that is its own.
 
+use std::ops::RangeInclusive;
+
 use super::naive::Naive;
 use super::position::Position;
 use super::rules::Fill;
-use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
+use plyd_core::game::{Context, Evaluator, Game, Outcome, Root};
 use plyd_core::score::{Score, Value};
+use plyd_core::search::SearchParams;
 use plyd_core::search::one_ply::choices;
+use plyd_core::search::published::{Agent, Deepening, RootLine};
 use plyd_core::search::thread::SearchThread;
-use plyd_core::search::{Control, End, SearchParams, SearchResult, Searcher, clock};
 
 /// The order in which moves are tried, the same at every node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,18 +31,22 @@ pub struct PublishedPlayer<E> {
     order: MoveOrder,
     seed: u64,
     depth: Option<u32>,
+    /// The moves of either side at the root, in the player's order.
+    moves: Vec<Fill>,
+    /// Those among them that are asked for.
+    candidates: Vec<Fill>,
 }
 
 impl<E> PublishedPlayer<E> {
     /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
     /// is limited.
     #[must_use]
-    pub fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Self {
-        Self { evaluator, order, seed, depth }
+    pub fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Deepening<Self> {
+        Deepening(Self { evaluator, order, seed, depth, moves: Vec::new(), candidates: Vec::new() })
     }
 
     /// The moves of either side in the player's order.
-    fn moves(&self, game: &Naive, root: &Root<Naive>) -> Vec<Fill> {
+    fn ordered(&self, game: &Naive, root: &Root<Naive>) -> Vec<Fill> {
         let (rules, pos) = (game.rules(), &root.pos);
         let open = |cell: usize| pos.candidates(rules.grid(), cell) & !pos.square(cell).taboo;
         let mut moves: Vec<Fill> = (0..rules.grid().cells())
@@ -63,104 +70,59 @@ impl<E> PublishedPlayer<E> {
     }
 }
 
-impl<E: Evaluator<Naive>> Searcher<Naive> for PublishedPlayer<E> {
-    fn search(
-        &mut self,
-        game: &Naive,
-        root: &Root<Naive>,
-        asked: &SearchParams<Fill>,
-        control: &Control,
-        publish: &mut dyn FnMut(&SearchResult<Fill>),
-    ) -> (SearchResult<Fill>, End) {
-        let moves = self.moves(game, root);
-        let candidates: Vec<Fill> = moves.iter().copied().filter(|mv| asked.moves.contains(mv)).collect();
-        let mut found = SearchResult::one(candidates[0], 0, None);
-        publish(&found);
-        let side = game.side(&root.pos);
-        let thread = SearchThread::alone(control);
-        let mut tree = Tree { game, evaluator: &self.evaluator, moves: &moves, root: side, thread };
-        let mut pos = root.pos.clone();
-        let last = self.depth.unwrap_or(u32::MAX).min(control.depth_limit()).min(moves.len() as u32);
-        let mut best = None;
-        // The published depth counts the plies after the root's move.
-        let end = 'search: {
-            for depth in 1..last.max(2) {
-                for &mv in &candidates {
-                    let window = (-Score::INFINITE, Score::INFINITE);
-                    let value = tree.after(&mut pos, mv, depth, window);
-                    if tree.thread.is_over() {
-                        break 'search tree.thread.end().unwrap_or(End::Stopped);
-                    }
-                    if best.is_none_or(|best| value > best) {
-                        best = Some(value);
-                        found = SearchResult::one(mv, depth + 1, Some(Value::guess(value)));
-                        publish(&found);
-                    }
-                }
-                tree.thread.depth = depth + 1;
-                tree.thread.show();
-                if clock::now_ns() >= control.soft_ns() {
-                    break 'search End::Clock;
-                }
-            }
-            End::Limit
-        };
-        tree.thread.show();
-        (found, end)
+impl<E: Evaluator<Naive>> Agent<Naive> for PublishedPlayer<E> {
+    type Evaluator = E;
+
+    const PUBLISHES_AT_ONCE: bool = true;
+    const KEEPS_BEST: bool = true;
+
+    fn evaluator(&self) -> &E {
+        &self.evaluator
     }
 
-    fn clear(&mut self) {}
-}
+    /// The published depth counts the plies after the root's move.
+    fn depths(&self, _limit: u32) -> RangeInclusive<u32> {
+        2..=self.depth.unwrap_or(u32::MAX).min(self.moves.len() as u32).max(2)
+    }
 
-struct Tree<'a, E> {
-    game: &'a Naive,
-    evaluator: &'a E,
-    moves: &'a [Fill],
-    root: Side,
-    thread: SearchThread<'a>,
-}
+    fn begin(&mut self, game: &Naive, root: &Root<Naive>, params: &SearchParams<Fill>) -> Option<Fill> {
+        self.moves = self.ordered(game, root);
+        self.candidates = self.moves.iter().copied().filter(|mv| params.moves.contains(mv)).collect();
+        self.candidates.first().copied()
+    }
 
-impl<E: Evaluator<Naive>> Tree<'_, E> {
-    /// The value after a move, from the view of the root's side; `depth` counts the plies after it.
-    fn after(
-        &mut self,
-        pos: &mut Position,
-        mv: Fill,
-        depth: u32,
-        (mut alpha, mut beta): (Score, Score),
-    ) -> Score {
-        if self.thread.tick() {
-            return Score::DRAW;
-        }
-        let game = self.game;
-        let undo = game.play(pos, mv);
-        let maximizes = game.side(pos) == self.root;
-        let value = if depth == 0 || game.turn(pos) != Turn::Move {
-            let context = Context { root: self.root, last: Some(mv) };
-            let score = self.evaluator.evaluate(game, pos, &context);
-            if maximizes { score } else { -score }
-        } else {
-            let mut best = if maximizes { -Score::INFINITE } else { Score::INFINITE };
-            for &next in self.moves {
-                if !game.is_legal(pos, next) {
-                    continue;
-                }
-                let value = self.after(pos, next, depth - 1, (alpha, beta));
-                if maximizes {
-                    best = best.max(value);
-                    alpha = alpha.max(best);
-                } else {
-                    best = best.min(value);
-                    beta = beta.min(best);
-                }
-                if beta <= alpha || self.thread.is_over() {
-                    break;
-                }
-            }
-            best
-        };
-        game.undo(pos, mv, undo);
-        value
+    fn root_moves(
+        &self,
+        _game: &Naive,
+        _pos: &Position,
+        _asked: &[Fill],
+        _thread: &mut SearchThread<'_>,
+    ) -> Vec<Fill> {
+        self.candidates.clone()
+    }
+
+    fn moves(&self, game: &Naive, pos: &Position, _thread: &mut SearchThread<'_>, out: &mut Vec<Fill>) {
+        out.extend(self.moves.iter().copied().filter(|&mv| game.is_legal(pos, mv)));
+    }
+
+    /// Finished games are evaluated too.
+    fn final_value(
+        &self,
+        game: &Naive,
+        pos: &Position,
+        _outcome: &Outcome,
+        context: &Context<Fill>,
+        _distance: u32,
+    ) -> Value {
+        Value::guess(self.evaluator.evaluate(game, pos, context))
+    }
+
+    fn lines_kept(&self, _multipv: usize) -> usize {
+        1
+    }
+
+    fn root_alpha(&self, _lines: &[RootLine<Fill>], _is_full: bool) -> Score {
+        -Score::INFINITE
     }
 }
 
@@ -169,6 +131,8 @@ mod tests {
     use super::super::boards::{BOARDS, open};
     use super::super::eval::{FewerFilled, Points};
     use super::*;
+    use plyd_core::game::Side;
+    use plyd_core::search::{Control, End, Searcher};
 
     /// The value of a move as the published minimax computes it, without cuts.
     fn plain<E: Evaluator<Naive>>(
@@ -261,7 +225,7 @@ mod tests {
         let (game, pos) = open(text, "classic");
         let naive = Naive::new(&game);
         let ordered =
-            |order| PublishedPlayer::new(Points, order, 1, None).moves(&naive, &Root::new(pos.clone()));
+            |order| PublishedPlayer::new(Points, order, 1, None).0.ordered(&naive, &Root::new(pos.clone()));
         let free = |mv: &Fill| pos.candidates(game.grid(), mv.cell.into()).count_ones();
         let counts: Vec<u32> = ordered(MoveOrder::AvoidTwoFree).iter().map(free).collect();
         let others = counts.iter().take_while(|&&free| free != 2).count();

@@ -1,19 +1,19 @@
 //! The state of a race to fill cells: a few sets of bits. [`filling`](super::filling) defines what its moves
 //! do.
 
-use super::bits::Bits;
+use crate::bits::{Bits, Words};
 use plyd_core::game::Side;
 
 /// A state of the race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race<const C: usize, const W: usize, const S: usize> {
-    pub(super) empty: Bits<C>,
+    pub(super) empty: Words<C>,
     /// The cells that each player may play once they are empty.
-    pub(super) reached: [Bits<C>; 2],
+    pub(super) reached: [Words<C>; 2],
     /// The pairs that are legal and not declared.
-    pub(super) legal: Bits<W>,
+    pub(super) legal: Words<W>,
     /// The solutions of the puzzle that are left.
-    pub(super) solutions: Bits<S>,
+    pub(super) solutions: Words<S>,
     /// Values that nobody has used, each as good as the other.
     pub(super) fresh: u32,
     /// The first player's points less the second's.
@@ -31,7 +31,7 @@ impl<const C: usize, const W: usize, const S: usize> Race<C, W, S> {
     /// The empty cells.
     #[inline]
     #[must_use]
-    pub fn empty_cells(&self) -> Bits<C> {
+    pub fn empty_cells(&self) -> Words<C> {
         self.empty
     }
 
@@ -46,13 +46,13 @@ impl<const C: usize, const W: usize, const S: usize> Race<C, W, S> {
     #[inline]
     #[must_use]
     pub fn empty(&self) -> usize {
-        self.empty.len()
+        self.empty.len() as usize
     }
 
     /// The empty cells that a player may play.
     #[inline]
     #[must_use]
-    pub fn playable(&self, side: Side) -> Bits<C> {
+    pub fn playable(&self, side: Side) -> Words<C> {
         self.reached[side.index()] & self.empty
     }
 

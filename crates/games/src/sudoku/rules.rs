@@ -40,8 +40,6 @@ struct Board {
 /// the largest boards. What they do not decide stays undecided, so that equal positions always get the same
 /// decision.
 pub(super) const POSITION_NODES: u64 = 30_000;
-/// The same for all moves of a position, when what each would do is asked.
-pub(super) const MOVES_NODES: u64 = 20_000;
 
 /// What a legal move does.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::position::Position;
-use super::rules::{Effect, Fill, MOVES_NODES, Sudoku};
+use super::rules::{Effect, Fill, Sudoku};
+use plyd_core::effort::Effort;
 
 /// Guesses after which single moves are checked instead of all solutions being listed.
 const GUESSES: u64 = 400;
@@ -69,7 +70,7 @@ pub fn taboo_moves(game: &Sudoku, pos: &Position) -> TabooMoves {
         are_all = solutions.are_all;
     }
     let mut next = pos.clone();
-    game.effort().grant(Some(MOVES_NODES));
+    game.effort().grant(Some(Effort::MOVES));
     for cell in 0..cells {
         let open = pos.candidates(game.grid(), cell) & !pos.square(cell).taboo;
         for value in (1..=game.grid().side() as u8).filter(|value| open >> (value - 1) & 1 != 0) {

@@ -5,17 +5,17 @@
 //! player can come to are turns that nobody answers, and a region with such a cell is never completed by the
 //! other.
 
-use super::bits::Bits;
 use super::filling::Filling;
 use super::race::Race;
+use crate::bits::{Bits, Words};
 use plyd_core::game::Side;
 
 /// The empty cells that each player can come to, as if both moved everywhere at once.
 pub struct Territory<const C: usize> {
     /// The cells that a player can come to if the other never moves.
-    pub reached: [Bits<C>; 2],
+    pub reached: [Words<C>; 2],
     /// Those of them that the player comes to in fewer moves than the other.
-    pub nearer: [Bits<C>; 2],
+    pub nearer: [Words<C>; 2],
 }
 
 impl<const C: usize> Territory<C> {
@@ -27,7 +27,7 @@ impl<const C: usize> Territory<C> {
         let mut new = reached;
         while !(new[0] | new[1]).is_empty() {
             for (new, reached) in new.iter_mut().zip(&mut reached) {
-                let next = new.iter().fold(Bits::EMPTY, |next, cell| next | game.near(cell));
+                let next = new.iter().fold(Words::EMPTY, |next, cell| next | game.near(cell));
                 *new = next & race.empty_cells() & !*reached;
                 *reached |= *new;
             }
@@ -40,7 +40,7 @@ impl<const C: usize> Territory<C> {
 
     /// The cells that only this player can come to.
     #[must_use]
-    pub fn alone(&self, side: Side) -> Bits<C> {
+    pub fn alone(&self, side: Side) -> Words<C> {
         self.reached[side.index()] & !self.reached[side.other().index()]
     }
 }

@@ -1,6 +1,6 @@
-//! WebSocket frames (RFC 6455) in a stream of bytes, from a client and to it. Does no I/O and stores no
-//! message: the pieces of a message are passed on as they come, so that a long one takes no memory here. No
-//! extension is spoken.
+//! WebSocket frames (RFC 6455) in a stream of bytes, from either end of the wire, and those of a server. Does
+//! no I/O and stores no message: the pieces of a message are passed on as they come, so that a long one takes
+//! no memory here. No extension is spoken.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ const MAX_CONTROL: usize = 125;
 
 /// What was found in the stream.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Piece<'a> {
+pub enum Piece<'a> {
     /// Bytes of a text message.
     Text {
         /// The next bytes, unmasked; there may be none.
@@ -20,26 +20,49 @@ pub(super) enum Piece<'a> {
         /// Whether the message ends with them.
         is_last: bool,
     },
-    /// A ping, to be answered by a pong of the same payload.
+    /// A control frame.
+    Control(ControlFrame),
+}
+
+/// A control frame, with its payload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ControlFrame {
+    /// The peer wants a pong of the same payload.
     Ping(Vec<u8>),
-    /// A pong.
-    Pong,
-    /// The peer closes, with this status if it gave one; what comes after means nothing.
-    Close(Option<CloseCode>),
+    /// The answer to a ping.
+    Pong(Vec<u8>),
+    /// The peer closes: a status and a reason, or nothing. What comes after means nothing.
+    Close(Vec<u8>),
+}
+
+/// The status that the payload of a close frame begins with, if it has one.
+#[must_use]
+pub fn close_status(payload: &[u8]) -> Option<CloseCode> {
+    payload.first_chunk().map(|code| u16::from_be_bytes(*code).into())
+}
+
+/// The end of the wire that wrote the frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// Its frames are masked.
+    Client,
+    /// Its frames are not.
+    Server,
 }
 
 /// Why the connection must fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Violation {
+pub struct Violation {
     /// The status to close with.
-    pub(super) code: CloseCode,
+    pub code: CloseCode,
     /// The same in words; at most 123 bytes.
-    pub(super) reason: &'static str,
+    pub reason: &'static str,
 }
 
-/// Cuts a client's stream into pieces.
-#[derive(Debug, Default)]
-pub(super) struct Frames {
+/// Cuts a stream into pieces.
+#[derive(Debug)]
+pub struct Frames {
+    writer: Writer,
     /// The beginning of a header whose end has not come.
     head: Vec<u8>,
     /// The frame whose payload comes.
@@ -55,18 +78,24 @@ pub(super) struct Frames {
 struct Frame {
     opcode: OpCode,
     is_final: bool,
-    /// The mask as it applies to the next byte.
-    mask: [u8; 4],
+    /// The mask, if there is one, as it applies to the next byte.
+    mask: Option<[u8; 4]>,
     remaining: u64,
 }
 
 impl Frames {
+    /// The beginning of a stream.
+    #[must_use]
+    pub fn of(writer: Writer) -> Self {
+        Self { writer, head: Vec::new(), frame: None, control: Vec::new(), in_message: false }
+    }
+
     /// Takes bytes up to the next piece that they complete; takes all of them if there is none. The bytes are
     /// unmasked in place.
     ///
     /// # Errors
     /// The stream breaks the rules of the protocol, or carries a binary message.
-    pub(super) fn next<'a>(&mut self, bytes: &mut &'a mut [u8]) -> Result<Option<Piece<'a>>, Violation> {
+    pub fn next<'a>(&mut self, bytes: &mut &'a mut [u8]) -> Result<Option<Piece<'a>>, Violation> {
         loop {
             let Some(frame) = &mut self.frame else {
                 let Some((first, rest)) = std::mem::take(bytes).split_first_mut() else {
@@ -99,7 +128,8 @@ impl Frames {
                 OpCode::Control(control) => {
                     self.control.extend_from_slice(payload);
                     if is_whole {
-                        return controlled(control, std::mem::take(&mut self.control)).map(Some);
+                        let control = controlled(control, std::mem::take(&mut self.control))?;
+                        return Ok(Some(Piece::Control(control)));
                     }
                 }
             }
@@ -121,9 +151,11 @@ impl Frames {
         if header.rsv1 || header.rsv2 || header.rsv3 {
             return Err(broken("no extension was agreed upon"));
         }
-        let Some(mask) = header.mask else {
-            return Err(broken("a client's frames are masked"));
-        };
+        match (self.writer, header.mask) {
+            (Writer::Client, None) => return Err(broken("a client's frames are masked")),
+            (Writer::Server, Some(_)) => return Err(broken("a server's frames are not masked")),
+            (Writer::Client, Some(_)) | (Writer::Server, None) => {}
+        }
         if length > i64::MAX as u64 {
             return Err(broken("a length has 63 bits"));
         }
@@ -144,60 +176,62 @@ impl Frames {
             }
             OpCode::Data(_) | OpCode::Control(_) => {}
         }
-        Ok(Some(Frame { opcode: header.opcode, is_final: header.is_final, mask, remaining: length }))
+        let FrameHeader { opcode, is_final, mask, .. } = header;
+        Ok(Some(Frame { opcode, is_final, mask, remaining: length }))
     }
 }
 
 impl Frame {
     fn unmask(&mut self, payload: &mut [u8]) {
-        for (byte, mask) in payload.iter_mut().zip(self.mask.iter().cycle()) {
+        let Some(mask) = &mut self.mask else { return };
+        for (byte, mask) in payload.iter_mut().zip(mask.iter().cycle()) {
             *byte ^= mask;
         }
-        self.mask.rotate_left(payload.len() % 4);
+        mask.rotate_left(payload.len() % 4);
     }
 }
 
-/// What a control frame means.
-fn controlled(control: Control, payload: Vec<u8>) -> Result<Piece<'static>, Violation> {
+/// A whole control frame.
+fn controlled(control: Control, payload: Vec<u8>) -> Result<ControlFrame, Violation> {
     Ok(match control {
-        Control::Ping => Piece::Ping(payload),
-        Control::Pong | Control::Reserved(_) => Piece::Pong,
+        Control::Ping => ControlFrame::Ping(payload),
+        Control::Pong | Control::Reserved(_) => ControlFrame::Pong(payload),
         Control::Close => {
-            let Some((code, reason)) = payload.split_first_chunk() else {
-                if payload.is_empty() {
-                    return Ok(Piece::Close(None));
+            match (close_status(&payload), payload.get(2..).map(std::str::from_utf8)) {
+                (None, _) if payload.is_empty() => {}
+                (None, _) => {
+                    return Err(Violation { code: CloseCode::Protocol, reason: "a status has two bytes" });
                 }
-                return Err(Violation { code: CloseCode::Protocol, reason: "a status has two bytes" });
-            };
-            let code = CloseCode::from(u16::from_be_bytes(*code));
-            if !code.is_allowed() {
-                return Err(Violation { code: CloseCode::Protocol, reason: "there is no such status" });
+                (Some(code), _) if !code.is_allowed() => {
+                    return Err(Violation { code: CloseCode::Protocol, reason: "there is no such status" });
+                }
+                (Some(_), Some(Err(_))) => {
+                    return Err(Violation { code: CloseCode::Invalid, reason: "a reason is UTF-8" });
+                }
+                (Some(_), _) => {}
             }
-            if std::str::from_utf8(reason).is_err() {
-                return Err(Violation { code: CloseCode::Invalid, reason: "a reason is UTF-8" });
-            }
-            Piece::Close(Some(code))
+            ControlFrame::Close(payload)
         }
     })
 }
 
 /// Appends the header of a text message of so many bytes.
-pub(super) fn put_text_header(out: &mut Vec<u8>, bytes: usize) {
+pub fn put_text_header(out: &mut Vec<u8>, bytes: usize) {
     put_header(out, OpCode::Data(Data::Text), bytes);
 }
 
 /// Appends a ping, without payload.
-pub(super) fn put_ping(out: &mut Vec<u8>) {
+pub fn put_ping(out: &mut Vec<u8>) {
     put(out, OpCode::Control(Control::Ping), b"");
 }
 
 /// Appends the answer to a ping of that payload.
-pub(super) fn put_pong(out: &mut Vec<u8>, payload: &[u8]) {
+pub fn put_pong(out: &mut Vec<u8>, payload: &[u8]) {
     put(out, OpCode::Control(Control::Pong), payload);
 }
 
 /// Appends the end of the connection.
-pub(super) fn put_close(out: &mut Vec<u8>, code: CloseCode, reason: &str) {
+pub fn put_close(out: &mut Vec<u8>, code: CloseCode, reason: &str) {
     let payload = [&u16::from(code).to_be_bytes(), reason.as_bytes()].concat();
     put(out, OpCode::Control(Control::Close), &payload);
 }
@@ -241,7 +275,7 @@ mod tests {
     /// What comes of a stream that arrives in pieces of that size: whole messages and control frames, and the
     /// end.
     fn cut(stream: &[u8], size: usize) -> Vec<String> {
-        let (mut frames, mut seen, mut message) = (Frames::default(), Vec::new(), Vec::new());
+        let (mut frames, mut seen, mut message) = (Frames::of(Writer::Client), Vec::new(), Vec::new());
         for chunk in stream.chunks(size) {
             let mut chunk = chunk.to_vec();
             let mut rest = &mut chunk[..];
@@ -255,10 +289,12 @@ mod tests {
                             message.clear();
                         }
                     }
-                    Ok(Some(Piece::Ping(payload))) => seen.push(format!("ping {}", payload.len())),
-                    Ok(Some(Piece::Pong)) => seen.push("pong".into()),
-                    Ok(Some(Piece::Close(code))) => {
-                        seen.push(format!("close {}", code.map_or(0, u16::from)));
+                    Ok(Some(Piece::Control(ControlFrame::Ping(payload)))) => {
+                        seen.push(format!("ping {}", payload.len()));
+                    }
+                    Ok(Some(Piece::Control(ControlFrame::Pong(_)))) => seen.push("pong".into()),
+                    Ok(Some(Piece::Control(ControlFrame::Close(payload)))) => {
+                        seen.push(format!("close {}", close_status(&payload).map_or(0, u16::from)));
                         return seen;
                     }
                     Err(violation) => {

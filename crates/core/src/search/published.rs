@@ -1,0 +1,359 @@
+//! Plain alpha-beta by iterative deepening: the one search behind the textbook's players and the published
+//! agents.
+//!
+//! It has no table, no aspiration windows and no quiescence search, and orders moves only as its agent says:
+//! it is there to measure others against. What an agent does in its own way is a method of [`Agent`].
+//! Chance nodes are averaged whole (expectiminimax).
+
+use std::ops::RangeInclusive;
+
+use crate::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
+use crate::score::{Score, Value};
+use crate::search::chance::{Proof, average, worth};
+use crate::search::thread::{SearchThread, final_value};
+use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, clock};
+
+/// A move at the root with its value and the line that follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RootLine<M> {
+    /// The moves from the root on.
+    pub pv: Vec<M>,
+    /// The depth of the iteration that found it.
+    pub depth: u32,
+    /// The value from the root mover's view.
+    pub value: Value,
+}
+
+/// What one player does in its own way in an else plain alpha-beta search.
+///
+/// By default it does as the textbook says: each depth is searched whole, from the moves as they are asked
+/// for, and a move is worth what the rules or the evaluation make of the best play within that depth.
+pub trait Agent<G: Game>: Send {
+    /// The evaluation of positions at the horizon.
+    type Evaluator: Evaluator<G>;
+
+    /// Whether no depth begins after the soft deadline.
+    const HEEDS_CLOCK: bool = true;
+    /// Whether each better line is published at once, and counts even if its depth is not finished.
+    const PUBLISHES_AT_ONCE: bool = false;
+    /// Whether a line is replaced by a better one alone, whatever the depth of either.
+    const KEEPS_BEST: bool = false;
+
+    /// The evaluation of positions at the horizon.
+    fn evaluator(&self) -> &Self::Evaluator;
+
+    /// The depths to search, from 1, if the search is limited to `limit` plies (`u32::MAX` if it is not).
+    ///
+    /// The first of them is always searched; the others while the limit, which may change, allows it.
+    fn depths(&self, limit: u32) -> RangeInclusive<u32>;
+
+    /// Begins a search. Gives the move to publish before the first node, if there is one.
+    fn begin(&mut self, _game: &G, _root: &Root<G>, _params: &SearchParams<G::Move>) -> Option<G::Move> {
+        None
+    }
+
+    /// The moves to search at the root among those asked for, in their order. It counts on `thread` what it
+    /// visits.
+    fn root_moves(
+        &self,
+        _game: &G,
+        _pos: &G::Position,
+        asked: &[G::Move],
+        _thread: &mut SearchThread<'_>,
+    ) -> Vec<G::Move> {
+        asked.to_vec()
+    }
+
+    /// Appends the moves to search below the root, in their order. It counts on `thread` what it visits.
+    fn moves(&self, game: &G, pos: &G::Position, _thread: &mut SearchThread<'_>, out: &mut Vec<G::Move>) {
+        game.moves(pos, out);
+    }
+
+    /// Whether the position is evaluated at whatever depth, as at the horizon.
+    fn is_leaf(&self, _game: &G, _pos: &G::Position) -> bool {
+        false
+    }
+
+    /// The value of a finished game for [`Game::side`], `distance` plies behind the root.
+    fn final_value(
+        &self,
+        game: &G,
+        pos: &G::Position,
+        outcome: &Outcome,
+        _context: &Context<G::Move>,
+        distance: u32,
+    ) -> Value {
+        final_value::<G>(outcome, game.side(pos), distance)
+    }
+
+    /// Whether moves are left out that cannot change the value of the root (alpha-beta; otherwise minimax).
+    fn prunes(&self) -> bool {
+        true
+    }
+
+    /// How many lines are kept at the root of a search that is asked for so many.
+    fn lines_kept(&self, multipv: usize) -> usize {
+        multipv
+    }
+
+    /// What the next move at the root must be worth more than; `is_full` if a line that is not among the best
+    /// is not kept.
+    fn root_alpha(&self, lines: &[RootLine<G::Move>], is_full: bool) -> Score {
+        lines.last().filter(|_| is_full).map_or(-Score::INFINITE, |line| line.value.score)
+    }
+
+    /// Makes the answer of the lines of a depth, which was searched whole; `values` are those of all moves at
+    /// the root. Gives why no further depth is searched, if none is.
+    fn conclude(
+        &mut self,
+        _depth: u32,
+        _values: &[Value],
+        _lines: &mut Vec<RootLine<G::Move>>,
+    ) -> Option<End> {
+        None
+    }
+}
+
+/// The search of an agent.
+#[derive(Clone, Debug)]
+pub struct Deepening<A>(pub A);
+
+impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
+    fn search(
+        &mut self,
+        game: &G,
+        root: &Root<G>,
+        params: &SearchParams<G::Move>,
+        control: &Control,
+        publish: &mut dyn FnMut(&SearchResult<G::Move>),
+    ) -> (SearchResult<G::Move>, End) {
+        let Self(agent) = self;
+        let first = agent.begin(game, root, params);
+        let mut found = SearchResult::one(first.unwrap_or(params.moves[0]), 0, None);
+        if first.is_some() {
+            publish(&found);
+        }
+        let mut report = |lines: &[RootLine<G::Move>]| {
+            let better = result(lines);
+            if better != found {
+                found = better;
+                publish(&found);
+            }
+        };
+        let depths = agent.depths(control.depth_limit());
+        let first_depth = *depths.start();
+        let mut tree = Tree {
+            game,
+            agent,
+            root: game.side(&root.pos),
+            thread: SearchThread::alone(control),
+            stack: Vec::new(),
+        };
+        let mut pos = root.pos.clone();
+        let mut lines = Vec::new();
+        let mut end = End::Limit;
+        for depth in depths {
+            if depth > first_depth && depth > control.depth_limit() {
+                break;
+            }
+            if !A::KEEPS_BEST {
+                lines.clear();
+            }
+            let Some(values) = tree.search(&mut pos, params, depth, &mut lines, &mut report) else {
+                end = tree.thread.end().unwrap_or(End::Stopped);
+                break;
+            };
+            let concluded = tree.agent.conclude(depth, &values, &mut lines);
+            tree.thread.depth = depth;
+            tree.thread.show();
+            report(&lines);
+            if let Some(reason) = concluded {
+                end = reason;
+                break;
+            }
+            if A::HEEDS_CLOCK && clock::now_ns() >= control.soft_ns() {
+                end = End::Clock;
+                break;
+            }
+        }
+        tree.thread.show();
+        (found, end)
+    }
+
+    fn clear(&mut self) {}
+}
+
+fn result<M: Copy>(lines: &[RootLine<M>]) -> SearchResult<M> {
+    let line = |line: &RootLine<M>| Line {
+        pv: line.pv.clone(),
+        depth: line.depth,
+        value: Some((line.value, Bound::Exact)),
+    };
+    SearchResult { lines: lines.iter().map(line).collect() }
+}
+
+/// What better lines go to.
+type Report<'a, M> = &'a mut dyn FnMut(&[RootLine<M>]);
+
+/// One search of an agent.
+struct Tree<'a, G: Game, A> {
+    game: &'a G,
+    agent: &'a mut A,
+    root: Side,
+    thread: SearchThread<'a>,
+    stack: Vec<G::Move>,
+}
+
+impl<G: Game, A: Agent<G>> Tree<'_, G, A> {
+    /// Searches the moves at the root and puts the best lines, best first and equal ones in the order of
+    /// their moves, into `lines`; gives the values of all, or nothing if there was no time.
+    fn search(
+        &mut self,
+        pos: &mut G::Position,
+        params: &SearchParams<G::Move>,
+        depth: u32,
+        lines: &mut Vec<RootLine<G::Move>>,
+        report: Report<'_, G::Move>,
+    ) -> Option<Vec<Value>> {
+        let moves = self.agent.root_moves(self.game, pos, &params.moves, &mut self.thread);
+        if self.thread.is_over() {
+            return None;
+        }
+        let kept = self.agent.lines_kept(params.multipv);
+        let mut values = Vec::with_capacity(moves.len());
+        for mv in moves {
+            let alpha = self.agent.root_alpha(lines, lines.len() >= kept);
+            if alpha == Score::INFINITE {
+                break;
+            }
+            let mut pv = Vec::new();
+            let undo = self.game.play(pos, mv);
+            let value = self.child(pos, self.root, depth, 0, mv, (alpha, Score::INFINITE), &mut pv);
+            self.game.undo(pos, mv, undo);
+            if self.thread.is_over() {
+                return None;
+            }
+            values.push(value);
+            let rank = lines.partition_point(|line| line.value.score >= value.score);
+            if rank < kept {
+                pv.push(mv);
+                pv.reverse();
+                lines.insert(rank, RootLine { pv, depth, value });
+                lines.truncate(kept);
+                if A::PUBLISHES_AT_ONCE {
+                    report(&unbounded(lines));
+                }
+            }
+        }
+        Some(values)
+    }
+
+    /// The value after `mv` was played by `side`, from `side`'s view; `depth` counts `mv`. Gives the line
+    /// that follows in reverse.
+    #[expect(clippy::too_many_arguments, reason = "a node of a tree: position, place, window, line")]
+    fn child(
+        &mut self,
+        pos: &mut G::Position,
+        side: Side,
+        depth: u32,
+        distance: u32,
+        mv: G::Move,
+        (alpha, beta): (Score, Score),
+        pv: &mut Vec<G::Move>,
+    ) -> Value {
+        if self.game.side(pos) == side {
+            self.node(pos, depth - 1, distance + 1, mv, (alpha, beta), pv)
+        } else {
+            -self.node(pos, depth - 1, distance + 1, mv, (-beta, -alpha), pv)
+        }
+    }
+
+    /// The value of a position after `last` from the view of its side, fail-soft.
+    fn node(
+        &mut self,
+        pos: &mut G::Position,
+        depth: u32,
+        distance: u32,
+        last: G::Move,
+        (mut alpha, beta): (Score, Score),
+        pv: &mut Vec<G::Move>,
+    ) -> Value {
+        pv.clear();
+        if self.thread.tick() {
+            return Value::default();
+        }
+        self.thread.seldepth = self.thread.seldepth.max(distance);
+        let game = self.game;
+        let context = Context { root: self.root, last: Some(last) };
+        match game.turn(pos) {
+            Turn::Over(outcome) => return self.agent.final_value(game, pos, &outcome, &context, distance),
+            Turn::Chance => return self.average(pos, depth, distance),
+            Turn::Move => {}
+        }
+        if depth == 0 || self.agent.is_leaf(game, pos) {
+            return Value::guess(self.agent.evaluator().evaluate(game, pos, &context));
+        }
+        let (side, prunes) = (game.side(pos), self.agent.prunes());
+        let base = self.stack.len();
+        self.agent.moves(game, pos, &mut self.thread, &mut self.stack);
+        let (mut best, mut line) = (Value::NOTHING, Vec::new());
+        for at in base..self.stack.len() {
+            if self.thread.is_over() {
+                break;
+            }
+            let mv = self.stack[at];
+            let window = if prunes { (alpha, beta) } else { (-Score::INFINITE, Score::INFINITE) };
+            let undo = game.play(pos, mv);
+            let value = self.child(pos, side, depth, distance, mv, window, &mut line);
+            game.undo(pos, mv, undo);
+            let is_better = value.score > best.score;
+            best = best.or(value);
+            if is_better {
+                line.push(mv);
+                std::mem::swap(pv, &mut line);
+                alpha = alpha.max(best.score);
+                if prunes && best.score >= beta {
+                    // The moves that are left bound nothing.
+                    best.at_most = false;
+                    break;
+                }
+            }
+        }
+        self.stack.truncate(base);
+        best
+    }
+
+    /// The average over all outcomes of a chance node.
+    fn average(&mut self, pos: &mut G::Position, depth: u32, distance: u32) -> Value {
+        let game = self.game;
+        let side = game.side(pos);
+        let mut outcomes = Vec::new();
+        game.outcomes(pos, &mut outcomes);
+        let (low, high) = self.agent.evaluator().range();
+        let (mut sum, mut total) = (0, 0);
+        let mut proof = Proof::default();
+        for (mv, weight) in outcomes {
+            let undo = game.play(pos, mv);
+            let open = (-Score::INFINITE, Score::INFINITE);
+            let mut value = self.node(pos, depth, distance, mv, open, &mut Vec::new());
+            if game.side(pos) != side {
+                value = -value;
+            }
+            game.undo(pos, mv, undo);
+            proof.add(value);
+            sum += worth(value.score, i64::from(low), i64::from(high)) * i64::from(weight);
+            total += i64::from(weight);
+        }
+        proof.value().unwrap_or_else(|| Value::guess(Score::eval(average(sum, total))))
+    }
+}
+
+/// The lines without the claim that no other move is better, as long as not all are searched.
+fn unbounded<M: Copy>(lines: &[RootLine<M>]) -> Vec<RootLine<M>> {
+    let line = |line: &RootLine<M>| RootLine {
+        pv: line.pv.clone(),
+        depth: line.depth,
+        value: Value { at_most: false, ..line.value },
+    };
+    lines.iter().map(line).collect()
+}

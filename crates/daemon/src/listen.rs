@@ -1,0 +1,107 @@
+//! What listening takes: accepting that goes on whatever happens, socket files that leave with their daemon,
+//! and advice where the system refuses.
+
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+/// The longest path of a Unix socket, in bytes: the system's address has room for these and a zero.
+const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
+
+/// The pause before a task that accepts connections is started again.
+const RESTART_PAUSE: Duration = Duration::from_millis(100);
+
+/// Removes a Unix socket's file when dropped.
+#[derive(Debug)]
+pub struct SocketFile(pub(super) PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.0) {
+            tracing::debug!(path = %self.0.display(), %error, "the socket is gone already");
+        }
+    }
+}
+
+/// Runs a task that accepts connections until the listeners close, and starts it again should it end, which
+/// only a panic makes it do: a port that listens and never answers is worse than one that is closed.
+pub(super) fn keep_accepting<F>(
+    at: String,
+    mut closing: watch::Receiver<bool>,
+    mut start: impl FnMut() -> F + Send + 'static,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let accept = async move {
+        loop {
+            // If this future is dropped, the task is dropped with its set.
+            let mut accepting = tokio::task::JoinSet::new();
+            accepting.spawn(start());
+            match accepting.join_next().await {
+                // The runtime ends.
+                Some(Err(error)) if error.is_cancelled() => return,
+                ended => {
+                    let error =
+                        ended.and_then(Result::err).map_or_else(String::new, |error| error.to_string());
+                    tracing::error!(at, error, "accepting connections broke off and is started again");
+                }
+            }
+            tokio::time::sleep(RESTART_PAUSE).await;
+        }
+    };
+    tokio::spawn(async move {
+        tokio::select! {
+            () = accept => {}
+            // An error means that the daemon is gone.
+            _closed = closing.wait_for(|is_closing| *is_closing) => {}
+        }
+    });
+}
+
+/// What the system says of a TCP address, and what to do about it.
+pub(super) fn listen_advice(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return error;
+    }
+    let advice = "another server may run there; choose another port, or port 0 for any free one";
+    io::Error::new(error.kind(), format!("{error}: {advice}"))
+}
+
+/// What is wrong with the path of a Unix socket: the system says the same of whatever stands there.
+pub(super) fn path_advice(path: &Path, error: io::Error) -> io::Error {
+    let length = path.as_os_str().len();
+    if length > MAX_SOCKET_PATH {
+        let message =
+            format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
+        return io::Error::new(error.kind(), message);
+    }
+    let found = std::fs::symlink_metadata(path).map(|found| found.file_type());
+    let Some(found) = found.ok().filter(|_| error.kind() == io::ErrorKind::AddrInUse) else {
+        return error;
+    };
+    let what = if found.is_socket() {
+        "another server listens there"
+    } else if found.is_dir() {
+        "a directory is there; choose a name in it that is free"
+    } else {
+        "a file is there that is no socket; choose another path, or remove it"
+    };
+    io::Error::new(error.kind(), what)
+}
+
+/// Removes a socket to which nobody listens. Any other file stays, so that binding fails.
+pub(super) fn remove_stale(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    if found.file_type().is_socket()
+        && let Err(error) = std::os::unix::net::UnixStream::connect(path)
+        && error.kind() == io::ErrorKind::ConnectionRefused
+    {
+        return std::fs::remove_file(path);
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Why a request is refused, as its client reads it.
+
+use plyd_bridge as bridge;
+use plyd_core::engine::Fault;
+use plyd_protocol as wire;
+use plyd_protocol::ErrorCode;
+
+/// Why a request is refused.
+#[derive(Clone, Debug)]
+pub(super) struct RequestError {
+    /// The protocol's code.
+    pub(super) code: ErrorCode,
+    /// A JSON pointer into the request.
+    pub(super) pointer: Option<String>,
+    /// What is wrong, in a sentence.
+    pub(super) message: String,
+    /// The outcome, if the game is over.
+    pub(super) outcome: Option<Box<wire::Outcome>>,
+    /// When to try again.
+    pub(super) retry_ms: Option<u64>,
+}
+
+impl RequestError {
+    /// A refusal without a place in the request.
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
+    }
+
+    /// A request that ended before its position was read.
+    pub(super) fn unprepared() -> Self {
+        Self::new(ErrorCode::Unprepared, "the request ended before its position was read")
+    }
+
+    /// The same with a pointer to the field at fault.
+    pub(super) fn at(self, pointer: &str) -> Self {
+        Self { pointer: Some(pointer.to_owned()), ..self }
+    }
+
+    /// The same with a time after which to retry.
+    pub(super) fn retry(self, ms: u64) -> Self {
+        Self { retry_ms: Some(ms), ..self }
+    }
+}
+
+impl From<Fault> for RequestError {
+    fn from(fault: Fault) -> Self {
+        Self {
+            code: bridge::error_code(fault.code),
+            pointer: bridge::pointer(&fault.place),
+            message: fault.message,
+            outcome: fault.outcome.map(|outcome| Box::new(bridge::outcome(outcome))),
+            retry_ms: None,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a search asks of the cores, and what it is promised of them.
+
+use crate::state::ConnId;
+
+/// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
+const MINIMUM_NS: u64 = 10_000_000;
+/// Below this a clock is too short for a promise: its search takes its turn, and answers the best it has.
+const SHORTEST_NS: u64 = 5_000_000;
+
+/// What kind of search it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(in super::super) enum Class {
+    /// For a move, by a clock or a limit: never waits for the others.
+    Move,
+    /// Analyses, ponders, and searches for a move that only a stop ends.
+    Endless,
+}
+
+/// What a search asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) struct Claim {
+    /// Whose it is.
+    pub(in super::super) conn: ConnId,
+    /// The cores that it takes at once, at most as many as there are.
+    pub(in super::super) threads: usize,
+    /// What kind it is.
+    pub(in super::super) class: Class,
+    /// Its deadline, if it has one.
+    pub(in super::super) deadline_ns: Option<u64>,
+}
+
+impl Claim {
+    /// The time on its cores that it is promised if it is admitted now.
+    pub(super) fn minimum(&self, now_ns: u64) -> u64 {
+        match (self.class, self.deadline_ns) {
+            (Class::Move, Some(deadline_ns)) => {
+                let left_ns = deadline_ns.saturating_sub(now_ns);
+                if left_ns < SHORTEST_NS { 0 } else { usable(left_ns).min(MINIMUM_NS) }
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// The part of the time that is promised; the rest is for starting, pausing and whatever else the process
+/// does.
+pub(super) fn usable(ns: u64) -> u64 {
+    ns / 8 * 7
+}
