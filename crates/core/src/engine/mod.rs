@@ -20,7 +20,7 @@ use crate::score::{Score, Value};
 use crate::search::{Control, End, Searcher};
 
 mod answer;
-mod conformance;
+pub mod conformance;
 mod fault;
 mod learner;
 pub mod levels;
