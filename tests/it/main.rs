@@ -6,6 +6,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/games.rs"]
+mod games;
 #[path = "../arena/matches.rs"]
 mod matches;
 #[path = "../play/terminal.rs"]
@@ -23,6 +25,7 @@ mod levels;
 mod log;
 mod perft;
 mod play;
+mod promises;
 mod search;
 mod signature;
 mod tournament;

@@ -122,8 +122,28 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn settled(&self, _pos: &Self::Position) -> i32 {
         0
     }
-    /// The value of a position that is solved: by a table, or settled for good. From the view of
-    /// [`Game::side`], with the distance from this position on.
+    /// What is proven of a position in which a player is to move, by a table of solved positions or by a
+    /// theorem about the rules; asked at each node. From the view of [`Game::side`], with the distance from
+    /// this position on in moves (chance plies are not counted).
+    ///
+    /// Whatever it gives must be true of best play by both sides, whatever chance does:
+    /// - *An exact value* ([`Value::proven`](crate::score::Value::proven)): the result and its distance, or
+    ///   the margin in games that score. Nothing behind the position is searched.
+    /// - *A bound*: `win_in(n)` that is only `at_least` says that the side wins in `n` plies or fewer,
+    ///   `loss_in(n)` that is only `at_most` that it loses in `n` or fewer. A search that comes to it with an
+    ///   open window looks behind it for a quicker end. In games that score, a bound of the margin.
+    /// - *A result whose distance nobody knows* is such a bound if the rules end the game: in so many plies
+    ///   as cells are free. If nothing bounds the distance, give none, and let the evaluation say who is
+    ///   ahead: a number out of the air is announced, and not kept.
+    ///
+    /// A win must stay provable while it is played out: from a win within `n` plies some move leads to the
+    /// end of the game or to a loss within `n - 1`, and from a loss within `n` each move to a win within
+    /// `n - 1`, each of which the probe, or a search of so few plies, proves again. The distance may lie
+    /// beyond any horizon. A search then goes on until no win that it can see is quicker, so that it misses
+    /// no win in one, and comes nearer to the end with each move.
+    ///
+    /// `tests/it/conformance.rs` compares what it gives with the moves of the same position, and plays
+    /// announced wins and losses out.
     fn probe(&self, _pos: &Self::Position) -> Option<crate::score::Value> {
         None
     }

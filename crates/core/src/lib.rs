@@ -12,6 +12,8 @@
 //!
 //! Arrows go up this list only.
 
+#[cfg(test)]
+mod chase;
 pub mod effort;
 pub mod engine;
 pub mod game;
@@ -19,6 +21,8 @@ pub mod learning;
 #[cfg(test)]
 mod nim;
 pub mod options;
+#[cfg(test)]
+mod rows;
 pub mod score;
 pub mod search;
 pub mod zobrist;

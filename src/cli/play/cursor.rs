@@ -104,30 +104,49 @@ mod tests {
     use crate::engine::settings;
     use crate::game::Rules;
     use crate::games::REGISTRY;
+    use plyd_protocol::Grid;
 
     #[test]
-    fn every_game_is_played_by_cells_or_by_directions() {
+    fn each_move_of_every_game_belongs_to_one_cell_or_none_does() {
         for entry in REGISTRY {
             let start = settings::open(entry, &Rules::default(), None).unwrap();
             let (board, moves) = (bridge::board(start.board()), start.legal());
-            let naming = Naming::of(&board, &moves);
-            let expected = match entry.name {
-                "isolation" => Some(Naming::ColRow),
-                "l-game" => Some(Naming::ColBlankRow),
-                "colosseum" => Some(Naming::RowCol),
-                "sudoku" => Some(Naming::RowCommaCol),
-                _ => None,
-            };
-            assert_eq!(naming, expected, "{}", entry.name);
-            match naming {
-                Some(naming) => {
-                    let targets = targets(&board, naming, &moves);
-                    let of_cells: usize =
-                        targets.iter().map(|cell| at(&board, naming, &moves, *cell).len()).sum();
-                    assert_eq!(of_cells, moves.len(), "{}: each move belongs to one cell", entry.name);
-                }
-                None => assert_eq!(direction(&moves, Side::Left), Some("L"), "{}", entry.name),
+            if let Some(naming) = Naming::of(&board, &moves) {
+                let targets = targets(&board, naming, &moves);
+                let of_cells: usize =
+                    targets.iter().map(|cell| at(&board, naming, &moves, *cell).len()).sum();
+                assert_eq!(of_cells, moves.len(), "{}: {naming:?} of {moves:?}", entry.name);
             }
+        }
+    }
+
+    #[test]
+    fn cells_are_written_as_moves_begin() {
+        let labels = |texts: &str| texts.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (rows, cols, moves, expected) in [
+            ("2 1", "a b", "a1 b2", Some(Naming::ColRow)),
+            ("1 2", "1 2", "1,2 2,2", Some(Naming::RowCommaCol)),
+            ("1 2", "1 2", "1,2,9 2,2,1", Some(Naming::RowCommaCol)),
+            ("0 1", "0 1", "01u 10d 11", Some(Naming::RowCol)),
+            ("1 2", "1 2", "1 2 W|2 2 E 1 1 2 1", Some(Naming::ColBlankRow)),
+            ("1 2", "1 2", "1 2", None),
+            ("2 1", "a b", "a1 pass", None),
+            ("1 2", "1 2", "U L", None),
+        ] {
+            let rows = labels(rows);
+            let grid = Grid { rows: 2, cols: 2, row_labels: rows, col_labels: labels(cols), block: None };
+            let board = Board { grid, ..Board::default() };
+            let by = if moves.contains('|') { '|' } else { ' ' };
+            let moves: Vec<String> = moves.split(by).map(str::to_owned).collect();
+            assert_eq!(Naming::of(&board, &moves), expected, "{moves:?}");
+        }
+    }
+
+    #[test]
+    fn a_direction_is_a_move_where_all_moves_are_directions() {
+        for (moves, expected) in [("U D L R", Some("L")), ("U D R", None), ("L a1", None)] {
+            let moves: Vec<String> = moves.split(' ').map(str::to_owned).collect();
+            assert_eq!(direction(&moves, Side::Left), expected, "{moves:?}");
         }
     }
 

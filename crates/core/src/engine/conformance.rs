@@ -9,6 +9,11 @@ use crate::zobrist::SplitMix64;
 
 use super::Playable;
 
+mod players;
+mod probe;
+
+pub use players::{announced, wins_in_one};
+
 /// A position with more moves than this has some of them played and taken back, others all.
 const MANY: usize = 128;
 /// How many of many.
@@ -56,6 +61,9 @@ fn ply<G: Playable>(game: &G, root: &Root<G>, random: &mut SplitMix64) -> Result
     let pos = &root.pos;
     text(game, pos)?;
     images(game, pos)?;
+    if game.turn(pos) == Turn::Move {
+        probe::check(game, pos)?;
+    }
     let mut moves = Vec::new();
     match game.turn(pos) {
         Turn::Over(outcome) => {

@@ -17,7 +17,7 @@ use crate::score::Score;
 use crate::search::{Control, End, Searcher, players};
 
 mod answer;
-mod conformance;
+pub mod conformance;
 mod entry;
 mod evaluators;
 mod fault;

@@ -98,16 +98,29 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         if open {
             self.history.pv[node.ply].clear();
         }
-        if let Some(value) = self.at_once(pos, &node, alpha, beta) {
-            value
-        } else if node.depth <= 0 || node.ply >= MAX_PLY {
-            self.quiesce(pos, &node, alpha, beta)
-        } else if open || node.depth >= G::TABLE_DEPTH {
-            self.interior(pos, &node, alpha, beta)
+        match self.at_once(pos, &node, alpha, beta) {
+            Some(value) => value,
+            None => self.by_moves(pos, &node, alpha, beta),
+        }
+    }
+
+    /// The value of a position by its moves, or at the horizon by its evaluation.
+    #[inline(always)]
+    fn by_moves(
+        &mut self,
+        pos: &mut G::Position,
+        node: &NodeContext<G::Move>,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        if node.depth <= 0 || node.ply >= MAX_PLY {
+            self.quiesce(pos, node, alpha, beta)
+        } else if beta > alpha.above() || node.depth >= G::TABLE_DEPTH {
+            self.interior(pos, node, alpha, beta)
         } else if node.depth > 1 {
-            self.frontier(pos, &node, alpha, Self::child)
+            self.frontier(pos, node, alpha, Self::child)
         } else {
-            self.frontier(pos, &node, alpha, Self::last_child)
+            self.frontier(pos, node, alpha, Self::last_child)
         }
     }
 
@@ -142,7 +155,32 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let known = game.probe(pos)?;
         let value = Value { score: known.score.earlier(node.distance), ..known };
         let cuts = (value.at_least && value.score >= beta) || (value.at_most && value.score <= alpha);
-        (value.is_exact() || cuts).then_some(value)
+        if value.is_exact() || cuts {
+            return Some(value);
+        }
+        let is_end = value.is_decided() && value.score > alpha && value.score < beta;
+        is_end.then(|| self.sooner(pos, node, alpha, beta, value))
+    }
+
+    /// The value of a position that is known to be won or lost within some plies: the same, or what a search
+    /// finds that ends the game sooner.
+    #[cold]
+    #[inline(never)]
+    fn sooner(
+        &mut self,
+        pos: &mut G::Position,
+        node: &NodeContext<G::Move>,
+        alpha: Score,
+        beta: Score,
+        known: Value,
+    ) -> Value {
+        if known.score.is_win() {
+            let found = self.by_moves(pos, node, known.score, beta);
+            if found.score > known.score { found } else { Value { at_most: found.at_most, ..known } }
+        } else {
+            let found = self.by_moves(pos, node, alpha, known.score);
+            if found.score < known.score { found } else { Value { at_least: found.at_least, ..known } }
+        }
     }
 
     /// The value of a position from its moves, the likeliest to be best first.

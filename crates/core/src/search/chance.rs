@@ -74,9 +74,10 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         outcomes.total = self.history.outcomes[base..].iter().map(|(_, weight)| i64::from(*weight)).sum();
         // A probe goes two plies on at once, past the outcome and a move.
         let has_room = node.ply + 2 <= MAX_PLY;
-        let is_probed = has_room && node.depth >= PROBED && i64::from(beta.raw()) <= high;
+        let is_probed = has_room && !beta.is_loss() && node.depth >= PROBED && i64::from(beta.raw()) <= high;
         let cut = if is_probed { self.probed(pos, node, &outcomes, beta) } else { None };
         let value = match cut {
+            _ if alpha.is_win() || beta.is_loss() => self.decided(pos, node, &outcomes, alpha, beta),
             Some(bound) => Value::guess(bound),
             None => self.searched(pos, node, &outcomes, alpha, beta),
         };
@@ -141,6 +142,46 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         self.history.moves.truncate(base);
         let side = game.side(pos);
         self.after(pos, mv, |search, next| search.child(next, side, node, mv, alpha, beta))
+    }
+
+    /// The value of a chance node of which only a quicker win is of interest, or a quicker loss: no average is
+    /// one, so all outcomes have to be.
+    fn decided(
+        &mut self,
+        pos: &mut G::Position,
+        node: &NodeContext<G::Move>,
+        outcomes: &Outcomes,
+        alpha: Score,
+        beta: Score,
+    ) -> Value {
+        let game = self.game;
+        let side = game.side(pos);
+        let mut proof = Proof::default();
+        for at in outcomes.base..outcomes.end {
+            let (mv, _) = self.history.outcomes[at];
+            let undo = game.play(pos, mv);
+            let value = if game.side(pos) == side {
+                self.node(pos, node.outcome(mv), alpha, beta)
+            } else {
+                -self.node(pos, node.outcome(mv), -beta, -alpha)
+            };
+            game.undo(pos, mv, undo);
+            if self.thread.is_over() {
+                break;
+            }
+            if at == outcomes.base && beta > alpha.above() {
+                self.history.extend_pv(node.ply, mv);
+            }
+            if alpha.is_win() && value.score <= alpha {
+                return Value { score: alpha, at_least: false, at_most: value.at_most };
+            }
+            if beta.is_loss() && value.score >= beta {
+                return Value { score: beta, at_least: value.at_least, at_most: false };
+            }
+            proof.add(value);
+        }
+        let unknown = if alpha.is_win() { alpha } else { beta };
+        proof.value().unwrap_or(Value::guess(unknown))
     }
 
     /// Searches the outcomes one by one, until they decide.

@@ -255,7 +255,13 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
             publish(found);
             last = found.clone();
         };
-        let end = self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut report);
+        // Drawn games say nothing of how a win that ends beyond the horizon can come sooner.
+        let is_won = params.multipv == 1 && decided.iter().any(|(_, value)| value.score.is_win());
+        let end = if is_won {
+            None
+        } else {
+            self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut report)
+        };
         let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut budget, &mut report));
         (last, end.expect("a whole search ends for a reason"))
     }

@@ -361,13 +361,20 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
                 if rank == 0 && (at > rank || settled) {
                     (iteration.publish)(&found(roots, iteration.multipv));
                 }
-                if value.score >= beta || (settled && iteration.multipv == 1 && !iteration.exact) {
+                let is_enough = settled && !is_beyond(value.score, iteration.depth);
+                if value.score >= beta || (is_enough && iteration.multipv == 1 && !iteration.exact) {
                     break;
                 }
             }
         }
         best
     }
+}
+
+/// Whether a score is a win that ends beyond the horizon of a search to `depth`, as a [`Game::probe`] proves
+/// it: this or another move may win sooner.
+fn is_beyond(score: Score, depth: u32) -> bool {
+    score.is_win() && score.distance() > Some(depth)
 }
 
 /// The first `multipv` root moves as lines. A line is proven to be unbeaten only if every move ranked below
@@ -391,12 +398,16 @@ fn is_forced<G: Game>(roots: &[RootMove<G::Move>]) -> bool {
     roots[1..].iter().all(|other| is_lost::<G>(other.value.score) && other.value.at_most)
 }
 
-/// Whether more search could change nothing: every line is settled, with its distance if that is asked for,
-/// and no other move can displace one.
+/// Whether more search could change nothing: every line is settled, with its distance if that is asked for
+/// or lies beyond the horizon, and no other move can displace one.
 fn is_answered<G: Game>(roots: &[RootMove<G::Move>], multipv: usize, exact: bool) -> bool {
-    let lines = multipv.min(roots.len());
-    let is_settled = |value: Value| is_settled::<G>(value) && (!exact || value.is_exact());
-    let settled = roots[..lines].iter().all(|known| is_settled(known.value) && known.bound == Bound::Exact);
-    let all_won = !G::SCORED && !exact && roots[..lines].iter().all(|known| known.value.score.is_win());
-    settled && (all_won || is_ceiling(roots, lines - 1))
+    let lines = &roots[..multipv.min(roots.len())];
+    let is_beyond = |known: &RootMove<_>| is_beyond(known.value.score, known.depth);
+    let is_settled = |known: &RootMove<_>| {
+        let is_enough = known.value.is_exact() || !(exact || is_beyond(known));
+        is_settled::<G>(known.value) && is_enough && known.bound == Bound::Exact
+    };
+    let is_won = |known: &RootMove<_>| known.value.score.is_win() && !is_beyond(known);
+    let all_won = !G::SCORED && !exact && lines.iter().all(is_won);
+    lines.iter().all(is_settled) && (all_won || is_ceiling(roots, lines.len() - 1))
 }

@@ -17,6 +17,8 @@ pub mod one_ply;
 pub mod ordering;
 pub mod plain;
 pub mod players;
+#[cfg(test)]
+mod probed;
 mod proven_roots;
 pub mod prover_player;
 pub mod proving;

@@ -19,6 +19,16 @@ use crate::search::thread::{EndOnDrop, SearchBudget, SearchThread, final_value};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// Decides positions exactly, by means of one game.
+///
+/// Each value is a proof, true of best play by both sides whatever chance does, from the view of
+/// [`Game::side`], with the distance from the position on in moves. It says who wins: it is a win marked
+/// `at_least`, a loss marked `at_most`, or exact.
+///
+/// A distance may be a bound, `n` plies or fewer. A player stops at the first move that is proven to win, so
+/// whichever it is must come nearer to the end: from a win within `n` plies every move that wins leads to the
+/// end of the game or to a loss within `n - 1`. A bound that depends on what is left of the game, such as the
+/// number of free cells, does so. Exact distances do not, and belong in [`Game::probe`]: a search compares
+/// those and plays the quickest win.
 pub trait Prover<G: Game>: Send {
     /// What is known without search about a position in which the mover can move: its value, and a move that
     /// wins, or the best try if the position is lost.

@@ -22,7 +22,6 @@ use std::sync::Arc;
 use self::eval::{Ground, Race, WEIGHTS};
 use self::notation::Layout;
 use self::players::PublishedPlayer;
-use self::position::Position;
 use self::published_eval::{Part, Published};
 use self::rules::{APART, Colosseum};
 use self::setup::Setup;

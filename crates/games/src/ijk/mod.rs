@@ -180,8 +180,12 @@ where
             "default" => self.strongest(evaluator, options),
             DEEPENING => Box::new(Iterate::new(self, evaluator, options)),
             EXPECTIMINIMAX => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 2)),
-            PUBLISHED if is_published => Box::new(Plain::new(Erased::new(evaluator), pruning, options.depth, usual)),
-            PUBLISHED => Box::new(Plain::new(Erased::new(Published::Gradient), pruning, options.depth, usual)),
+            PUBLISHED if is_published => {
+                Box::new(Plain::new(Erased::new(evaluator), pruning, options.depth, usual))
+            }
+            PUBLISHED => {
+                Box::new(Plain::new(Erased::new(Published::Gradient), pruning, options.depth, usual))
+            }
             _ => players::build(self, evaluator, options)?,
         })
     }

@@ -218,8 +218,26 @@ impl<G: Game> Growth<'_, G> {
             self.buffers.rated.extend(moves.iter().map(unknown));
             self.buffers.rated.sort_by_cached_key(|rated| -self.game.order(pos, rated.0));
         }
+        self.probe_wins(pos);
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
         self.branch_out(NodeId::ROOT, best, NOTHING);
+    }
+
+    /// Puts the rated moves first that [`Game::probe`] proves to win, the quickest before the others: the
+    /// first win that is found ends the search.
+    fn probe_wins(&mut self, pos: &G::Position) {
+        let (game, side) = (self.game, self.game.side(pos));
+        let mut pos = pos.clone();
+        for (mv, rating) in &mut self.buffers.rated {
+            let undo = game.play(&mut pos, *mv);
+            let known = if game.turn(&pos) == Turn::Move { game.probe(&pos) } else { None };
+            let known = known.map(|value| if game.side(&pos) == side { value } else { -value });
+            game.undo(&mut pos, *mv, undo);
+            if let Some(value) = known.filter(|value| value.at_least && is_won::<G>(value.score)) {
+                *rating = Value { score: value.score.earlier(1), ..value };
+            }
+        }
+        self.buffers.rated.sort_by_cached_key(|rated| -rated.1.score.raw());
     }
 
     /// Rates the moves in the buffer by what they look like at sight, the best first; none if the thread
