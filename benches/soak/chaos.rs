@@ -30,7 +30,8 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// How long a daemon that is asked to end may take, by the protocol 5 s.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 /// Few file descriptors; the daemon's threads and memory are bounded by its flags. Once a large block was
-/// freed, glibc would keep up to 64 MiB of freed memory an arena, which looks like a leak; the variable forbids that.
+/// freed, glibc would keep up to 64 MiB of freed memory an arena, which looks like a leak; the variable
+/// forbids that.
 const LIMITED: &str = concat!(
     "ulimit -n 400; export MALLOC_TRIM_THRESHOLD_=1000000; ",
     r#"exec "$0" serve --threads 2 --hash-mb 32 --engines 64 --requests-mb 64 "$@""#

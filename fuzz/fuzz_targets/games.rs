@@ -165,7 +165,12 @@ fn check(root: &dyn AnyRoot, given: &Settings) {
         assert_eq!(candidates.indexes.len(), own.plies.len(), "{}", own.text);
         assert_eq!(own.plies[candidates.first], candidates.first_text, "{}", own.text);
         for evaluator in entry.evaluators() {
-            assert!(root.eval(evaluator.name).is_ok_and(|eval| eval.is_some()), "{} has no {}", own.text, evaluator.name);
+            assert!(
+                root.eval(evaluator.name).is_ok_and(|eval| eval.is_some()),
+                "{} has no {}",
+                own.text,
+                evaluator.name
+            );
         }
     }
     if let Err(broken) = root.check(1, CHECKED) {

@@ -49,6 +49,11 @@ impl Place {
         Self { entry, rules: Rules::new(rules.collect()), start }
     }
 
+    /// Another position under the same rules.
+    pub(crate) fn at(&self, text: &str) -> Self {
+        Self { start: Some(text.to_owned()), ..self.clone() }
+    }
+
     /// The position.
     pub(crate) fn root(&self) -> Arc<dyn AnyRoot> {
         (self.entry.open)(&self.rules, self.start.as_deref(), &Effort::free())
@@ -60,13 +65,9 @@ impl Place {
         json!({ "game": self.entry.name, "rules": bridge::rules(&self.rules) })
     }
 
-    /// The field `position` of a request, some moves later.
+    /// The field `position` of a request, some moves later. The start is named, as some rules draw theirs.
     pub(crate) fn position(&self, moves: &[String]) -> Value {
-        let mut position = json!({ "moves": moves });
-        if let Some(start) = &self.start {
-            position["start"] = json!(start);
-        }
-        position
+        json!({ "start": self.root().text(), "moves": moves })
     }
 
     /// The rules as the commands take them.
@@ -85,6 +86,19 @@ impl Place {
             root = root.extend(&[random.pick(&moves).clone()]).unwrap();
         }
         root.played().to_vec()
+    }
+
+    /// About so many plies at random, after which a player is to move.
+    fn stroll_to_move(&self, random: &mut Random, plies: usize) -> Vec<String> {
+        let mut moves = self.stroll(random, plies);
+        let root = |moves: &[String]| self.root().extend(moves).unwrap();
+        while root(&moves).outcome().is_some() {
+            moves.pop();
+        }
+        while root(&moves).to_move() == ToMove::Chance {
+            moves.push(random.pick(&next(root(&moves).as_ref())).clone());
+        }
+        if root(&moves).outcome().is_some() { Vec::new() } else { moves }
     }
 }
 
@@ -135,6 +149,16 @@ pub(crate) fn few(entry: &'static Entry, most: usize, moves: usize) -> Vec<Place
     }
     assert!(!few.is_empty(), "{}: no position has {moves} moves or fewer", entry.name);
     few
+}
+
+/// What searches can be asked: the fields of a request that name a game and its rules, and its `position`,
+/// from at most so many positions with at most so many moves each.
+pub(crate) fn questions(entry: &'static Entry, most: usize, moves: usize) -> Vec<(Value, Value)> {
+    let mut random = Random::new(5);
+    let question = |(place, plies): (Place, usize)| {
+        (place.game(), place.position(&place.stroll_to_move(&mut random, plies)))
+    };
+    few(entry, most, moves).into_iter().zip([0, 2, 5].into_iter().cycle()).map(question).collect()
 }
 
 /// The positions of a game's `perft.txt`, with the counts.

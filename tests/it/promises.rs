@@ -14,7 +14,7 @@ const GAMES: usize = 8;
 const PLACES: (usize, usize) = (6, 300);
 
 /// Runs a check from positions that each game brings, with the players that are as strong as they can be.
-fn check(what: &str, check: fn(&Arc<dyn AnyRoot>, &str, u64, usize) -> Result<usize, String>) {
+fn check(what: &str, check: impl Fn(&Arc<dyn AnyRoot>, &str, u64, usize) -> Result<usize, String>) {
     for entry in games() {
         for player in entry.players().filter(|player| ["default", "tree"].contains(&player.name)) {
             let mut found = 0;

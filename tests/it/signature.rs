@@ -1,4 +1,4 @@
-//! The node counts of `plyd bench`, a line for each game: equal on every machine, and changed only on purpose.
+//! The node counts of `plyd bench`, a line a game: equal on every machine, and changed only on purpose.
 //!
 //! A change to the search, an evaluation or the rules changes the signature. Then the lines of
 //! `tests/signature.txt` are renewed with what this test prints, and the commit message ends with the last

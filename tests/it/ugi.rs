@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Instant;
 
 use crate::common::{TIMEOUT, process};
+use crate::games::{Place, few, games};
 use plyd::client::Process;
+use plyd::engine::Entry;
 
 /// A position of Isolation 11x9 that no search decides.
 const WIDE: &[&str] = &["isolation", "--rules", "preset=11x9"];
@@ -115,8 +117,7 @@ fn value<'a>(line: &'a str, name: &str) -> &'a str {
 
 /// A game between two processes, asked as cutegames asks: it trusts the engines for the turn, the end and the
 /// result.
-fn play(arguments: &[&str], fen: &str) -> (usize, String) {
-    let mut engines = [Engine::start(arguments), Engine::start(arguments)];
+fn play(mut engines: [Engine; 2], fen: &str, most: usize) -> Option<String> {
     for engine in &mut engines {
         engine.say("ugi");
         engine.until("ugiok");
@@ -143,42 +144,55 @@ fn play(arguments: &[&str], fen: &str) -> (usize, String) {
         assert_eq!(over == "true", result != "none", "{position}");
         if over == "true" {
             assert_eq!(engines[mover].go("nodes 10").1, "0000", "a game that is over");
-            return (moves.len(), result);
+            return Some(result);
+        }
+        if moves.len() == most {
+            return None;
         }
         let (lines, mv) = engines[mover].go("nodes 300");
         let last = lines.last().unwrap();
-        assert_eq!(value(last, "pv"), mv, "{last}");
+        assert_eq!(value(last, "pv"), mv, "{position}: {last}");
         for name in ["depth", "nodes", "time", "nps"] {
-            assert!(value(last, name).parse::<u64>().is_ok(), "{name}: {last}");
+            assert!(value(last, name).parse::<u64>().is_ok(), "{position}: {name}: {last}");
         }
         moves.push(mv);
     }
 }
 
-#[test]
-fn every_deterministic_game_is_played_to_its_end() {
-    for (arguments, fen) in [
-        (&["l-game", "--rules", "max_plies=10"][..], "startpos"),
-        (&["l-game", "--rules", "repetition=2"], "fen 3 3 E 2 1 3 4 2 4 W 1"),
-        (&["isolation", "--rules", "width=5,height=5"], "startpos"),
-        (&["isolation"], "fen ......./......./......./.x...../...21../x..x.../.xx..x. 1"),
-        (&["sudoku", "--rules", "m=2,n=2"], "startpos"),
-        (&["sudoku"], "fen 2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 2"),
-        (&["colosseum", "--rules", "size=5"], "startpos"),
-        (&["colosseum"], "fen 6 0,0 5,5 12R,42R,21D,24D 1"),
-        (&["ijk", "--rules", "preset=v2-4x4,max_plies=40"], "startpos"),
-        (&["ijk", "--rules", "preset=text,max_plies=30"], "startpos"),
-    ] {
-        let (plies, result) = play(arguments, fen);
-        assert!(["p1win", "p2win", "draw"].contains(&&*result), "{arguments:?}: {result}");
-        assert!(plies > 0, "{arguments:?} {fen}");
+/// What UGI can play of a game, from at most so many positions: no chance.
+fn deterministic(entry: &'static Entry, most: usize) -> Vec<Place> {
+    few(entry, usize::MAX, 200).into_iter().filter(|place| !place.root().is_stochastic()).take(most).collect()
+}
+
+/// An engine for a game under the rules of a position.
+fn start(place: &Place) -> Engine {
+    match place.rules_text().as_str() {
+        "" => Engine::start(&[place.entry.name]),
+        rules => Engine::start(&[place.entry.name, "--rules", rules]),
     }
 }
 
 #[test]
+fn every_deterministic_game_is_played_to_its_end() {
+    let mut ended = 0;
+    for place in games().into_iter().flat_map(|entry| deterministic(entry, 4)) {
+        let fen = place.start.as_ref().map_or("startpos".to_owned(), |text| format!("fen {text}"));
+        // Games without an end under these rules are played on for a while.
+        let result = play([start(&place), start(&place)], &fen, 60);
+        assert!(
+            result.as_ref().is_none_or(|result| ["p1win", "p2win", "draw"].contains(&&**result)),
+            "{place}"
+        );
+        ended += usize::from(result.is_some());
+    }
+    assert!(ended > 0, "no game ends");
+}
+
+#[test]
 fn the_introduction_lists_options_that_can_be_set() {
-    for game in ["l-game", "isolation", "sudoku", "colosseum", "ijk"] {
-        let mut engine = Engine::start(&[game]);
+    for place in games().into_iter().flat_map(|entry| deterministic(entry, 1)) {
+        let game = place.entry.name;
+        let mut engine = start(&place);
         engine.say("ugi");
         let mut lines = engine.until("ugiok");
         lines.pop();
@@ -189,7 +203,7 @@ fn the_introduction_lists_options_that_can_be_set() {
             let least = if option.contains(" min ") { value(option, "min") } else { default };
             for chosen in [default, least] {
                 let notes = engine.notes(&format!("setoption name {name} value {chosen}"));
-                assert_eq!(notes, Vec::<String>::new(), "{option}");
+                assert_eq!(notes, Vec::<String>::new(), "{game}: {option}");
             }
         }
         assert_ne!(engine.go("nodes 50").1, "0000");

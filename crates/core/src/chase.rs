@@ -119,7 +119,7 @@ impl<const CHANCE: bool> Game for Chase<CHANCE> {
     const STOCHASTIC: bool = CHANCE;
 
     fn side(&self, square: &u16) -> Side {
-        let is_first = if CHANCE { matches!(square % 4, 0 | 3) } else { square % 2 == 0 };
+        let is_first = if CHANCE { matches!(square % 4, 0 | 3) } else { square.is_multiple_of(2) };
         if is_first { Side::First } else { Side::Second }
     }
 
@@ -185,7 +185,7 @@ impl<const CHANCE: bool> Game for Chase<CHANCE> {
             // Who can avoid to lose for ever draws, unless chance decides otherwise.
             Probe::All if !CHANCE => Some(table(score.unwrap_or(Score::DRAW))),
             Probe::All => score.map(table),
-            Probe::Some => score.filter(|_| mix(u64::from(*square)) % 4 == 0).map(table),
+            Probe::Some => score.filter(|_| mix(u64::from(*square)).is_multiple_of(4)).map(table),
             Probe::Loose => score.map(|score| bound(score, 2 * score.distance().unwrap_or(0))),
         }
     }

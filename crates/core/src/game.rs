@@ -104,9 +104,9 @@ pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     fn undo(&self, pos: &mut Self::Position, mv: Self::Move, undo: Self::Undo);
     /// A hash that is equal for positions with equal futures under the rules.
     fn hash(&self, pos: &Self::Position) -> u64;
-    /// The hash after a legal move, to prefetch table slots early. The default plays the move on a copy, which
-    /// is slower than to change the hash by the move alone; if it takes longer than waiting for memory, set
-    /// [`Game::PREFETCH`] to false.
+    /// The hash after a legal move, to prefetch table slots early. The default plays the move on a copy,
+    /// which is slower than to change the hash by the move alone; if it takes longer than waiting for memory,
+    /// set [`Game::PREFETCH`] to false.
     fn hash_after(&self, pos: &Self::Position, mv: Self::Move) -> u64 {
         let mut next = pos.clone();
         self.play(&mut next, mv);
@@ -204,8 +204,8 @@ pub struct FutilityMargins {
     pub ahead: [i32; 2],
 }
 
-/// A static evaluation of positions that are not over. All but [`Evaluator::evaluate`] stays the same during a
-/// search.
+/// A static evaluation of positions that are not over. All but [`Evaluator::evaluate`] stays the same during
+/// a search.
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;

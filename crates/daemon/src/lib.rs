@@ -6,15 +6,15 @@
 //! and opening engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer
 //! came first" are never both true, and the order of messages is the order of decisions.
 //!
-//! The modules in reading order: `limits` (the numbers), `job` (one search) and `news` (what its client hears of
-//! it), `outbox` (a connection's messages), `budget` (memory of tables), `schedule` (who searches next),
-//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `conn` (the life
-//! of a connection), `places` (who may be connected), `shares` (of bounded resources), `intake` (the memory of
-//! requests in flight), `session` (what requests do) and `commit` (what their work changes), `holdings` (what
-//! sessions hold), `admission` (which searches may start), `searches` (their life), `threads` (the search
-//! threads' place in the state), `prepare` and `describe` (the slow part of requests), `pool`, `worker` and
-//! `watchdog` (the threads themselves), `priority` (of computing threads), `discard` (freeing memory), `listen`,
-//! `transport`, `transcript`, and `serve` (the whole from start to end).
+//! The modules in reading order: `limits` (the numbers), `job` (one search) and `news` (what its client hears
+//! of it), `outbox` (a connection's messages), `budget` (memory of tables), `schedule` (who searches next),
+//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `conn` (the
+//! life of a connection), `places` (who may be connected), `shares` (of bounded resources), `intake` (the
+//! memory of requests in flight), `session` (what requests do) and `commit` (what their work changes),
+//! `holdings` (what sessions hold), `admission` (which searches may start), `searches` (their life),
+//! `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
+//! `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of computing threads), `discard`
+//! (freeing memory), `listen`, `transport`, `transcript`, and `serve` (the whole from start to end).
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 

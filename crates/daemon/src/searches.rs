@@ -1,5 +1,5 @@
-//! The life of searches that were admitted: how they start, whose turn it is, and how each ends in exactly one
-//! final message.
+//! The life of searches that were admitted: how they start, whose turn it is, and how each ends in exactly
+//! one final message.
 //!
 //! Part of the daemon's state, under its lock: whatever ends a search (its own return, a stop, a deadline, a
 //! newer search, the end of the connection) takes the job out of the state and queues the final message in

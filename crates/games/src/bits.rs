@@ -101,8 +101,8 @@ bits!(u128);
 /// A set of up to 192 cells.
 pub type U192 = Words<3>;
 
-/// A set of numbers below 64 `W`, in machine words, the lowest first: of cells, which are numbers below 256, or
-/// of anything that is numbered. Shifts must be by less than 64.
+/// A set of numbers below 64 `W`, in machine words, the lowest first: of cells, which are numbers below 256,
+/// or of anything that is numbered. Shifts must be by less than 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Words<const W: usize>([u64; W]);
 

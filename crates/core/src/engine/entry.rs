@@ -70,8 +70,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry of which everything that has a default has it: no rules, the common players and their options,
-    /// and levels that nobody measured. The rest is empty.
+    /// An entry of which everything that has a default has it: no rules, the common players and their
+    /// options, and levels that nobody measured. The rest is empty.
     pub const DEFAULT: Self = Self {
         name: "",
         about: "",

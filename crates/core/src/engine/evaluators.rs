@@ -33,8 +33,8 @@ pub struct NamedEvaluator<G: 'static> {
 }
 
 impl<G: Playable> NamedEvaluator<G> {
-    /// An evaluator that `make` makes for a game (its size and rules) with the options of a player, which hold
-    /// the weights.
+    /// An evaluator that `make` makes for a game (its size and rules) with the options of a player, which
+    /// hold the weights.
     #[must_use]
     pub const fn new<E, F>(name: &'static str, about: &'static str, make: &'static F) -> Self
     where

@@ -85,7 +85,8 @@ pub trait Playable: Notation {
         Ok(NamedEvaluator::find(evaluator)?.evaluate(self, pos))
     }
 
-    /// What `plyd train` teaches the evaluator of that name, one of the entry's [`trainable`](Entry::trainable).
+    /// What `plyd train` teaches the evaluator of that name, one of the entry's
+    /// [`trainable`](Entry::trainable).
     ///
     /// # Errors
     /// Why there is nothing to learn under these rules, in a sentence.

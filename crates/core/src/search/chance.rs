@@ -144,8 +144,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         self.after(pos, mv, |search, next| search.child(next, side, node, mv, alpha, beta))
     }
 
-    /// The value of a chance node of which only a quicker win is of interest, or a quicker loss: no average is
-    /// one, so all outcomes have to be.
+    /// The value of a chance node of which only a quicker win, or a quicker loss, is of interest: no average
+    /// is one, so every outcome has to be.
     fn decided(
         &mut self,
         pos: &mut G::Position,

@@ -155,7 +155,7 @@ mod tests {
 
     use std::cmp::Ordering;
 
-    use super::rules::Position;
+    use super::position::Position;
     use super::*;
     use plyd_core::engine::{Line, Proof};
     use plyd_core::game::{Context, Game, Kind, Notation, Side};

@@ -34,8 +34,8 @@ impl<E> PublishedPlayer<E> {
         Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS), root: Side::First })
     }
 
-    /// The best few of the moves: first those that do not leave the mover with walls on three sides. Each move
-    /// that is judged counts as a node; once the search is over there are none.
+    /// The best few of the moves: first those that do not leave the mover with walls on three sides. Each
+    /// move that is judged counts as a node; once the search is over there are none.
     fn best_few<B: Bits>(
         &self,
         game: &Colosseum<B>,
