@@ -1,6 +1,16 @@
 //! plyd, a game-engine daemon: one long-lived process that plays board games behind a line-based JSON
 //! protocol.
 //!
+//! # Where to begin
+//!
+//! - *To play games from a Rust program*: [`games`] and [`play`] are all that it takes. The crates
+//!   `plyd-core` and `plyd-games` hold them alone, without a server and its dependencies.
+//! - *To be a plyd with games of one's own*: [`cli::main_with`].
+//! - *To speak with a plyd*: [`client`], in the crate `plyd-protocol` with its feature `client`.
+//! - *To hold matches*: [`arena`]. *To check a server*: [`conform`].
+//!
+//! # Layout
+//!
 //! Data flows one way: a line becomes a request, a session turns it into a job, an engine thread searches,
 //! and reports flow back as lines. The crates, in reading order; each knows those above it at most:
 //!
@@ -63,7 +73,7 @@ pub mod cli;
 pub use plyd_arena as arena;
 pub use plyd_bridge as bridge;
 pub use plyd_conform as conform;
-pub use plyd_core::{effort, engine, game, learning, options, score, search, zobrist};
+pub use plyd_core::{effort, engine, game, learning, nim, options, play, score, search, zobrist};
 pub use plyd_daemon as daemon;
 pub use plyd_games as games;
 pub use plyd_protocol::{client, framing};

@@ -4,6 +4,28 @@
 //! decoder for request lines ([`decode`]) and the JSON Schema of both directions ([`schemas`]). It knows no
 //! game, no session and no transport: whether a move is legal, a session open or a token right is for the
 //! daemon to say. The specification for authors of clients is this crate's `README.md`.
+//!
+//! # Where to begin
+//!
+//! A client writes a [`Request`] a line and reads an [`Envelope`] a line:
+//!
+//! ```
+//! use plyd_protocol::{Clock, Command, Envelope, GameRef, Go, Message, Position, Request, Settings};
+//!
+//! let game = GameRef::Game { game: "isolation".into(), rules: Settings::new() };
+//! let clock = Some(Clock::PerMove { ms: 100 });
+//! let command = Command::Go(Box::new(Go { clock, ..Go::new(game, Position::default()) }));
+//! let line = serde_json::to_string(&Request { id: "1".into(), command })?;
+//! assert!(line.starts_with(r#"{"id":"1","cmd":"go","game":"isolation","#));
+//!
+//! let answer: Envelope =
+//! serde_json::from_str(r#"{"seq":1,"t_us":9,"type":"result","id":"1","of":"ping"}"#)?;
+//! assert!(matches!(answer.message, Message::Result(result) if result.id == "1"));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! With the feature `client`, the module `client` does that over processes and sockets. A server reads its
+//! lines with [`framing`], and each by [`decode`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

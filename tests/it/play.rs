@@ -569,7 +569,7 @@ fn a_flag_that_falls_ends_the_game() {
 #[test]
 fn arguments_that_cannot_be_are_refused_with_a_way_out() {
     for (arguments, word) in [
-        (&["chess"][..], "there are: "),
+        (&["chess"][..], "possible values: "),
         (&["isolation", "--p1", "wizard"], "random"),
         (&["isolation", "--p2", "wizard"], "--p2 wizard: `player`: expected one of"),
         (&["isolation", "--p2", "me,level=3"], "`me` is you"),

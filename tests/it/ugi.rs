@@ -492,7 +492,7 @@ fn a_reader_that_is_gone_ends_the_process() {
 fn games_that_ugi_cannot_play_are_refused_with_a_reason() {
     for (arguments, word) in [
         (&["ugi", "ijk", "--rules", "mode=nondet"][..], "chance"),
-        (&["ugi", "chess"], "there are: "),
+        (&["ugi", "chess"], "possible values: "),
         (&["ugi", "isolation", "--rules", "gravity=1"], "gravity"),
         (&["ugi", "isolation", "--position", "nonsense"], "--position"),
         (&["ugi"], "GAME"),

@@ -3,6 +3,30 @@
 //! The referee keeps its own copy of each game through [`AnyRoot`], asks each player in turn, reads its own
 //! clock, and notes every move with its time and score. It knows no game and no search: what it knows of a
 //! player is the lines that its process writes.
+//!
+//! # Where to begin
+//!
+//! A [`Match`] says who plays what, from which [`openings`] and how strictly it is refereed; [`Match::run`]
+//! plays it and gives each [`PlayedGame`] away as it ends, which a [`Summary`] counts. [`statistics`] say
+//! what the counts are worth, whoever played the games:
+//!
+//! ```
+//! use plyd_arena::statistics::Pairs;
+//! use plyd_arena::statistics::sprt::{Model, Sprt, Verdict};
+//!
+//! // The points of pairs of games with sides swapped, in half points.
+//! let mut pairs = Pairs::default();
+//! for half_points in [3, 2, 4, 3, 2, 3, 1, 4] {
+//!     pairs.add(half_points);
+//! }
+//! let elo = pairs.elo().expect("not all pairs are alike");
+//! println!("{:.0} Elo, a 95 % interval of {:.0} around it", elo.value, elo.error);
+//! let test = Sprt::new(0.0, 20.0, 0.05, 0.05, Model::Logistic)?;
+//! assert_eq!(test.verdict(&pairs), Verdict::Continue);
+//! # Ok::<(), plyd_arena::statistics::sprt::InvalidSprt>(())
+//! ```
+//!
+//! [`tune`] finds better weights of an evaluation and [`train`] its tables, both by games.
 
 pub mod archive;
 mod clock;

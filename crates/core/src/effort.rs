@@ -7,6 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Ends work on another thread. Clones share their flags, which are never taken back.
+///
+/// ```
+/// use plyd_core::effort::{Effort, Interrupt};
+///
+/// let interrupt = Interrupt::default();
+/// let effort = Effort::of_search(interrupt.clone());
+/// assert!(effort.spend(1));
+/// interrupt.hurry();
+/// assert!(!effort.spend(1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<Flags>);
 

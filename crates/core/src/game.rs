@@ -10,6 +10,13 @@ use std::sync::Arc;
 use crate::effort::Effort;
 
 /// One of the two players. `First` is `p1` on the wire.
+///
+/// ```
+/// use plyd_core::game::Side;
+///
+/// assert_eq!(Side::First.other(), Side::Second);
+/// assert_eq!(Side::ALL.map(Side::index), [0, 1]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Side {
     /// The player who starts the game.
@@ -64,6 +71,23 @@ pub enum Turn {
 ///
 /// Positions are values that [`Game::play`] changes and [`Game::undo`] restores. The methods of this trait
 /// are called at each node of a search: they must not allocate once warm, lock, or do I/O.
+///
+/// ```
+/// use plyd_core::game::{Game, Turn};
+/// use plyd_core::nim::{Heap, Nim};
+///
+/// let nim = Nim { most: 3 };
+/// let mut heap = Heap::of(5);
+/// let mut moves = Vec::new();
+/// nim.moves(&heap, &mut moves);
+/// assert_eq!(moves, [1, 2, 3]);
+///
+/// let before = (heap, nim.hash(&heap));
+/// let undo = nim.play(&mut heap, 2);
+/// assert_eq!((heap.stones, nim.turn(&heap)), (3, Turn::Move));
+/// nim.undo(&mut heap, 2, undo);
+/// assert_eq!((heap, nim.hash(&heap)), before);
+/// ```
 pub trait Game: Clone + PartialEq + Send + Sync + 'static {
     /// A state of the game. It carries ply counts or repetition keys only when a rule needs them; then they
     /// enter the hash.
@@ -206,6 +230,16 @@ pub struct FutilityMargins {
 
 /// A static evaluation of positions that are not over. All but [`Evaluator::evaluate`] stays the same during
 /// a search.
+///
+/// ```
+/// use plyd_core::game::Evaluator;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::score::Score;
+///
+/// let nim = Nim { most: 3 };
+/// assert_eq!(Rest.evaluate_alone(&nim, &Heap::of(5)), Score::eval(1000));
+/// assert_eq!(Rest.evaluate_alone(&nim, &Heap::of(4)), Score::eval(-1000));
+/// ```
 pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
     /// The value of the position from the view of [`Game::side`], as an evaluation.
     fn evaluate(&self, game: &G, pos: &G::Position, ctx: &Context<G::Move>) -> crate::score::Score;
@@ -243,6 +277,15 @@ pub trait Evaluator<G: Game>: Clone + Send + Sync + 'static {
 }
 
 /// A position with the way to it: for repetition, novelty, opponent models and the reuse of a search tree.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim};
+///
+/// let mut root = Root::<Nim>::new(Heap::of(21));
+/// root.play(&Nim { most: 3 }, 1);
+/// assert_eq!((root.start.stones, root.plies.len(), root.pos.stones), (21, 1, 20));
+/// ```
 #[derive(Clone)]
 pub struct Root<G: Game> {
     /// Where the game began.
@@ -268,6 +311,17 @@ impl<G: Game> Root<G> {
 }
 
 /// The texts and the picture of a game: how positions and moves are written.
+///
+/// ```
+/// use plyd_core::game::Notation;
+/// use plyd_core::nim::{Heap, Nim};
+///
+/// let (nim, heap) = (Nim { most: 3 }, Heap::of(5));
+/// assert_eq!(nim.position_text(&heap), "5 1");
+/// assert_eq!(nim.parse_move(&heap, "2"), Ok(2));
+/// assert!(nim.parse_move(&heap, "all of them").is_err());
+/// assert_eq!(nim.draw(&heap).pieces.len(), 5);
+/// ```
 pub trait Notation: Game {
     /// The position's text, which reads back as an equal position.
     fn position_text(&self, pos: &Self::Position) -> String;
@@ -308,6 +362,13 @@ fn candidates<G: Game>(game: &G, pos: &G::Position) -> Vec<G::Move> {
 }
 
 /// A value of a rule or an option.
+///
+/// ```
+/// use plyd_core::game::Setting;
+///
+/// assert_eq!([true.into(), 7.into(), "left".into()].map(|value: Setting| value.to_string()), ["true", "7",
+/// "left"]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Setting {
     /// Yes or no.
@@ -387,6 +448,17 @@ pub enum Kind {
 }
 
 /// A rule or an option: its name, the values it takes, what it is for.
+///
+/// ```
+/// use plyd_core::game::{Kind, Spec};
+///
+/// /// Read by `rules.int("width").unwrap_or(7)`.
+/// const WIDTH: Spec = Spec {
+///     name: "width",
+///     kind: Kind::Int { min: 4, max: 9, default: Some(7) },
+///     about: "The number of columns.",
+/// };
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spec {
     /// The name on the wire.
@@ -432,6 +504,14 @@ impl Named {
 pub type Cell = (usize, usize);
 
 /// A board as generic primitives, so that one client draws every game.
+///
+/// ```
+/// use plyd_core::game::{Drawing, Piece, Side};
+///
+/// let disc = Piece { cells: vec![(5, 3)], piece: "disc", label: None, owner: Some(Side::First) };
+/// let board = Drawing { rows: 6, cols: 7, pieces: vec![disc], ..Drawing::default() };
+/// assert_eq!(board.pieces[0].cells, [(5, 3)]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Drawing {
     /// Rows of the grid.
@@ -490,6 +570,13 @@ pub struct Mark {
 }
 
 /// The rules that a client gave explicitly, each checked against its [`Spec`].
+///
+/// ```
+/// use plyd_core::game::Rules;
+///
+/// let rules = Rules::new(vec![("width", 9.into()), ("torus", true.into())]);
+/// assert_eq!((rules.int("width"), rules.bool("torus"), rules.text("walls")), (Some(9), Some(true), None));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rules(Vec<(&'static str, Setting)>);
 

@@ -1,31 +1,73 @@
-//! The smallest game that searches can be tested with: players take 1 to so many stones in turn, and whoever
-//! takes the last one wins.
+//! Nim, a whole game in one file: the example of this documentation, and a game for tests that need some.
+//!
+//! Players take one to three stones from a heap in turn, and whoever takes the last one wins. It has what
+//! every game has: rules ([`Game`]), texts and pictures ([`Notation`]), an evaluation ([`Evaluator`]), and an
+//! [`Entry`], which is all that others know of it.
 
-use crate::game::{Game, Outcome, Side, Turn};
+use crate::engine::{self, Bench, Entry, NamedEvaluator, Playable};
+use crate::game::{
+    Context, Drawing, Evaluator, Game, Kind, Named, Notation, OpenError, Outcome, Piece, Setting, Side, Spec,
+    Turn,
+};
+use crate::score::Score;
 use crate::zobrist::mix;
+
+/// The stones with which a game begins.
+const STONES: u8 = 21;
+/// The largest heap.
+const MOST_STONES: u8 = 200;
+/// How many stones may be taken at once, unless the rules say otherwise.
+const MOST: u8 = 3;
+
+/// Nim, as the registry would hold it.
+pub static ENTRY: Entry = Entry {
+    name: "nim",
+    about: "Take stones from a heap; whoever takes the last one wins.",
+    rules: &[Spec {
+        name: "most",
+        kind: Kind::Int { min: 1, max: 9, default: Some(MOST as i64) },
+        about: "How many stones may be taken at once.",
+    }],
+    endings: &[Named::new("taken", "The last stone is taken.")],
+    unit: "game",
+    position_grammar: "The stones that are left, then the mover: 1 or 2.",
+    move_grammar: "How many stones are taken.",
+    perft: "| 5 1 | 3 8 10 5 1",
+    bench: &[Bench { rules: "", position: "21 1", depth: 21, player: ("default", "") }],
+    ..Entry::of::<Nim>(|rules, start, _effort| {
+        let game = Nim { most: rules.int("most").map_or(MOST, |most| most as u8) };
+        let start = start.map_or(Ok(Heap::of(STONES)), read)?;
+        Ok(engine::open(game, start))
+    })
+};
 
 /// The rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Nim {
+pub struct Nim {
     /// How many stones may be taken at once.
-    pub(crate) most: u8,
+    pub most: u8,
 }
 
-/// A heap.
+/// A heap, and who takes from it next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Heap {
-    pub(crate) stones: u8,
-    pub(crate) side: Side,
+pub struct Heap {
+    /// The stones that are left.
+    pub stones: u8,
+    /// Who takes next.
+    pub side: Side,
 }
 
 impl Heap {
-    pub(crate) fn of(stones: u8) -> Self {
+    /// A heap of so many stones, where a game begins.
+    #[must_use]
+    pub const fn of(stones: u8) -> Self {
         Self { stones, side: Side::First }
     }
 }
 
 impl Game for Nim {
     type Position = Heap;
+    /// How many stones are taken.
     type Move = u8;
     type Undo = Heap;
 
@@ -66,5 +108,72 @@ impl Game for Nim {
 
     fn index_len(&self) -> usize {
         usize::from(self.most) + 1
+    }
+}
+
+impl Notation for Nim {
+    fn position_text(&self, heap: &Heap) -> String {
+        format!("{} {}", heap.stones, heap.side.index() + 1)
+    }
+
+    fn move_text(&self, _heap: &Heap, taken: u8) -> String {
+        taken.to_string()
+    }
+
+    fn draw(&self, heap: &Heap) -> Drawing {
+        let stone = |at: usize| Piece { cells: vec![(0, at)], piece: "stone", label: None, owner: None };
+        let stones = usize::from(heap.stones);
+        Drawing {
+            rows: 1,
+            cols: stones.max(1),
+            pieces: (0..stones).map(stone).collect(),
+            ..Drawing::default()
+        }
+    }
+
+    fn rules(&self) -> Vec<(&'static str, Setting)> {
+        vec![("most", i64::from(self.most).into())]
+    }
+}
+
+impl Playable for Nim {
+    const EVALUATORS: &'static [NamedEvaluator<Self>] =
+        &[NamedEvaluator::new("rest", "Whether the heap can be made a whole number of rounds.", &|_, _| {
+            Rest
+        })];
+
+    fn entry() -> &'static Entry {
+        &ENTRY
+    }
+}
+
+/// Guesses that the mover wins unless the stones are a multiple of one more than may be taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest;
+
+impl Evaluator<Nim> for Rest {
+    fn evaluate(&self, nim: &Nim, heap: &Heap, _ctx: &Context<u8>) -> Score {
+        let is_lost = heap.stones.is_multiple_of(nim.most + 1);
+        Score::eval(if is_lost { -1000 } else { 1000 })
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (-1000, 1000)
+    }
+}
+
+/// Reads a heap.
+fn read(text: &str) -> Result<Heap, OpenError> {
+    let malformed = || OpenError::Malformed("expected the stones, then the mover: 1 or 2".to_owned());
+    let (stones, mover) = text.split_once(' ').ok_or_else(malformed)?;
+    let side = match mover {
+        "1" => Side::First,
+        "2" => Side::Second,
+        _ => return Err(malformed()),
+    };
+    let is_plain = stones == "0" || (!stones.starts_with('0') && stones.bytes().all(|b| b.is_ascii_digit()));
+    match stones.parse() {
+        Ok(stones @ ..=MOST_STONES) if is_plain => Ok(Heap { stones, side }),
+        _ => Err(OpenError::Malformed(format!("a heap has 0 to {MOST_STONES} stones"))),
     }
 }

@@ -9,6 +9,14 @@ use std::fmt;
 use std::ops::Neg;
 
 /// A value from one side's view, in thousandths of the game's unit, or a win or loss with its distance.
+///
+/// ```
+/// use plyd_core::score::Score;
+///
+/// assert!(Score::win_in(3) > Score::win_in(5) && Score::win_in(5) > Score::eval(9000));
+/// assert_eq!(-Score::win_in(3), Score::loss_in(3));
+/// assert_eq!(Score::win_in(3).earlier(2).distance(), Some(5));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Score(i32);
 
@@ -141,6 +149,15 @@ impl fmt::Debug for Score {
 }
 
 /// A score with what is proven of it, from one side's view.
+///
+/// ```
+/// use plyd_core::score::{Score, Value};
+///
+/// let won = Value::proven(Score::win_in(3));
+/// let better = won.or(Value::guess(Score::eval(500)));
+/// // The win is certain; that nothing is quicker is not.
+/// assert!(better.at_least && !better.at_most && better.is_decided() && !better.is_exact());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Value {
     /// The number that a search compares.

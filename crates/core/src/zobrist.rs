@@ -4,6 +4,14 @@
 //! that equal seeds give equal games on every machine and with every version of every library.
 
 /// A SplitMix64 generator.
+///
+/// ```
+/// use plyd_core::zobrist::SplitMix64;
+///
+/// let (mut first, mut second) = (SplitMix64::new(7), SplitMix64::new(7));
+/// assert!((0..100).all(|_| first.below(6) < 6 && second.below(6) < 6));
+/// assert_eq!(first.next(), second.next());
+/// ```
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
@@ -28,6 +36,12 @@ impl SplitMix64 {
 }
 
 /// Spreads the bits of a number over all 64: a hash of small keys.
+///
+/// ```
+/// use plyd_core::zobrist::mix;
+///
+/// assert_ne!(mix(1), mix(2));
+/// ```
 #[must_use]
 pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,6 +50,14 @@ pub const fn mix(mut z: u64) -> u64 {
 }
 
 /// A table of `N` hash keys, made at compile time from `seed`.
+///
+/// ```
+/// use plyd_core::zobrist::keys;
+///
+/// /// A key for each of 64 cells with a piece of each side.
+/// static KEYS: [u64; 128] = keys(0x6661_6c6c_696e_6721);
+/// assert_ne!(KEYS[0], KEYS[64]);
+/// ```
 #[must_use]
 pub const fn keys<const N: usize>(seed: u64) -> [u64; N] {
     let mut random = SplitMix64::new(seed);

@@ -6,6 +6,32 @@
 //! and opening engines (`pool`, `prepare`), searching (`worker`). So "the stop came first" and "the answer
 //! came first" are never both true, and the order of messages is the order of decisions.
 //!
+//! # Where to begin
+//!
+//! [`run`] serves what a [`Config`] names and ends with the process. A program that does other things too
+//! starts a [`Daemon`] for its games, and connects to it within the process or lets others connect:
+//!
+//! ```
+//! use plyd_core::engine::Entry;
+//! use plyd_core::search::clock::now_ns;
+//! use plyd_daemon::{Config, Daemon};
+//!
+//! static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+//!
+//! let daemon = Daemon::start(&Config::default(), GAMES)?;
+//! let connection = daemon.connect();
+//! connection.send(br#"{"id":"1","cmd":"go","game":"nim","position":{},"limit":{"depth":9}}"#, now_ns());
+//! connection.finish_input();
+//! let mut said = Vec::new();
+//! while let Some(lines) = connection.receive() {
+//!     said.extend(lines);
+//! }
+//! assert!(String::from_utf8_lossy(&said).contains(r#""type":"bestmove","id":"1""#));
+//! # Ok::<(), plyd_daemon::ServeError>(())
+//! ```
+//!
+//! # Layout
+//!
 //! The modules in reading order: `limits` (the numbers), `job` (one search) and `news` (what its client hears
 //! of it), `outbox` (a connection's messages), `budget` (memory of tables), `schedule` (who searches next),
 //! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `conn` (the

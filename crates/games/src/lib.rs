@@ -1,4 +1,43 @@
-//! The registry: one line a game; and what boards of several games have in common.
+//! The games that plyd plays: a folder each, and one line each in the [`REGISTRY`].
+//!
+//! # Where to begin
+//!
+//! Find a game by its name, or name its entry, such as [`isolation::ENTRY`]; everything else is done by
+//! [`plyd_core::play`]:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use plyd_core::options::Options;
+//! use plyd_core::play::{Player, Position, SearchLimits};
+//! use plyd_core::search::Control;
+//!
+//! let game = plyd_games::find("isolation").ok_or("there is no such game")?;
+//! let pos = Position::start(game).play("d4")?.play("b3")?;
+//! println!("{} moves, among them {}", pos.legal().len(), pos.legal()[0]);
+//!
+//! // A search with limits, which reports each better line.
+//! let mut player = Player::new(&pos, &Options { hash_mb: 64, ..Options::default() })?;
+//! let limits = SearchLimits { time: Some(Duration::from_millis(50)), multipv: 2, ..SearchLimits::default()
+//! }; let answer = player.search(&pos, &limits, &Control::default(), |lines| { println!("depth {}: {}",
+//! lines[0].depth, lines[0].pv.join(" ")); })?; println!("{} after {} nodes", answer.mv(),
+//! answer.stats.nodes);
+//!
+//! // A search without, which another thread stops.
+//! let control = Control::default();
+//! let answer = std::thread::scope(|scope| {
+//!     scope.spawn(|| {
+//!         std::thread::sleep(Duration::from_millis(20));
+//!         control.stop();
+//!     });
+//!     player.search(&pos, &SearchLimits::default(), &control, |_| ())
+//! })?;
+//! assert!(pos.legal().iter().any(|mv| mv == answer.mv()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The rules of a game are types too, for a program that wants no texts: `isolation::rules` and its like,
+//! with [`plyd_core::game::Game`] and the searches that are generic over it.
 
 use plyd_core::engine::Entry;
 
@@ -11,6 +50,17 @@ pub mod l_game;
 pub mod sudoku;
 #[cfg(test)]
 mod tests;
+
+/// The game of that name.
+///
+/// ```
+/// assert_eq!(plyd_games::find("l-game").map(|game| game.name), Some("l-game"));
+/// assert!(plyd_games::find("chess").is_none());
+/// ```
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    REGISTRY.iter().copied().find(|entry| entry.name == name)
+}
 
 /// Every game that plyd plays, in the order in which they are listed.
 pub static REGISTRY: &[&Entry] =

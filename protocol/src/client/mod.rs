@@ -3,6 +3,20 @@
 //! Used by `replay`, `conform`, the benches, the integration tests and matches between engines. It knows the
 //! wire types and nothing of games; it never waits past its deadlines. What it starts ends with it:
 //! `process` and `reaper`.
+//!
+//! ```no_run
+//! use std::process;
+//! use std::time::{Duration, Instant};
+//!
+//! use plyd_protocol::client::Client;
+//! use plyd_protocol::{Command, Message, Ping};
+//!
+//! let mut plyd = Client::spawn(process::Command::new("plyd"))?;
+//! let (id, _) = plyd.request(Command::Ping(Ping::default()))?;
+//! let answer = plyd.wait_final(&id, Instant::now() + Duration::from_secs(5))?;
+//! assert!(matches!(answer.last.envelope.message, Message::Result(_)));
+//! # Ok::<(), plyd_protocol::client::ClientError>(())
+//! ```
 
 mod address;
 mod error;

@@ -15,119 +15,23 @@ use crate::search::players::COMMON;
 
 /// A game of the registry.
 ///
-/// A game writes what it has and takes the rest from [`Entry::of`]. The smallest one:
+/// A game writes what it has and takes the rest from [`Entry::of`]; [`nim`](crate::nim) is a whole game.
 ///
 /// ```
-/// use plyd_core::engine::{self, Entry, NamedEvaluator, Playable};
-/// use plyd_core::game::{
-///     Context, Drawing, Evaluator, Game, Named, Notation, OpenError, Outcome, Side, Turn,
-/// };
-/// use plyd_core::score::Score;
+/// use plyd_core::engine::{self, Entry};
+/// use plyd_core::game::Named;
+/// use plyd_core::nim::{Heap, Nim};
 ///
 /// static ENTRY: Entry = Entry {
 ///     name: "nim",
-///     about: "Nim: take one to three stones from a heap of 21; whoever takes the last one wins.",
+///     about: "Take one to three stones from a heap; whoever takes the last one wins.",
 ///     endings: &[Named::new("taken", "The last stone is taken.")],
 ///     unit: "game",
-///     position_grammar: "The stones that are left.",
-///     move_grammar: "The stones that are taken: `1`, `2` or `3`.",
-///     ..Entry::of::<Nim>(|_rules, start, _effort| {
-///         let stones = start.map_or(Ok(21), str::parse);
-///         let stones = stones.map_err(|_| OpenError::Malformed("a number of stones".to_owned()))?;
-///         Ok(engine::open(Nim, Heap { stones, side: Side::First }))
-///     })
+///     position_grammar: "The stones, then the mover: 1 or 2.",
+///     move_grammar: "The number of stones that are taken.",
+///     ..Entry::of::<Nim>(|_rules, _start, _effort| Ok(engine::open(Nim { most: 3 }, Heap::of(21))))
 /// };
-///
-/// #[derive(Clone, PartialEq)]
-/// struct Nim;
-///
-/// #[derive(Clone, Copy)]
-/// struct Heap {
-///     stones: u8,
-///     side: Side,
-/// }
-///
-/// impl Game for Nim {
-///     type Position = Heap;
-///     type Move = u8;
-///     type Undo = Heap;
-///
-///     fn side(&self, heap: &Heap) -> Side {
-///         heap.side
-///     }
-///
-///     fn turn(&self, heap: &Heap) -> Turn {
-///         let outcome = Outcome { winner: Some(heap.side.other()), by: "taken", scores: None };
-///         if heap.stones == 0 { Turn::Over(outcome) } else { Turn::Move }
-///     }
-///
-///     fn moves(&self, heap: &Heap, out: &mut Vec<u8>) {
-///         out.extend(1..=heap.stones.min(3));
-///     }
-///
-///     fn play(&self, heap: &mut Heap, taken: u8) -> Heap {
-///         std::mem::replace(heap, Heap { stones: heap.stones - taken, side: heap.side.other() })
-///     }
-///
-///     fn undo(&self, heap: &mut Heap, _taken: u8, before: Heap) {
-///         *heap = before;
-///     }
-///
-///     fn hash(&self, heap: &Heap) -> u64 {
-///         plyd_core::zobrist::mix(2 * u64::from(heap.stones) + heap.side.index() as u64)
-///     }
-///
-///     fn index(&self, taken: u8) -> usize {
-///         usize::from(taken)
-///     }
-///
-///     fn index_len(&self) -> usize {
-///         4
-///     }
-/// }
-///
-/// impl Notation for Nim {
-///     fn position_text(&self, heap: &Heap) -> String {
-///         heap.stones.to_string()
-///     }
-///
-///     fn move_text(&self, _heap: &Heap, taken: u8) -> String {
-///         taken.to_string()
-///     }
-///
-///     fn draw(&self, _heap: &Heap) -> Drawing {
-///         Drawing::default()
-///     }
-/// }
-///
-/// /// A heap of which a multiple of four is left is lost for the mover.
-/// #[derive(Clone)]
-/// struct Fours;
-///
-/// impl Evaluator<Nim> for Fours {
-///     fn evaluate(&self, _nim: &Nim, heap: &Heap, _ctx: &Context<u8>) -> Score {
-///         Score::eval(if heap.stones.is_multiple_of(4) { -1000 } else { 1000 })
-///     }
-///
-///     fn range(&self) -> (i32, i32) {
-///         (-1000, 1000)
-///     }
-/// }
-///
-/// impl Playable for Nim {
-///     const EVALUATORS: &'static [NamedEvaluator<Self>] =
-///         &[NamedEvaluator::new("fours", "Whether a multiple of four is left.", &|_, _| Fours)];
-///
-///     fn entry() -> &'static Entry {
-///         &ENTRY
-///     }
-/// }
-///
-/// let players: Vec<&str> = ENTRY.players().map(|named| named.name).collect();
-/// assert_eq!(players, ["default", "random", "greedy", "minimax", "alphabeta", "tree"]);
-/// let heap = (ENTRY.open)(&Default::default(), None, &plyd_core::effort::Effort::free()).unwrap();
-/// let heap = heap.extend(&["3".to_owned(), "2".to_owned()]).unwrap();
-/// assert_eq!((heap.text().as_str(), heap.eval("fours")), ("16", Ok(Some(-1000))));
+/// assert_eq!(ENTRY.players().next().map(|player| player.name), Some("default"));
 /// ```
 pub struct Entry {
     /// The name on the wire.

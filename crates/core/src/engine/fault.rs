@@ -1,10 +1,22 @@
 //! Why a game or its players refuse a request, and which part of it is to blame.
 
+use std::error::Error;
+use std::fmt;
+
 use super::Doubt;
 use crate::game::Outcome;
 use crate::options::OptionError;
 
 /// Why a request cannot be carried out in a game.
+///
+/// ```
+/// use plyd_core::engine::{FaultCode, Place};
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let fault = Position::start(&nim::ENTRY).play("9").unwrap_err();
+/// assert_eq!((fault.code, fault.place), (FaultCode::IllegalMove, Place::Ply(0)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// What kind of mistake it is.
@@ -90,6 +102,24 @@ impl From<OptionError> for Fault {
         Self::option(name, message)
     }
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = &self.message;
+        match &self.place {
+            Place::Request | Place::Position => f.write_str(message),
+            Place::Rule(name) => write!(f, "the rule `{name}`: {message}"),
+            Place::Option(name) => write!(f, "the option `{name}`: {message}"),
+            Place::Start => write!(f, "the start: {message}"),
+            Place::Ply(index) => write!(f, "ply {}: {message}", index + 1),
+            Place::SearchMove(index) => write!(f, "searchmoves {}: {message}", index + 1),
+            Place::ExcludeMove(index) => write!(f, "excludemoves {}: {message}", index + 1),
+            Place::ExcludeMoves => write!(f, "excludemoves: {message}"),
+        }
+    }
+}
+
+impl Error for Fault {}
 
 impl From<Doubt> for Fault {
     fn from(doubt: Doubt) -> Self {

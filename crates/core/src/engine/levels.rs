@@ -37,6 +37,15 @@ pub struct Rating {
 impl Levels {
     /// Reads a game's text; an empty one has no levels.
     ///
+    /// ```
+    /// use plyd_core::engine::levels::Levels;
+    ///
+    /// let text = "# level, sight, nodes, wavers, hasty, Elo, error\n1 1 1000 400 600 - -\n2 - - - - - -";
+    /// let levels = Levels::parse(text).unwrap();
+    /// assert_eq!(levels.weakening(1).map(|weakening| weakening.sight), Some(1));
+    /// assert_eq!(levels.weakening(2), None);
+    /// ```
+    ///
     /// # Errors
     /// The line, counted from 1, and what is wrong with it.
     pub fn parse(text: &'static str) -> Result<Self, (usize, String)> {

@@ -103,6 +103,17 @@ pub trait Playable: Notation {
 }
 
 /// A position with the way to it, of whatever game: answers what `inspect` asks and starts engines.
+///
+/// ```
+/// use plyd_core::engine::{AnyRoot, Counting};
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+/// use plyd_core::search::Control;
+///
+/// let root = Position::start(&nim::ENTRY).root().extend(&["3".to_owned()]).unwrap();
+/// assert_eq!((root.text(), root.played().len()), ("18 2".to_owned(), 1));
+/// assert_eq!(root.perft(2, Counting::Plain, &Control::default()), 9);
+/// ```
 pub trait AnyRoot: Send + Sync {
     /// The game.
     fn entry(&self) -> &'static Entry;
@@ -239,6 +250,23 @@ pub struct Candidates {
 }
 
 /// A player that keeps what it learned from search to search. One thread owns it.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::options::Options;
+/// use plyd_core::play::Position;
+/// use plyd_core::search::Control;
+///
+/// let pos = Position::start(&nim::ENTRY);
+/// let root = pos.root();
+/// let mut engine = root.engine(&Options::default()).unwrap();
+/// // The first two moves alone, and a line for each.
+/// let candidates = root.candidates(&["1".to_owned(), "2".to_owned()], &[]).unwrap();
+/// let control = Control::default();
+/// control.set_limits(None, Some(21));
+/// let (lines, _end) = engine.search(root.as_ref(), &candidates, 2, &control, &mut |_| ());
+/// assert_eq!((lines[0].mv(), lines[1].mv()), ("1", "2"));
+/// ```
 pub trait Engine: Send {
     /// Whether it can search this position: the same game under the same rules.
     fn fits(&self, root: &dyn AnyRoot) -> bool;

@@ -12,6 +12,13 @@ use crate::game::{Kind, Named, OpenError, Rules, Setting, Spec};
 use crate::options::{COMMON, Options};
 
 /// Rules or options as somebody gave them, by name in the order of their names.
+///
+/// ```
+/// use plyd_core::engine::settings::Settings;
+///
+/// let settings = Settings::from_iter([("most", 5)]);
+/// assert_eq!(settings.get("most"), Some(&5.into()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings(BTreeMap<String, Setting>);
 
@@ -90,6 +97,16 @@ pub struct Caps {
 
 /// The rules that a client gave, checked one by one; a rule that takes a seed and was not given gets `seed`.
 ///
+/// ```
+/// use plyd_core::engine::settings::{Settings, rules};
+/// use plyd_core::nim;
+///
+/// let checked = rules(&nim::ENTRY, &Settings::from_iter([("most", 5)]), 0).unwrap();
+/// assert_eq!(checked.int("most"), Some(5));
+/// let fault = rules(&nim::ENTRY, &Settings::from_iter([("most", 500)]), 0).unwrap_err();
+/// assert_eq!(fault.to_string(), "the rule `most`: expected an integer from 1 to 9");
+/// ```
+///
 /// # Errors
 /// `RulesUnsupported` at a rule.
 pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault> {
@@ -112,6 +129,15 @@ pub fn rules(entry: &Entry, given: &Settings, seed: u64) -> Result<Rules, Fault>
 }
 
 /// Opens a game; if that fails, says which part of the request is to blame.
+///
+/// ```
+/// use plyd_core::engine::settings::open;
+/// use plyd_core::game::Rules;
+/// use plyd_core::nim;
+///
+/// let root = open(&nim::ENTRY, &Rules::default(), Some("5 2")).unwrap();
+/// assert_eq!((root.text(), root.legal().len()), ("5 2".to_owned(), 3));
+/// ```
 ///
 /// # Errors
 /// `RulesUnsupported` at a rule; `BadPosition`, `IllegalPosition` or `Undecided` at the start.
@@ -193,6 +219,16 @@ pub fn layered(below: &Settings, above: &Settings) -> Settings {
 }
 
 /// The effective options: `given`, which are checked, over the defaults, within `caps`.
+///
+/// ```
+/// use plyd_core::engine::settings::{Caps, Settings, options};
+/// use plyd_core::nim;
+///
+/// let given = Settings::from_iter([("player", "greedy")]);
+/// let caps = Caps { threads: 1, hash_mb: 64 };
+/// assert_eq!(options(&nim::ENTRY, &given, 0, caps).unwrap().player, "greedy");
+/// assert!(options(&nim::ENTRY, &Settings::from_iter([("player", "grandmaster")]), 0, caps).is_err());
+/// ```
 ///
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option, if `given` was not checked.

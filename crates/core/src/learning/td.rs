@@ -52,6 +52,12 @@ pub struct Learning {
 }
 
 /// The logistic function: the probability at odds of `e` to the power of `x` to one.
+///
+/// ```
+/// use plyd_core::learning::td::logistic;
+///
+/// assert_eq!(logistic(0.0), 0.5);
+/// ```
 #[must_use]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))

@@ -67,6 +67,14 @@ pub struct OptionError {
 }
 
 /// The effective options of a player.
+///
+/// ```
+/// use plyd_core::options::Options;
+///
+/// let beginner = Options { level: 1, seed: 7, ..Options::default() };
+/// let strongest = Options { hash_mb: 256, threads: 4, ..Options::default() };
+/// assert!(beginner.level < strongest.level);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Who plays.

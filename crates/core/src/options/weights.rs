@@ -29,6 +29,16 @@ pub const MOST: i64 = 100_000;
 
 /// A weight as an option: its default is what `file` gives it.
 ///
+/// ```
+/// use plyd_core::game::Spec;
+/// use plyd_core::options::weights;
+///
+/// /// What `include_str!("weights.txt")` would be.
+/// const FILE: &str = "# found by plyd tune\nopen_three 90\n";
+/// const OPEN_THREE: Spec = weights::spec(FILE, "open_three", 0, 1000, "What an open row of three is
+/// worth."); assert_eq!(weights::default(&OPEN_THREE), 90);
+/// ```
+///
 /// # Panics
 /// If the file does not name the weight exactly once with a whole number from `min` to `max`; in a constant,
 /// at compile time.

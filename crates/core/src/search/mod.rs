@@ -43,6 +43,19 @@ pub const UNLIMITED: u64 = u64::MAX;
 /// What reaches a running search from outside, and the counters that it shows.
 ///
 /// All numbers are relaxed atomics: each is meaningful alone, and none guards other memory.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::thread;
+///
+/// use plyd_core::search::Control;
+///
+/// let control = Arc::new(Control::default());
+/// control.set_limits(Some(1_000_000), Some(20));
+/// let other = Arc::clone(&control);
+/// thread::spawn(move || other.stop()).join().expect("nothing panics");
+/// assert!(control.stopped());
+/// ```
 #[derive(Debug)]
 pub struct Control {
     gate: Gate,
@@ -285,6 +298,20 @@ impl<M> SearchResult<M> {
 }
 
 /// A way to choose moves in a game. It may keep what it learned (tables, trees) for the next search.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::iterate::Iterate;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(21)));
+/// let mut searcher = Iterate::new(&nim, Rest, &Options::default());
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let (found, _end) = searcher.search(&nim, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!(found.lines[0].pv[0], 1);
+/// ```
 pub trait Searcher<G: Game>: Send {
     /// Searches until the control says stop, a limit is reached or the result is proven; calls `publish` with
     /// each better answer at once, and returns the last one.

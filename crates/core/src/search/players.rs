@@ -28,6 +28,18 @@ pub const COMMON: [Named; 6] = [
 
 /// The common player that `options.player` names, with an evaluation.
 ///
+/// ```
+/// use plyd_core::nim::{Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::players;
+///
+/// let nim = Nim { most: 3 };
+/// for name in players::COMMON.map(|named| named.name) {
+///     let options = Options { player: name.to_owned(), ..Options::default() };
+///     assert!(players::build(&nim, Rest, &options).is_ok(), "{name}");
+/// }
+/// ```
+///
 /// # Errors
 /// No common player has that name.
 pub fn build<G: Game, E: Evaluator<G>>(

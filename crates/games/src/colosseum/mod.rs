@@ -1,5 +1,20 @@
 //! Colosseum Survival: walk, put a wall, and be in the larger zone once the players are apart.
 //!
+//! ```
+//! use plyd_core::engine::settings::Settings;
+//! use plyd_core::game::Setting;
+//! use plyd_core::play::Position;
+//! use plyd_games::colosseum;
+//!
+//! // Walls and players of the start are drawn by the seed.
+//! let drawn = Settings::from_iter([("size", Setting::Int(6)), ("seed", "7".into())]);
+//! let pos = Position::open(&colosseum::ENTRY, &drawn, None)?;
+//! assert_eq!(pos.board().rows, 6);
+//! let after = pos.play(&pos.legal()[0])?;
+//! assert!(after.board().walls.len() > pos.board().walls.len());
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
 //! In reading order: [`board`] (walls as bit boards), [`position`], [`rules`], [`setup`] (size and start
 //! positions), [`notation`], [`eval`] and [`published_eval`] (evaluations), [`players`]. This file opens the
 //! game for the registry: it chooses the machine words that hold the board, and nothing of it knows the

@@ -17,6 +17,17 @@ use plyd_core::zobrist;
 pub const APART: &str = "apart";
 
 /// Colosseum Survival on a board of a fixed size, whose cells fit a `B`.
+///
+/// ```
+/// use plyd_core::game::{Game, Rules, Turn};
+/// use plyd_games::colosseum::rules::Colosseum;
+/// use plyd_games::colosseum::setup::{Setup, start};
+///
+/// let small = Setup::choose(&Rules::default(), Some(6)).unwrap();
+/// let game = Colosseum::<u64>::new(small);
+/// let pos = start(&game).unwrap();
+/// assert_eq!(game.turn(&pos), Turn::Move);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Colosseum<B> {
     board: Board<B>,

@@ -1,5 +1,20 @@
 //! IJK: a two-player 2048 with letters, upper case against lower case.
 //!
+//! ```
+//! use plyd_core::engine::ToMove;
+//! use plyd_core::engine::settings::Settings;
+//! use plyd_core::play::Position;
+//! use plyd_games::ijk;
+//!
+//! let dice = Settings::from_iter([("mode", "nondet")]);
+//! let mut pos = Position::open(&ijk::ENTRY, &dice, None)?;
+//! while pos.to_move() == ToMove::Chance {
+//!     pos = pos.play(&pos.chance()[0].mv)?;
+//! }
+//! assert!(pos.legal().iter().any(|slide| slide == "L"));
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
 //! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
 //! [`notation`], [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation),
 //! [`published_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards,

@@ -24,6 +24,16 @@ pub const BY_MAX_PLIES: &str = "max_plies";
 const NEAR_CAP: u16 = 512;
 
 /// IJK under one variant of its rules; chance chooses the cells of new tiles if `CHANCE`.
+///
+/// ```
+/// use plyd_core::game::{Game, Rules, Turn};
+/// use plyd_games::ijk::rules::Ijk;
+/// use plyd_games::ijk::variant::Variant;
+///
+/// let game = Ijk::<false>::new(Variant::choose(&Rules::default(), None).unwrap());
+/// let pos = game.start();
+/// assert_eq!(game.turn(&pos), Turn::Move);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ijk<const CHANCE: bool> {
     variant: Variant,

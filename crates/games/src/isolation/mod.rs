@@ -1,5 +1,16 @@
 //! Knight Isolation: two knights, every cell usable once; a player who cannot move loses.
 //!
+//! ```
+//! use plyd_core::engine::settings::Settings;
+//! use plyd_core::play::Position;
+//! use plyd_games::isolation;
+//!
+//! let small = Settings::from_iter([("width", 5), ("height", 5)]);
+//! let pos = Position::open(&isolation::ENTRY, &small, None)?.play("c3")?.play("b1")?;
+//! assert_eq!(pos.legal(), ["d1", "a2", "e2", "a4", "e4", "b5", "d5"]);
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
 //! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
 //! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search),

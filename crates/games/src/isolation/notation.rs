@@ -18,6 +18,18 @@ pub const MOVE_GRAMMAR: &str =
     "The cell to go to: column letter and row number counted from the top left, `a1` to `o15`.";
 
 /// A position text taken apart: its size is known before the game that can hold the position is.
+///
+/// ```
+/// use plyd_core::game::Game;
+/// use plyd_games::isolation::notation::Layout;
+/// use plyd_games::isolation::rules::Isolation;
+///
+/// let layout = Layout::parse("1../.../..2 1").unwrap();
+/// let game = Isolation::<u64>::new(3, 3);
+/// let mut moves = Vec::new();
+/// game.moves(&layout.position(&game), &mut moves);
+/// assert_eq!(moves.len(), 2);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// The size of the board.

@@ -22,6 +22,20 @@ static BLOCKED: [u64; 256] = zobrist::keys(0x6973_6f6c_6278);
 const SECOND: u64 = zobrist::mix(0x6973_6f6c_6d76);
 
 /// Knight Isolation on a board of a fixed size, whose cells fit a `B`.
+///
+/// ```
+/// use plyd_core::game::{Game, Notation};
+/// use plyd_games::isolation::rules::Isolation;
+///
+/// let game = Isolation::<u64>::new(7, 7);
+/// let mut pos = game.start();
+/// let mut moves = Vec::new();
+/// game.moves(&pos, &mut moves);
+/// assert_eq!((moves.len(), game.move_text(&pos, moves[0])), (49, "a1".to_owned()));
+/// let undo = game.play(&mut pos, moves[0]);
+/// game.undo(&mut pos, moves[0], undo);
+/// assert_eq!(game.hash(&pos), game.hash(&game.start()));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Isolation<B: Bits> {
     board: Arc<Board<B>>,

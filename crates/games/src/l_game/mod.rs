@@ -1,5 +1,19 @@
 //! The L Game (Edward de Bono, 1967): two Ls and two neutral tokens on a board of 4 by 4.
 //!
+//! ```
+//! use plyd_core::options::Options;
+//! use plyd_core::play::{Player, Position, SearchLimits};
+//! use plyd_games::l_game;
+//!
+//! let start = Position::start(&l_game::ENTRY);
+//! assert_eq!(start.legal().len(), 65);
+//! // Played well, the game never ends.
+//! let mut player = Player::new(&start, &Options::default())?;
+//! let answer = player.best(&start, &SearchLimits::default())?;
+//! assert!(answer.lines[0].value.and_then(|value| value.proof).is_some_and(|proof| proof.result.is_eq()));
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
 //! A turn puts the own L on a different set of four free cells and then, if wanted, a token on another free
 //! cell. A mover whose L cannot move loses. The game is solved: `table` holds the distance to the end of all
 //! 18,368 states, and the default player (`perfect`) plays from it.

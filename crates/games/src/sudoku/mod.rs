@@ -1,5 +1,16 @@
 //! Competitive Sudoku: two players fill one puzzle, and completing rows, columns and blocks scores.
 //!
+//! ```
+//! use plyd_core::engine::settings::Settings;
+//! use plyd_core::play::Position;
+//! use plyd_games::sudoku;
+//!
+//! let small = Settings::from_iter([("m", 2), ("n", 2)]);
+//! let pos = Position::open(&sudoku::ENTRY, &small, None)?.play("0,0,1")?;
+//! assert!(!pos.legal().contains(&"0,1,1".to_owned()), "a value stands once in a row");
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
 //! In reading order: [`grid`] (shapes), [`solver`] (the solutions of a puzzle) with
 //! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
 //! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and

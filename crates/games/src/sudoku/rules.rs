@@ -23,6 +23,15 @@ pub const STUCK: &str = "stuck";
 pub const POINTS: [i32; 4] = [0, 1, 3, 7];
 
 /// Competitive Sudoku on a board of a fixed shape, with fixed cells that each player is allowed.
+///
+/// ```
+/// use plyd_core::game::{Game, Rules, Turn};
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+///
+/// let game = Sudoku::new(Choice::new(&Rules::default(), None).unwrap());
+/// assert_eq!(game.turn(&game.start()), Turn::Move);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sudoku {
     board: Arc<Board>,

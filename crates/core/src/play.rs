@@ -1,0 +1,346 @@
+//! Games and players for other Rust programs: the place to begin.
+//!
+//! A [`Position`] lists and plays moves, which are texts; a [`Player`] searches positions within
+//! [`SearchLimits`]; a [`Control`] stops a running search from another thread. They are the objects of
+//! [`engine`](crate::engine) with fewer choices, for whoever is content with errors that are sentences, moves
+//! that are strings, and rules that take as long as they take. They add no I/O and no thread.
+//!
+//! ```
+//! use plyd_core::nim;
+//! use plyd_core::options::Options;
+//! use plyd_core::play::{Player, Position, SearchLimits};
+//!
+//! let heap = Position::start(&nim::ENTRY);
+//! assert_eq!(heap.to_string(), "21 1");
+//! assert_eq!(heap.legal(), ["1", "2", "3"]);
+//!
+//! let heap = heap.play("3")?;
+//! let mut player = Player::new(&heap, &Options::default())?;
+//! let answer = player.best(&heap, &SearchLimits { depth: Some(20), ..SearchLimits::default() })?;
+//! assert_eq!(answer.mv(), "2");
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
+//!
+//! Games that know what they are, and their searches as types, are in [`game`](crate::game) and
+//! [`search`](crate::search).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::settings::{self, Settings};
+use crate::engine::{
+    AnyRoot, ChanceOutcome, Engine, Entry, Fault, FaultCode, Line, Place, Successor, ToMove,
+};
+use crate::game::{Drawing, Outcome};
+use crate::options::Options;
+use crate::search::clock::now_ns;
+use crate::search::{Control, End, Stats, UNLIMITED};
+
+/// The seed of rules that draw something, such as the start, and are given no seed.
+const SEED: u64 = 0;
+
+/// A game at some point, with the way to it. A copy costs little, and threads may share it.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let mut heap = Position::start(&nim::ENTRY);
+/// while let Some(mv) = heap.legal().first() {
+///     heap = heap.play(mv)?;
+/// }
+/// assert_eq!(heap.outcome().map(|outcome| outcome.by), Some("taken"));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
+#[derive(Clone)]
+pub struct Position(Arc<dyn AnyRoot>);
+
+impl Position {
+    /// Where a game begins under its default rules.
+    ///
+    /// # Panics
+    /// If the game does not open under its own default rules, which its tests must show.
+    #[must_use]
+    pub fn start(game: &'static Entry) -> Self {
+        Self::open(game, &Settings::new(), None).expect("a game opens under its own defaults")
+    }
+
+    /// A position of a game under some rules: the one of that text, or where the game begins.
+    ///
+    /// Whatever the rules draw without being given a seed is drawn alike each time.
+    ///
+    /// ```
+    /// use plyd_core::engine::settings::Settings;
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    ///
+    /// let rules = Settings::from_iter([("most", 5)]);
+    /// let heap = Position::open(&nim::ENTRY, &rules, Some("4 2"))?;
+    /// assert_eq!(heap.legal(), ["1", "2", "3", "4"]);
+    /// assert!(Position::open(&nim::ENTRY, &rules, Some("all of them")).is_err());
+    /// # Ok::<(), plyd_core::engine::Fault>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The game has no such rule or does not take its value, or the text is no position under these rules.
+    pub fn open(game: &'static Entry, rules: &Settings, text: Option<&str>) -> Result<Self, Fault> {
+        settings::open(game, &settings::rules(game, rules, SEED)?, text).map(Self)
+    }
+
+    /// The game.
+    #[must_use]
+    pub fn game(&self) -> &'static Entry {
+        self.0.entry()
+    }
+
+    /// Who decides the next ply; at the end of the game, who would.
+    #[must_use]
+    pub fn to_move(&self) -> ToMove {
+        self.0.to_move()
+    }
+
+    /// The legal moves; none if chance decides, or the game is over.
+    #[must_use]
+    pub fn legal(&self) -> Vec<String> {
+        self.0.legal()
+    }
+
+    /// The legal moves, each with what follows; with the static evaluation after it if an evaluator of the
+    /// game is named.
+    ///
+    /// # Errors
+    /// The rules do not find out what a move does.
+    pub fn successors(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
+        self.0.moves(evaluator)
+    }
+
+    /// What chance may bring, with probabilities; nothing if a player moves or the game is over.
+    #[must_use]
+    pub fn chance(&self) -> Vec<ChanceOutcome> {
+        self.0.chance()
+    }
+
+    /// The position after a move, or after what chance brought.
+    ///
+    /// # Errors
+    /// The rules do not allow it.
+    pub fn play(&self, mv: &str) -> Result<Self, Fault> {
+        self.0.extend(&[mv.to_owned()]).map(Self)
+    }
+
+    /// The plies that were played since the start.
+    #[must_use]
+    pub fn played(&self) -> &[String] {
+        self.0.played()
+    }
+
+    /// How the game ended, if it is over.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome()
+    }
+
+    /// The board, as what a program needs to draw it.
+    #[must_use]
+    pub fn board(&self) -> Drawing {
+        self.0.board()
+    }
+
+    /// Everything else that a position answers.
+    #[must_use]
+    pub fn root(&self) -> &Arc<dyn AnyRoot> {
+        &self.0
+    }
+}
+
+impl From<Arc<dyn AnyRoot>> for Position {
+    fn from(root: Arc<dyn AnyRoot>) -> Self {
+        Self(root)
+    }
+}
+
+/// The position's text, which [`Position::open`] reads.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text())
+    }
+}
+
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Position({}: {self})", self.game().name)
+    }
+}
+
+/// What ends a search, and how much it gives; the defaults end none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SearchLimits {
+    /// The plies to look ahead.
+    pub depth: Option<u32>,
+    /// The positions to visit.
+    pub nodes: Option<u64>,
+    /// The time from the start of the search; the work of one node may exceed it.
+    pub time: Option<Duration>,
+    /// How many lines to give, each with another first move; never more than there are moves.
+    pub multipv: usize,
+    /// The moves to choose from; all of them if the list is empty.
+    pub searchmoves: Vec<String>,
+}
+
+impl Default for SearchLimits {
+    fn default() -> Self {
+        Self { depth: None, nodes: None, time: None, multipv: 1, searchmoves: Vec::new() }
+    }
+}
+
+/// Somebody who chooses moves in games under the same rules, and keeps what was learned for the next search.
+pub struct Player(Box<dyn Engine>);
+
+impl Player {
+    /// A player for games under the rules of a position; [`Options::default`] is the game's strongest.
+    ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::options::Options;
+    /// use plyd_core::play::{Player, Position};
+    ///
+    /// let heap = Position::start(&nim::ENTRY);
+    /// let beginner = Options { level: 1, ..Options::default() };
+    /// assert!(Player::new(&heap, &beginner).is_ok());
+    /// let stranger = Options { player: "grandmaster".to_owned(), ..Options::default() };
+    /// assert!(Player::new(&heap, &stranger).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// The game does not have such a player.
+    pub fn new(position: &Position, options: &Options) -> Result<Self, Fault> {
+        position.0.engine(options).map(Self)
+    }
+
+    /// The best move within the limits. Without any it searches until it has proven the best move, which may
+    /// be never.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn best(&mut self, position: &Position, limits: &SearchLimits) -> Result<Answer, Fault> {
+        self.search(position, limits, &Control::default(), |_| ())
+    }
+
+    /// Searches within the limits until `control` says stop. Gives each better answer to `publish`, from
+    /// which the search waits to be let on; the first is a legal move, before anything was searched.
+    ///
+    /// A [`Control`] is of one search. To be asked to stop before the search has begun is no loss: it ends at
+    /// once, with a legal move.
+    ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::options::Options;
+    /// use plyd_core::play::{Player, Position, SearchLimits};
+    /// use plyd_core::search::{Control, End};
+    ///
+    /// let heap = Position::start(&nim::ENTRY);
+    /// let mut player = Player::new(&heap, &Options { player: "tree".to_owned(), ..Options::default() })?;
+    /// let control = Control::default();
+    /// let answer = std::thread::scope(|scope| {
+    ///     scope.spawn(|| control.stop());
+    ///     player.search(&heap, &SearchLimits::default(), &control, |lines| {
+    ///         println!("depth {}: {}", lines[0].depth, lines[0].mv());
+    ///     })
+    /// })?;
+    /// assert!(heap.legal().iter().any(|mv| mv == answer.mv()));
+    /// # Ok::<(), plyd_core::engine::Fault>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The game is over, chance decides, a move of `searchmoves` is not legal, or the player was made for
+    /// another game or other rules.
+    pub fn search(
+        &mut self,
+        position: &Position,
+        limits: &SearchLimits,
+        control: &Control,
+        mut publish: impl FnMut(&[Line]),
+    ) -> Result<Answer, Fault> {
+        let root = position.0.as_ref();
+        if !self.0.fits(root) {
+            let message = "the player was made for another game or other rules";
+            return Err(Fault::new(FaultCode::RulesUnsupported, Place::Request, message));
+        }
+        let candidates = root.candidates(&limits.searchmoves, &[])?;
+        control.set_limits(limits.nodes, limits.depth);
+        if let Some(time) = limits.time {
+            let ns = u64::try_from(time.as_nanos()).unwrap_or(UNLIMITED);
+            let deadline = now_ns().saturating_add(ns);
+            control.set_deadlines(deadline, deadline);
+        }
+        let (lines, end) =
+            self.0.search(root, &candidates, limits.multipv, control, &mut |lines| publish(&lines));
+        Ok(Answer { lines, end, stats: control.stats() })
+    }
+
+    /// Forgets what was learned in earlier searches.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// What a search came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The lines, best first; at least one.
+    pub lines: Vec<Line>,
+    /// Why the search ended.
+    pub end: End,
+    /// How far it came.
+    pub stats: Stats,
+}
+
+impl Answer {
+    /// The move to be played.
+    #[must_use]
+    pub fn mv(&self) -> &str {
+        self.lines[0].mv()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim;
+
+    fn limits(depth: u32) -> SearchLimits {
+        SearchLimits { depth: Some(depth), ..SearchLimits::default() }
+    }
+
+    #[test]
+    fn searches_keep_their_limits() {
+        let heap = Position::start(&nim::ENTRY);
+        let mut player = Player::new(&heap, &Options::default()).unwrap();
+        assert_eq!(player.best(&heap, &limits(3)).unwrap().stats.depth, 3);
+        let chosen = SearchLimits { searchmoves: vec!["2".into(), "3".into()], multipv: 9, ..limits(1) };
+        assert_eq!(player.best(&heap, &chosen).unwrap().lines.len(), 2);
+        let brief = SearchLimits { time: Some(Duration::ZERO), ..SearchLimits::default() };
+        assert_eq!(player.best(&heap, &brief).unwrap().end, End::Clock);
+        let control = Control::default();
+        control.stop();
+        let stopped = player.search(&heap, &SearchLimits::default(), &control, |_| ()).unwrap();
+        assert_eq!(stopped.end, End::Stopped);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused() {
+        let heap = Position::start(&nim::ENTRY);
+        let mut player = Player::new(&heap, &Options::default()).unwrap();
+        let rules = Settings::from_iter([("most", 5)]);
+        let other = Position::open(&nim::ENTRY, &rules, None).unwrap();
+        let over = Position::open(&nim::ENTRY, &Settings::new(), Some("0 2")).unwrap();
+        for (position, limits, code) in [
+            (&other, limits(1), FaultCode::RulesUnsupported),
+            (&over, limits(1), FaultCode::GameOver),
+            (&heap, SearchLimits { searchmoves: vec!["4".into()], ..limits(1) }, FaultCode::IllegalMove),
+        ] {
+            assert_eq!(player.best(position, &limits).unwrap_err().code, code, "{position:?}");
+        }
+    }
+}
