@@ -1,8 +1,10 @@
 //! An evaluation behind a virtual call.
 //!
-//! The strongest search is compiled once for each game and evaluation. For the other common players one call
-//! an evaluation costs little, and they are compiled once a game: that halves the code of all searches.
+//! The strongest search is compiled once for each game with its default evaluation. For other players and
+//! other evaluations one call an evaluation costs little, and they are compiled once a game: that is most of
+//! the code of all searches.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::game::{Context, Evaluator, FutilityMargins, Game, LateMoveReductions};
@@ -48,10 +50,12 @@ impl<G: Game, E: Evaluator<G>> Evaluate<G> for E {
 }
 
 impl<G: Game> Erased<G> {
-    /// Hides which evaluation it is.
+    /// Hides which evaluation it is. One that is hidden already stays as it is: there is never more than one
+    /// virtual call.
     #[must_use]
     pub fn new(evaluator: impl Evaluator<G>) -> Self {
-        Self(Arc::new(evaluator))
+        let is_erased = (&evaluator as &dyn Any).downcast_ref::<Self>().cloned();
+        is_erased.unwrap_or_else(|| Self(Arc::new(evaluator)))
     }
 }
 

@@ -31,7 +31,6 @@ pub mod published_eval;
 pub mod rules;
 pub mod setup;
 
-use std::any::TypeId;
 use std::sync::Arc;
 
 use self::eval::{Ground, Race, WEIGHTS};
@@ -46,6 +45,7 @@ use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError
 use plyd_core::game::{Evaluator, Named, OpenError, Rules};
 use plyd_core::options::Options;
 use plyd_core::search::Searcher;
+use plyd_core::search::erased::Erased;
 use plyd_core::search::players as common;
 
 /// Colosseum Survival in the registry.
@@ -120,27 +120,27 @@ impl<B: Bits> Playable for Colosseum<B> {
         NamedEvaluator::new(
             "race",
             "The cells that the mover reaches first less those that the opponent reaches first.",
-            &|game, _| Race::new(game),
+            &|game, _| Erased::new(Race::new(game)),
         ),
         NamedEvaluator::new(
             "reachable",
             "Published: the cells that the mover can walk to in a move, less those of the opponent.",
-            &|game, _| Published::new(game, &[Part::Reachable]),
+            &|game, _| Erased::new(Published::new(game, &[Part::Reachable])),
         ),
         NamedEvaluator::new(
             "aggression",
             "Published: 2 for a last move that put a wall beside the opponent.",
-            &|game, _| Published::new(game, &[Part::Aggression]),
+            &|game, _| Erased::new(Published::new(game, &[Part::Aggression])),
         ),
         NamedEvaluator::new(
             "winning",
             "Published: 1000 if the opponent has walls on three sides and the mover can reach the fourth.",
-            &|game, _| Published::new(game, &[Part::Winning]),
+            &|game, _| Erased::new(Published::new(game, &[Part::Winning])),
         ),
         NamedEvaluator::new(
             PUBLISHED,
             "Published: the sum of `reachable`, `aggression` and `winning`.",
-            &|game, _| Published::new(game, &Part::ALL),
+            &|game, _| Erased::new(Published::new(game, &Part::ALL)),
         )
         .formerly("seed"),
     ];
@@ -155,10 +155,16 @@ impl<B: Bits> Playable for Colosseum<B> {
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         // The published player evaluates as published.
-        let is_published = TypeId::of::<E>() == TypeId::of::<Published>();
+        let is_published =
+            matches!(options.eval.as_str(), "reachable" | "aggression" | "winning" | PUBLISHED);
         Ok(match options.player.as_str() {
-            PUBLISHED if is_published => Box::new(PublishedPlayer::new(evaluator, options.depth)),
-            PUBLISHED => Box::new(PublishedPlayer::new(Published::new(self, &Part::ALL), options.depth)),
+            PUBLISHED if is_published => {
+                Box::new(PublishedPlayer::new(Erased::new(evaluator), options.depth))
+            }
+            PUBLISHED => {
+                let evaluator = Erased::new(Published::new(self, &Part::ALL));
+                Box::new(PublishedPlayer::new(evaluator, options.depth))
+            }
             _ => common::build(self, evaluator, options)?,
         })
     }

@@ -35,7 +35,6 @@ mod solution;
 pub mod tuples;
 pub mod variant;
 
-use std::any::TypeId;
 use std::sync::Arc;
 
 use self::eval::{Lead, WEIGHTS};
@@ -170,12 +169,12 @@ where
         NamedEvaluator::new(
             "gradient",
             "Published: letters at 10 a step, weighted by a slope from the best corner; whose they are does not count.",
-            &|_, _| Published::Gradient,
+            &|_, _| Erased::new(Published::Gradient),
         ),
         NamedEvaluator::new(
             "smoothness",
             "Published: less the differences of neighbouring tiles, letters at 10 a step; whose they are does not count.",
-            &|_, _| Published::Smoothness,
+            &|_, _| Erased::new(Published::Smoothness),
         ),
     ];
 
@@ -189,11 +188,12 @@ where
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         // The published player evaluates as published.
-        let is_published = TypeId::of::<E>() == TypeId::of::<Published>();
+        let is_published = matches!(options.eval.as_str(), "gradient" | "smoothness");
         let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
         Ok(match options.player.as_str() {
             "default" => self.strongest(evaluator, options),
-            DEEPENING => Box::new(Iterate::new(self, evaluator, options)),
+            DEEPENING if CHANCE => Box::new(Iterate::new(self, Erased::new(evaluator), options)),
+            DEEPENING => self.strongest(evaluator, options),
             EXPECTIMINIMAX => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 2)),
             PUBLISHED if is_published => {
                 Box::new(Plain::new(Erased::new(evaluator), pruning, options.depth, usual))
@@ -201,7 +201,7 @@ where
             PUBLISHED => {
                 Box::new(Plain::new(Erased::new(Published::Gradient), pruning, options.depth, usual))
             }
-            _ => players::build(self, evaluator, options)?,
+            _ => players::build(self, Erased::new(evaluator), options)?,
         })
     }
 

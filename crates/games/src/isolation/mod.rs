@@ -50,6 +50,7 @@ use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::{EXACT, Options};
 use plyd_core::search::Searcher;
+use plyd_core::search::erased::Erased;
 use plyd_core::search::players as common;
 use plyd_core::search::prover_player::ProverPlayer;
 use plyd_core::search::proving::Proving;
@@ -160,54 +161,54 @@ impl<B: Bits> Playable for Isolation<B> {
         NamedEvaluator::new(
             "race",
             "The cells that the mover reaches first less those that the opponent reaches first.",
-            &|game, _| Race::new(game),
+            &|game, _| Erased::new(Race::new(game)),
         ),
         NamedEvaluator::new("mobility", "The mover's moves less the opponent's.", &|game, _| {
-            Mobility::new(game)
+            Erased::new(Mobility::new(game))
         }),
         NamedEvaluator::new("winlose", "Published: 0 until the game is over.", &|game, _| {
-            Published::new(game, Formula::WinLose)
+            Erased::new(Published::new(game, Formula::WinLose))
         }),
         NamedEvaluator::new("open-move", "Published: the root player's moves.", &|game, _| {
-            Published::new(game, Formula::OpenMove)
+            Erased::new(Published::new(game, Formula::OpenMove))
         }),
         NamedEvaluator::new(
             "improved",
             "Published: the root player's moves less the opponent's.",
-            &|game, _| Published::new(game, Formula::Improved),
+            &|game, _| Erased::new(Published::new(game, Formula::Improved)),
         ),
         NamedEvaluator::new(
             "net-advantage",
             "Published: as `improved`, but on the opponent's turn moves that both have do not count for the root.",
-            &|game, _| Published::new(game, Formula::NetAdvantage),
+            &|game, _| Erased::new(Published::new(game, Formula::NetAdvantage)),
         ),
         NamedEvaluator::new(
             "net-mobility",
             "Published: 2, 1, -1 or -2 for more or fewer moves, by whose turn it is.",
-            &|game, _| Published::new(game, Formula::NetMobility),
+            &|game, _| Erased::new(Published::new(game, Formula::NetMobility)),
         ),
         NamedEvaluator::new("accessibility", "Published: 1 near the centre, -1 far from it.", &|game, _| {
-            Published::new(game, Formula::Accessibility)
+            Erased::new(Published::new(game, Formula::Accessibility))
         }),
         NamedEvaluator::new(
             "offensive",
             "Published: 1 if both could go to one cell on the root's turn, else -1.",
-            &|game, _| Published::new(game, Formula::Offensive),
+            &|game, _| Erased::new(Published::new(game, Formula::Offensive)),
         ),
         NamedEvaluator::new(
             "proximity",
             "Published: minus the distance of the tokens, in hops of two cells.",
-            &|game, _| Published::new(game, Formula::Proximity),
+            &|game, _| Erased::new(Published::new(game, Formula::Proximity)),
         ),
         NamedEvaluator::new(
             "offensive+near+mobility",
             "Published: `offensive` plus `proximity`, whatever its name says.",
-            &|game, _| Published::new(game, Formula::OffensiveNear),
+            &|game, _| Erased::new(Published::new(game, Formula::OffensiveNear)),
         ),
         NamedEvaluator::new(
             "netadvantage+near",
             "Published: `net-advantage` plus `offensive`, whatever its name says.",
-            &|game, _| Published::new(game, Formula::NetAdvantageNear),
+            &|game, _| Erased::new(Published::new(game, Formula::NetAdvantageNear)),
         ),
     ];
 
@@ -222,7 +223,7 @@ impl<B: Bits> Playable for Isolation<B> {
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
         Ok(match options.player.as_str() {
-            PUBLISHED => Box::new(PublishedPlayer::new(evaluator, options.depth)),
+            PUBLISHED => Box::new(PublishedPlayer::new(Erased::new(evaluator), options.depth)),
             SOLVER => Box::new(ProverPlayer::new(Solver::new(self), options)),
             "default" if solves => Box::new(Proving::new(self, evaluator, Solver::new(self), options)),
             _ => common::build(self, evaluator, options)?,

@@ -11,6 +11,7 @@ use plyd_core::effort::Effort;
 use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
+use plyd_core::search::erased::Erased;
 use plyd_core::search::{Searcher, players};
 
 /// The game.
@@ -123,7 +124,7 @@ impl Playable for LGame {
             "action",
             "The last move: + 25 a core cell of its L, - 40 if one is a corner, + 10 for a token that \
              landed on the border off the corners.",
-            &|_, _| ActionHeuristic,
+            &|_, _| Erased::new(ActionHeuristic),
         ),
     ];
 

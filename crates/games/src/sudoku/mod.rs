@@ -43,12 +43,11 @@ pub mod state_text;
 pub mod territory;
 pub mod witness;
 
-use std::any::TypeId;
 use std::sync::Arc;
 
 use self::eval::{FewerFilled, Parity, Points, WEIGHTS};
 use self::layout::Layout;
-use self::naive::Unknowing;
+use self::naive::{Naive, Unknowing};
 use self::player::Racer;
 use self::presets::Choice;
 use self::published::{MoveOrder, PublishedPlayer};
@@ -58,9 +57,9 @@ use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError
 use plyd_core::game::{Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
 use plyd_core::search::Searcher;
+use plyd_core::search::erased::Erased;
 use plyd_core::search::one_ply::Greedy;
 use plyd_core::search::players;
-use plyd_core::search::published::Deepening;
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
@@ -134,11 +133,11 @@ impl Playable for Sudoku {
             &|_, options| parity(options),
         )
         .with(WEIGHTS),
-        NamedEvaluator::new("score", "The mover's points less the opponent's.", &|_, _| Points),
+        NamedEvaluator::new("score", "The mover's points less the opponent's.", &|_, _| Erased::new(Points)),
         NamedEvaluator::new(
             "fewer-filled",
             "Points, and a tenth of the mean emptiness of all regions if the root's side is to move.",
-            &|_, _| FewerFilled,
+            &|_, _| Erased::new(FewerFilled),
         ),
     ];
 
@@ -151,17 +150,16 @@ impl Playable for Sudoku {
         evaluator: E,
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        let evaluation = TypeId::of::<E>();
-        let (is_parity, is_fewer_filled) =
-            (evaluation == TypeId::of::<Parity>(), evaluation == TypeId::of::<FewerFilled>());
+        let is_parity = matches!(options.eval.as_str(), "" | "parity");
+        let is_fewer_filled = options.eval == "fewer-filled";
         Ok(match options.player.as_str() {
             "default" if is_parity => Box::new(Racer::new(parity(options), options)),
             // If the race is searched, its points already say what the published bonus says.
             "default" => Box::new(Racer::new(Points, options)),
             "greedy" => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
-            PUBLISHED if is_fewer_filled => Box::new(Unknowing::new(published_player(FewerFilled, options))),
-            PUBLISHED => Box::new(Unknowing::new(published_player(Points, options))),
-            _ => players::build(self, evaluator, options)?,
+            PUBLISHED if is_fewer_filled => published_player(Erased::new(FewerFilled), options),
+            PUBLISHED => published_player(Erased::new(Points), options),
+            _ => players::build(self, Erased::new(evaluator), options)?,
         })
     }
 }
@@ -172,8 +170,8 @@ fn parity(options: &Options) -> Parity {
 }
 
 /// The published player with its order of moves on or off.
-fn published_player<E>(evaluator: E, options: &Options) -> Deepening<PublishedPlayer<E>> {
+fn published_player(evaluator: Erased<Naive>, options: &Options) -> Box<dyn Searcher<Sudoku>> {
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
-    PublishedPlayer::new(evaluator, order, options.seed, options.depth)
+    Box::new(Unknowing::new(PublishedPlayer::new(evaluator, order, options.seed, options.depth)))
 }
