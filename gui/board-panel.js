@@ -5,8 +5,8 @@
 import { BoardView } from './board.js';
 import { cellsOf, change, pieceKey, touched } from './changes.js';
 import { el, byId } from './dom.js';
-import { moduleOf } from './games/index.js';
 import { cellInput } from './input.js';
+import { lookOf } from './looks.js';
 import { boardWords, playerName } from './words.js';
 
 /** Plies of a line that are drawn on the board. */
@@ -55,7 +55,8 @@ export class BoardPanel {
 		if (!node) return;
 		this.#renewInput();
 		const { game } = table;
-		const { look, slide } = moduleOf(game.game);
+		const look = lookOf(game.game);
+		const { slide } = look;
 		const isNew = node !== this.#drawn?.node;
 		if (isNew) {
 			// What came is animated after a step forward, not after a leap.
@@ -134,7 +135,7 @@ export class BoardPanel {
 				},
 				preview: async (move) => (await table.changesAlong([move]))[0].change,
 			};
-			const make = moduleOf(table.game.game).input;
+			const make = lookOf(table.game.game).input;
 			this.input = tried(make, context) ?? cellInput(context);
 		}
 		this.inputChanged();
@@ -156,7 +157,7 @@ export class BoardPanel {
 
 	#withLine(overlay) {
 		if (!this.#line.length) return overlay;
-		const slide = moduleOf(this.table.game.game).slide;
+		const slide = lookOf(this.table.game.game).slide;
 		const out = {
 			...overlay,
 			ghosts: [...(overlay.ghosts ?? [])],

@@ -83,7 +83,12 @@ export function cellInput({ board, legal, play, changed, preview }) {
 			}
 			return { targets, selected: new Set(chosen) };
 		},
-		prompt: () => (chosen.length ? 'Choose a further cell, or a move of the list.' : 'Choose a cell, or a move of the list.'),
+		prompt() {
+			if (chosen.length) return 'Choose a further cell, or a move of the list.';
+			// A pass that is forced touches no cell.
+			const only = legal.length === 1 && !cells.get(legal[0])?.size;
+			return only ? 'There is one move: choose it in the list.' : 'Choose a cell, or a move of the list.';
+		},
 		cell: (cell) => choose(cell.join()),
 		drag(from, to) {
 			// Where only the destination is named, the origin says nothing.

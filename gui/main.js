@@ -4,7 +4,7 @@ import { AnalysisPanel } from './analysis-panel.js';
 import { BoardPanel } from './board-panel.js';
 import { LoadDialog, NewGameDialog } from './dialogs.js';
 import { byId, el } from './dom.js';
-import { moveWords } from './games/index.js';
+import { loadLook, moveWords } from './looks.js';
 import { isLive } from './record.js';
 import { connection } from './server.js';
 import { seatName, SeatsPanel } from './seats-panel.js';
@@ -14,7 +14,7 @@ import { Table } from './table.js';
 import { MovesPanel } from './moves-panel.js';
 import { outcomeWords, playerName } from './words.js';
 
-const table = new Table(connection, restore());
+const table = new Table(connection, restore(), loadLook);
 const analysis = new Analysis(table);
 
 /** What the server said of each game; asked anew after each connection, since it may be another server. */

@@ -1,6 +1,6 @@
 /** The list of legal moves, with its search, and the list of what was played. */
 import { el, byId } from './dom.js';
-import { moveWords } from './games/index.js';
+import { moveWords } from './looks.js';
 import { isChance, moveNumber } from './record.js';
 import { scoreWords } from './words.js';
 

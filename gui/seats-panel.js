@@ -2,7 +2,7 @@
 import { el, byId } from './dom.js';
 import { field, settings, showError, valuesOf } from './form.js';
 import { KINDS } from './clock.js';
-import { moveWords } from './games/index.js';
+import { moveWords } from './looks.js';
 import { isChance } from './record.js';
 import { clockWords, other, playerName, scoreWords, short } from './words.js';
 

@@ -31,10 +31,14 @@ export class Table extends EventTarget {
 	#turn = 0;
 	#timer = 0;
 
-	/** @param {object|null} saved  as `saved` gave it */
-	constructor(connection, saved) {
+	/**
+	 * @param {object|null} saved  as `saved` gave it
+	 * @param {(game: string) => Promise<void>} prepare  what is awaited before a position of the game is shown
+	 */
+	constructor(connection, saved, prepare) {
 		super();
 		this.connection = connection;
+		this.prepare = prepare;
 		/** @type {import('./record.js').Game|null} */
 		this.game = saved?.game ?? null;
 		/** @type {Record<'p1'|'p2', Seat>} */
@@ -81,7 +85,7 @@ export class Table extends EventTarget {
 	 * @throws {import('./connection.js').ServerError} where rules or position are wrong
 	 */
 	async begin(game, rules, position = {}) {
-		const node = await this.ask({ game, rules }, position, [...WANT, 'record']);
+		const [node] = await Promise.all([this.ask({ game, rules }, position, [...WANT, 'record']), this.prepare(game)]);
 		const { rules: inForce, start, moves } = node.record;
 		this.#seat(game);
 		this.paused = false;
@@ -168,9 +172,11 @@ export class Table extends EventTarget {
 		this.settled = false;
 		if (!this.game) return;
 		try {
-			const { cursor } = this.game;
+			const { cursor, game } = this.game;
 			const from = this.#lastMoveAt(cursor);
-			const [node, before] = await Promise.all([this.inspect(cursor), from === null ? null : this.inspect(from)]);
+			const [node, before] = await Promise.all([
+				this.inspect(cursor), from === null ? null : this.inspect(from), this.prepare(game),
+			]);
 			if (turn !== this.#turn) return;
 			this.node = node;
 			this.before = before;

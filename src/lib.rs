@@ -3,11 +3,24 @@
 //!
 //! # Where to begin
 //!
-//! - *To play games from a Rust program*: [`games`] and [`play`] are all that it takes. The crates
+//! - *To play games from a Rust program*: [`games`] and [`play`] are all that it takes, as below. The crates
 //!   `plyd-core` and `plyd-games` hold them alone, without a server and its dependencies.
 //! - *To be a plyd with games of one's own*: [`cli::main_with`].
 //! - *To speak with a plyd*: [`client`], in the crate `plyd-protocol` with its feature `client`.
 //! - *To hold matches*: [`arena`]. *To check a server*: [`conform`].
+//!
+//! ```
+//! use plyd::games::isolation;
+//! use plyd::options::Options;
+//! use plyd::play::{Player, Position, SearchLimits};
+//!
+//! let pos = Position::start(&isolation::ENTRY);
+//! let mut player = Player::new(&pos, &Options::default())?;
+//! let answer = player.best(&pos, &SearchLimits { nodes: Some(1000), ..SearchLimits::default() })?;
+//! let pos = pos.play(answer.mv())?;
+//! assert_eq!(pos.played().len(), 1);
+//! # Ok::<(), plyd::engine::Fault>(())
+//! ```
 //!
 //! # Layout
 //!
@@ -31,10 +44,15 @@
 //! # Invariants
 //!
 //! 1. `plyd_core` and `plyd_games` do no I/O and know neither JSON nor tokio; the only clock is
-//!    [`search::clock`]. `tests/it/layout.rs` holds the arrows between crates and between their modules.
+//!    [`search::clock`]. `tests/it/layout.rs` holds the arrows between crates, and finds circles between the
+//!    top modules of each. One is allowed: the state of the daemon is one value under one lock, and its files
+//!    know each other. Modules within modules, such as those of [`cli`], it does not look at.
 //! 2. The wire types live in `plyd_protocol` alone; the core's values become wire types in `plyd_bridge`.
-//! 3. Types are erased in [`engine`]: one virtual call per command, none per node.
-//! 4. A search never waits for a client; the I/O never computes a move, nor reads a position.
+//! 3. Types are erased in [`engine`]: one virtual call per command. Within a search rules are called
+//!    directly, and so are the default evaluations by the strongest players of optimised builds; any other
+//!    evaluation may be one virtual call.
+//! 4. A search never waits for a client; the I/O never computes a move, nor reads a position, unless the
+//!    system refuses the thread that should: then the caller does it, because late is better than never.
 //! 5. Each accepted `go` ends in exactly one final message, whatever happens.
 //! 6. A legal move is published before the first node is searched.
 //! 7. Same build, seed, one thread and a node limit: same nodes, same answer. `plyd bench` prints that as a
@@ -50,6 +68,8 @@
 //!   critical sections of microseconds. `stop` is answered by the thread that reads it, with the best move
 //!   published so far, in one step: no message can come between the decision and what it announces, and no
 //!   stop waits for a search to notice.
+//! - *The front door is [`play`]*, not a `plyd::Engine::open`: positions and players are two objects there,
+//!   because one player searches many positions, and threads may share a position.
 //! - *The same lock decides whose turn it is.* Searches pause where they check for a stop, one relaxed byte a
 //!   node: more searches than cores share the cores without a scheduler thread, and deadlines do not depend
 //!   on them.

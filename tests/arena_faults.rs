@@ -12,7 +12,7 @@ mod matches;
 #[path = "arena/stub.rs"]
 mod stub;
 
-use std::io::{self, BufReader, Write};
+use std::io::BufReader;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -22,6 +22,7 @@ use std::{env, fs, thread};
 
 use serde_json::{Value, json};
 
+use common::harness::{self, Test};
 use common::process;
 use matches::{FAST, command, directory, records_in};
 use stub::{ASKED, PROCESSES, Stub};
@@ -35,7 +36,7 @@ const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-const TESTS: [(&str, fn()); 10] = [
+const TESTS: [Test; 10] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
     ("a failed player is started again", a_failed_player_is_started_again),
     ("a failed connection is made again", a_failed_connection_is_made_again),
@@ -55,16 +56,7 @@ fn main() -> ExitCode {
         let _referee_gone = stub::run(&arguments[1..].join(" "));
         return ExitCode::SUCCESS;
     }
-    // As the usual harness takes it: a part of the tests' names.
-    let filter =
-        arguments[1..].iter().find(|argument| !argument.starts_with('-')).cloned().unwrap_or_default();
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&*filter)) {
-        let is_ok = thread::spawn(*test).join().is_ok();
-        failed += usize::from(!is_ok);
-        let _nobody_reads = writeln!(io::stderr(), "test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    harness::run(&TESTS)
 }
 
 /// A directory in which `./stub` is the stub; it is removed when dropped.

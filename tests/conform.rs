@@ -15,7 +15,7 @@ mod mutant;
 mod relay;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Output, Stdio};
 use std::sync::Mutex;
@@ -26,6 +26,7 @@ use std::{env, fs, thread};
 use serde_json::Value;
 
 use common::Server;
+use common::harness::{self, Test};
 use common::process::{self, PLYD};
 use mutant::Mutant;
 use relay::Relay;
@@ -43,13 +44,15 @@ const SAMPLE: usize = 12;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [(&str, fn()); 9] = [
+const TESTS: [Test; 11] = [
+    ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
+    ("our daemon passes over TCP: what is timed", || our_daemon_passes_over_tcp(0)),
+    ("our daemon passes over TCP: searches and rules", || our_daemon_passes_over_tcp(1)),
+    ("our daemon passes over TCP: connections", || our_daemon_passes_over_tcp(2)),
     ("our daemon passes on standard streams", our_daemon_passes_on_standard_streams),
-    ("our daemon passes over TCP", our_daemon_passes_over_tcp),
     ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
     ("our daemon passes at low limits", our_daemon_passes_at_low_limits),
-    ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
     ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
@@ -60,19 +63,7 @@ fn main() -> ExitCode {
     if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "mutant") {
         return Mutant::read(&arguments[1], &arguments[2]).serve(PLYD);
     }
-    // As the usual harness takes it: a part of the tests' names.
-    let filter =
-        arguments[1..].iter().find(|argument| !argument.starts_with('-')).cloned().unwrap_or_default();
-    let mut failed = 0;
-    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&*filter)) {
-        let since = Instant::now();
-        let is_ok = thread::spawn(*test).join().is_ok();
-        failed += usize::from(!is_ok);
-        let verdict = if is_ok { "ok" } else { "FAILED" };
-        let _nobody_reads =
-            writeln!(io::stderr(), "test {name} ... {verdict} ({} s)", since.elapsed().as_secs());
-    }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    harness::run(&TESTS)
 }
 
 fn conform(arguments: &[&str]) -> Output {
@@ -109,8 +100,31 @@ fn group(name: &str) -> Vec<String> {
     listed().into_iter().filter(|check| check.starts_with(name)).collect()
 }
 
+/// The groups of checks whose promises a connection keeps, each kind of connection in its own way. What the
+/// others promise is decided behind it.
+const OF_CONNECTIONS: [&str; 8] =
+    ["ends/", "framing/", "handshake/", "ids/", "liveness/", "memory/", "places/", "websocket/"];
+
+/// What is checked on a transport that is not tested whole: its connections, unless all is asked for.
+fn of_connections() -> &'static [&'static str] {
+    if common::is_whole() { &[""] } else { &OF_CONNECTIONS }
+}
+
+/// Runs these groups of checks on a server, or all of them (`""`), and what passes and what is skipped is as
+/// expected.
+fn suite(groups: &[&str], server: &[&str], skipped: &[String]) {
+    let only = groups
+        .iter()
+        .filter(|group| !group.is_empty())
+        .flat_map(|group| ["--only", group.trim_end_matches('/')]);
+    let flags = ["--json", "--timeout", TIMEOUT].into_iter().chain(only);
+    let output = conform(&flags.chain(server.iter().copied()).collect::<Vec<_>>());
+    let is_made = |check: &&String| groups.iter().any(|group| check.starts_with(*group));
+    passes(&report(&output), &skipped.iter().filter(is_made).collect::<Vec<_>>());
+    assert!(output.status.success());
+}
+
 fn our_daemon_passes_on_standard_streams() {
-    let output = conform(&["--json", "--timeout", TIMEOUT, "--", PLYD, "serve", "--threads", "2"]);
     let others = [
         "ends/quit-alone",
         "fairness/engines",
@@ -128,12 +142,12 @@ fn our_daemon_passes_on_standard_streams() {
         "ids/connections-apart",
         "ids/same-for-all",
         "liveness/gone",
+        "operate/close",
+        "operate/disconnect",
     ];
-    passes(
-        &report(&output),
-        &[&others.map(str::to_owned)[..], &group("websocket/"), &group("places/")].concat(),
-    );
-    assert!(output.status.success());
+    let of_sockets = ["websocket/", "places/", "resume/"].map(group).concat();
+    let skipped = [&others.map(str::to_owned)[..], &of_sockets].concat();
+    suite(of_connections(), &["--", PLYD, "serve", "--threads", "2"], &skipped);
 }
 
 /// What is of standard streams alone.
@@ -156,17 +170,45 @@ const OF_OTHERS: [&str; 6] = [
     "places/late-hello",
 ];
 
-fn our_daemon_passes_over_tcp() {
+/// Two parts of the groups of checks; the groups that stand in neither are the third. The parts are checked
+/// at once, each on a server of its own: the checks of a server that is called run one by one, and most wait.
+const PARTS: [&[&str]; 2] = [&["fairness/", "time/"], &["search/", "races/", "rules/", "preparation/"]];
+
+/// What holds for every message, whatever it is about: checked in each part.
+const OF_MESSAGES: [&str; 18] = [
+    "framing/messages",
+    "framing/errors",
+    "numbers/integers",
+    "numbers/hashes",
+    "numbers/shares",
+    "ids/seq",
+    "ids/stamps",
+    "ids/one-final",
+    "ids/infos-first",
+    "ids/notices",
+    "search/legal-moves",
+    "search/variations",
+    "search/replies",
+    "search/lines",
+    "search/scores",
+    "search/timing",
+    "search/reasons",
+    "search/events",
+];
+
+fn our_daemon_passes_over_tcp(part: usize) {
     let server = Server::tcp(&["--threads", "2"]);
-    let output = conform(&["--json", "--timeout", TIMEOUT, &format!("tcp={}", server.address())]);
     let others = OF_STREAMS.into_iter().chain(OF_OTHERS).map(str::to_owned);
-    passes(&report(&output), &others.chain(group("websocket/")).collect::<Vec<_>>());
-    assert!(output.status.success());
+    let skipped: Vec<String> = others.chain(group("websocket/")).chain(group("resume/")).collect();
+    let listed = listed();
+    let all: BTreeSet<&str> = listed.iter().filter_map(|check| check.split_inclusive('/').next()).collect();
+    let rest: Vec<&str> = all.into_iter().filter(|group| !PARTS.concat().contains(group)).collect();
+    let groups = [PARTS.get(part).copied().unwrap_or(&rest), &OF_MESSAGES].concat();
+    suite(&groups, &[&format!("tcp={}", server.address())], &skipped);
 }
 
 fn our_daemon_passes_over_websocket() {
     let server = Server::websocket(&["--threads", "2"]);
-    let output = conform(&["--json", "--timeout", TIMEOUT, &format!("ws://{}", server.address())]);
     let others = [
         "ends/eof-cancel",
         "ends/eof-finish",
@@ -178,8 +220,9 @@ fn our_daemon_passes_over_websocket() {
         "handshake/http",
         "handshake/http-lines",
     ];
-    passes(&report(&output), &[&OF_STREAMS[..], &OF_OTHERS, &others].concat());
-    assert!(output.status.success());
+    let skipped = [&OF_STREAMS[..], &OF_OTHERS, &others].concat();
+    let skipped: Vec<String> = skipped.into_iter().map(str::to_owned).chain(group("resume/")).collect();
+    suite(of_connections(), &[&format!("ws://{}", server.address())], &skipped);
 }
 
 fn our_daemon_passes_on_a_unix_socket_with_a_token() {
@@ -191,7 +234,7 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
     let server = Server::tcp(&["--threads", "2", "--unix", socket, "--token-file", token]);
     let chosen = ["--json", "--timeout", TIMEOUT, "--only", "handshake", "--only", "ids", "--only", "ends"];
     let wait = Instant::now();
-    while !Path::new(socket).exists() {
+    while UnixStream::connect(socket).is_err() {
         assert!(wait.elapsed() < Duration::from_secs(60), "no socket");
         thread::sleep(Duration::from_millis(10));
     }
@@ -208,14 +251,28 @@ fn our_daemon_passes_on_a_unix_socket_with_a_token() {
 }
 
 /// Limits that the check of that name can reach.
-const LOW: [(&str, &[&str]); 6] = [
+const LOW: [(&str, &[&str]); 14] = [
     ("fairness/engines", &["--engines", "6"]),
     ("places/strangers", &["--strangers", "6"]),
     ("places/connections", &["--connections", "8"]),
     ("places/address", &["--per-address", "5"]),
     ("places/late-hello", &["--hello-within", "1"]),
     ("places/idle", &["--idle", "1"]),
+    ("resume/promise", KEEPS),
+    ("resume/missed", KEEPS),
+    ("resume/kept", KEEPS),
+    ("resume/old-socket", KEEPS),
+    ("resume/unknown", KEEPS),
+    ("resume/ahead", KEEPS),
+    ("resume/gap", KEEPS),
+    ("resume/over", KEEPS),
 ];
+
+/// The group of those checks, which need no servers of their own.
+const RESUME: &str = "resume";
+
+/// What makes a server keep connections.
+const KEEPS: &[&str] = &["--resume-ms", "600000"];
 
 /// The arguments of a server whose limits that check can reach.
 fn low(check: &str) -> &'static [&'static str] {
@@ -223,7 +280,10 @@ fn low(check: &str) -> &'static [&'static str] {
 }
 
 fn our_daemon_passes_at_low_limits() {
-    for (check, arguments) in LOW {
+    let together = (RESUME, KEEPS);
+    for (check, arguments) in
+        LOW.into_iter().filter(|(check, _)| !check.starts_with(RESUME)).chain([together])
+    {
         for (way, server) in [("tcp", Server::tcp(arguments)), ("ws", Server::websocket(arguments))] {
             let address = format!("{way}={}", server.address());
             let output = conform(&["--json", "--timeout", TIMEOUT, "--only", check, &address]);
@@ -442,7 +502,7 @@ fn checks_are_listed_and_chosen_by_name() {
     for (arguments, code, words) in [
         (&["--only", "wings"][..], 2, "no check `wings`"),
         (&["tcp=nowhere"], 2, "tcp=127.0.0.1:7117"),
-        (&["nowhere"], 2, "tcp=HOST:PORT, ws=HOST:PORT or unix=PATH"),
+        (&["nowhere"], 2, "wss=HOST:PORT or unix=PATH"),
         (&["tcp=127.0.0.1:1", "--", "cat"], 2, "cannot be used with"),
         (&["--", "/nowhere"], 1, "cannot start `/nowhere`"),
         (&["tcp=127.0.0.1:1"], 1, "cannot connect"),

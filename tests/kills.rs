@@ -8,12 +8,12 @@
 
 mod common;
 
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use common::harness;
 use common::process::{PLYD, launch, spawn};
 use common::{Random, Server, TIMEOUT};
 use rustix::process::{Pid, Signal, kill_process};
@@ -54,12 +54,7 @@ fn main() -> ExitCode {
     if env::args().nth(1).is_some_and(|argument| argument == "starter") {
         start_daemons();
     }
-    // As the usual harness takes it: a part of the test's name.
-    let filter = env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let name = "no_process_outlives_a_starter_that_is_killed";
-    let is_ok = !name.contains(&*filter) || thread::spawn(no_process_outlives_a_starter).join().is_ok();
-    let _nobody_reads = writeln!(io::stderr(), "test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
-    if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    harness::run(&[("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter)])
 }
 
 /// What the test program that is killed does.

@@ -12,11 +12,12 @@ use std::process::{Command as Program, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plyd::client::{Answer, Client, ClientError, Process, Reaper};
+use plyd::client::{Address, Answer, Client, ClientError, Process, Reaper};
 use plyd_protocol::{
-    Command, GameRef, Go, Hello, Message, NewGame, Position, ResultBody, Settings, Status, StatusResult,
-    Stop, StopTarget, VERSION, Versions,
+    Command, GameRef, Go, Hello, Message, NamedClient, NewGame, Position, ResultBody, Settings, Status,
+    StatusResult, Stop, StopTarget, VERSION, Versions,
 };
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Whatever a bench can fail with.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -30,10 +31,38 @@ pub(crate) const PLYD: &str = env!("CARGO_BIN_EXE_plyd");
 /// The session that a connection plays in.
 pub(crate) const SESSION: &str = "bench";
 
+/// Where a daemon is reached, and the token that it is shown there.
+#[derive(Clone, Debug)]
+pub(crate) struct Door {
+    pub(crate) address: Address,
+    pub(crate) token: Option<String>,
+}
+
+impl Door {
+    /// A TCP port without a token.
+    pub(crate) fn tcp(address: SocketAddr) -> Self {
+        Self { address: Address::Tcp(address.to_string()), token: None }
+    }
+
+    /// Connects and shakes hands.
+    pub(crate) fn enter(&self) -> Outcome<Peer> {
+        let mut peer = Peer { client: Client::at(&self.address)?, games: Vec::new(), known_as: None };
+        let protocol = Versions { min: VERSION, max: VERSION };
+        match peer.ask(Command::Hello(Hello { protocol, token: self.token.clone(), ..Hello::default() }))? {
+            ResultBody::Hello(hello) => {
+                (peer.games, peer.known_as) = (hello.games, hello.limits.client);
+            }
+            other => return Err(format!("no answer to hello: {other:?}").into()),
+        }
+        Ok(peer)
+    }
+}
+
 /// A daemon, which ends with this, and is killed if the bench is.
 pub(crate) struct Server {
     process: Process,
     address: SocketAddr,
+    door: Door,
 }
 
 impl Server {
@@ -57,7 +86,7 @@ impl Server {
         let mut launch = Reaper::start(PLYD)?.launch(&serve)?;
         launch.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let process = Process::spawn(launch)?;
-        let mut server = Self { process, address };
+        let mut server = Self { process, address, door: Door::tcp(address) };
         let deadline = Instant::now() + TIMEOUT;
         while let Err(error) = Client::connect(address) {
             if let Some(status) = server.wait_exit(Instant::now())? {
@@ -69,6 +98,16 @@ impl Server {
             thread::sleep(Duration::from_millis(5));
         }
         Ok(server)
+    }
+
+    /// Starts a command that serves the sockets that it gets as standard input and output, and waits until it
+    /// lets somebody in at that door.
+    pub(crate) fn activated(serve: Program, tcp: Stdio, unix: Stdio, door: Door) -> Outcome<Self> {
+        let mut launch = Reaper::start(PLYD)?.launch(&serve)?;
+        launch.command.stdin(tcp).stdout(unix);
+        let process = Process::spawn(launch)?;
+        door.enter()?;
+        Ok(Self { process, address: SocketAddr::from(([0; 4], 0)), door })
     }
 
     /// Where it listens.
@@ -86,9 +125,15 @@ impl Server {
         Ok(self.process.wait_exit(deadline)?)
     }
 
+    /// Sends its process a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> Outcome<()> {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).ok_or("no process id")?;
+        Ok(kill_process(pid, signal)?)
+    }
+
     /// Opens a connection and shakes hands.
     pub(crate) fn connect(&self) -> Outcome<Peer> {
-        Peer::connect(self.address)
+        self.door.enter()
     }
 
     /// The CPU time that its threads used so far.
@@ -120,18 +165,14 @@ impl Server {
 pub(crate) struct Peer {
     pub(crate) client: Client,
     pub(crate) games: Vec<String>,
+    /// The client that the daemon takes it for.
+    pub(crate) known_as: Option<Box<NamedClient>>,
 }
 
 impl Peer {
     /// Connects and shakes hands.
     pub(crate) fn connect(address: SocketAddr) -> Outcome<Self> {
-        let mut peer = Self { client: Client::connect(address)?, games: Vec::new() };
-        let protocol = Versions { min: VERSION, max: VERSION };
-        match peer.ask(Command::Hello(Hello { protocol, ..Hello::default() }))? {
-            ResultBody::Hello(hello) => peer.games = hello.games,
-            other => return Err(format!("no answer to hello: {other:?}").into()),
-        }
-        Ok(peer)
+        Door::tcp(address).enter()
     }
 
     /// Opens the session of that game with a small table.

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 
 use plyd::cli::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Report;
 use crate::honest::{Honest, Tally, Weather};
 use crate::hostile::Deed;
 use crate::level::Level;
-use crate::server::{Outcome, PLYD, Server, TIMEOUT};
+use crate::life;
+use crate::server::{Door, Outcome, PLYD, Server};
 
 const HONEST: u64 = 4;
 const HOSTILE: u64 = 8;
@@ -61,7 +61,9 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
         let honest: Vec<_> = (0..HONEST)
             .map(|index| {
                 let random = SplitMix64::new(seed.wrapping_mul(1_000_003).wrapping_add(index));
-                scope.spawn(move || Honest { address, random, weather, tally: Tally::default() }.run())
+                let door = Door::tcp(address);
+                let tally = Tally::default();
+                scope.spawn(move || Honest { door, random, weather, tally, regular: None }.run())
             })
             .collect();
         for index in 0..HOSTILE {
@@ -116,67 +118,41 @@ fn lives(address: SocketAddr, weather: &Weather, end: Instant, seed: u64) -> Out
         let mut serve = Program::new("sh");
         serve.args(["-c", LIMITED, PLYD]);
         let mut server = Server::start_at(serve, address)?;
-        storm(&server, weather, WARM_UP, &mut chronicle)?;
-        calm(weather);
+        life::storm(&server, weather, WARM_UP, &mut chronicle.most_kib);
+        life::calm(weather);
         let before = Level::at_rest(&server)?;
         let left = end.saturating_duration_since(Instant::now());
-        storm(&server, weather, Duration::from_secs(20 + random.below(60) as u64).min(left), &mut chronicle)?;
-        calm(weather);
+        life::storm(
+            &server,
+            weather,
+            Duration::from_secs(20 + random.below(60) as u64).min(left),
+            &mut chronicle.most_kib,
+        );
+        life::calm(weather);
         let after = Level::settled(&server, &before)?;
-        let life = chronicle.lives;
+        let number = chronicle.lives;
         chronicle
             .complaints
-            .extend(after.leaks(&before).into_iter().map(|leak| format!("life {life}: {leak}")));
+            .extend(after.leaks(&before).into_iter().map(|leak| format!("life {number}: {leak}")));
         let first = chronicle.levels.take().map_or(before, |(first, _)| first);
         chronicle.levels = Some((first, after));
         let rest = Duration::from_millis(500 + random.below(2500) as u64);
-        storm(&server, weather, rest, &mut chronicle)?;
+        life::storm(&server, weather, rest, &mut chronicle.most_kib);
         if let Some(status) = server.wait_exit(Instant::now())? {
-            chronicle.complaints.push(format!("life {life}: the daemon ended by itself, {status}"));
+            chronicle.complaints.push(format!("life {number}: the daemon ended by itself, {status}"));
             continue;
         }
-        let pid = i32::try_from(server.pid()).ok().and_then(Pid::from_raw).ok_or("no process id")?;
         if random.below(3) == 0 {
             chronicle.ends += 1;
-            weather.ends.fetch_add(1, Ordering::SeqCst);
-            let _ended_already = kill_process(pid, Signal::TERM);
-            let status = server.wait_exit(Instant::now() + SHUTDOWN)?;
-            if !status.is_some_and(|status| status.success()) {
-                let limit = SHUTDOWN.as_secs();
-                chronicle.complaints.push(format!("life {life}: asked to end, after {limit} s: {status:?}"));
-            }
+            let complaint = life::end(server, weather, SHUTDOWN)?;
+            chronicle.complaints.extend(complaint.map(|complaint| format!("life {number}: {complaint}")));
         } else {
             chronicle.kills += 1;
-            weather.kills.fetch_add(1, Ordering::SeqCst);
-            let _ended_already = kill_process(pid, Signal::KILL);
-            server.wait_exit(Instant::now() + TIMEOUT)?;
+            life::kill(server, weather)?;
         }
         // The storm goes on while nobody listens.
     }
     Ok(chronicle)
-}
-
-/// Everybody comes, for so long; notes how much memory the daemon takes.
-fn storm(server: &Server, weather: &Weather, time: Duration, chronicle: &mut Chronicle) -> Outcome<()> {
-    weather.is_calm.store(false, Ordering::SeqCst);
-    let end = Instant::now() + time;
-    while Instant::now() < end {
-        // A daemon that is gone is noticed where it is ended.
-        chronicle.most_kib = chronicle.most_kib.max(server.proc_status("VmRSS:").unwrap_or(0));
-        thread::sleep(Duration::from_millis(200).min(end.saturating_duration_since(Instant::now())));
-    }
-    Ok(())
-}
-
-/// Everybody leaves.
-fn calm(weather: &Weather) {
-    weather.is_calm.store(true, Ordering::SeqCst);
-    let deadline = Instant::now() + 2 * TIMEOUT;
-    while weather.present.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(10));
-    }
-    // The daemon notices a moment later.
-    thread::sleep(Duration::from_millis(500));
 }
 
 /// Does one thing after the other until it is over.
@@ -195,14 +171,13 @@ fn misbehave(
             continue;
         }
         let deed = Deed::ALL[random.below(Deed::ALL.len())];
-        let ends = || (weather.kills.load(Ordering::SeqCst), weather.ends.load(Ordering::SeqCst));
-        let before = ends();
+        let before = weather.now();
         let done = deed.run(address, &mut random);
         weather.present.fetch_sub(1, Ordering::SeqCst);
         let mut deeds = deeds.lock().unwrap_or_else(PoisonError::into_inner);
         *deeds.0.entry(deed).or_default() += 1;
         if let Err(error) = done
-            && before == ends()
+            && !weather.excuses(before, false)
         {
             deeds.1.push(format!("{deed:?}: {error}"));
         }

@@ -2,7 +2,6 @@
 //! process.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -19,15 +18,16 @@ use plyd_protocol::{
     Position, ResultBody, Want,
 };
 
-use crate::server::{Outcome, Peer, TIMEOUT};
+use crate::regular::Regular;
+use crate::server::{Door, Outcome, Peer, TIMEOUT};
 
-/// What the ends of the daemon mean for the others. The counts rise before the daemon is ended.
+/// What the ends of the daemon mean for the others.
 #[derive(Default)]
 pub(crate) struct Weather {
-    /// Times that the daemon was killed, which excuses everything.
-    pub(crate) kills: AtomicU64,
-    /// Times that it was asked to end, which excuses what it had not begun.
-    pub(crate) ends: AtomicU64,
+    /// Kills of the daemon, which excuse everything.
+    pub(crate) kills: Ends,
+    /// Orderly ends, which excuse what the daemon had not begun.
+    pub(crate) ends: Ends,
     /// Whether everybody is to leave.
     pub(crate) is_calm: AtomicBool,
     /// Whether it is over.
@@ -36,10 +36,38 @@ pub(crate) struct Weather {
     pub(crate) present: AtomicUsize,
 }
 
+/// Ends of one kind: how often one began or was over. The number is odd while the daemon ends.
+#[derive(Default)]
+pub(crate) struct Ends(AtomicU64);
+
+impl Ends {
+    /// An end begins, or is over.
+    pub(crate) fn turn(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn since(&self, before: u64) -> bool {
+        before % 2 == 1 || self.0.load(Ordering::SeqCst) != before
+    }
+}
+
+/// How often the daemon had ended at some instant.
+#[derive(Clone, Copy)]
+pub(crate) struct EndsSoFar {
+    kills: u64,
+    ends: u64,
+}
+
 impl Weather {
-    /// The ends so far: kills, then orderly ones.
-    fn ends(&self) -> (u64, u64) {
-        (self.kills.load(Ordering::SeqCst), self.ends.load(Ordering::SeqCst))
+    /// The ends so far.
+    pub(crate) fn now(&self) -> EndsSoFar {
+        let count = |ends: &Ends| ends.0.load(Ordering::SeqCst);
+        EndsSoFar { kills: count(&self.kills), ends: count(&self.ends) }
+    }
+
+    /// Whether an end since then excuses that something was lost; what the daemon had begun, by a kill alone.
+    pub(crate) fn excuses(&self, since: EndsSoFar, was_begun: bool) -> bool {
+        self.kills.since(since.kills) || !was_begun && self.ends.since(since.ends)
     }
 
     /// Whether clients may go on.
@@ -59,6 +87,8 @@ pub(crate) struct Tally {
     pub(crate) unprepared: u64,
     /// Connections that the end of the daemon ended.
     pub(crate) cut_off: u64,
+    /// Requests beyond the client's role, which were refused.
+    pub(crate) forbidden: u64,
     /// Connections that were not accepted.
     pub(crate) refused: u64,
     pub(crate) complaints: Vec<String>,
@@ -73,6 +103,7 @@ impl Tally {
         self.overloaded += other.overloaded;
         self.unprepared += other.unprepared;
         self.cut_off += other.cut_off;
+        self.forbidden += other.forbidden;
         self.refused += other.refused;
         self.complaints.extend(other.complaints);
         self.complaints.truncate(20);
@@ -80,7 +111,7 @@ impl Tally {
 }
 
 /// Why a client stops using its connection.
-enum Trouble {
+pub(crate) enum Trouble {
     /// The connection ended; whether a search had started whose answer was owed.
     Lost(String, bool),
     /// An answer is wrong.
@@ -95,10 +126,12 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Trouble {
 
 /// A client that asks until it is over.
 pub(crate) struct Honest<'a> {
-    pub(crate) address: SocketAddr,
+    pub(crate) door: Door,
     pub(crate) random: SplitMix64,
     pub(crate) weather: &'a Weather,
     pub(crate) tally: Tally,
+    /// What it plays, if it is known by name and plays whole games.
+    pub(crate) regular: Option<Regular>,
 }
 
 impl Honest<'_> {
@@ -114,14 +147,17 @@ impl Honest<'_> {
                 thread::sleep(Duration::from_millis(20));
                 continue;
             }
-            let ends = self.weather.ends();
-            match Peer::connect(self.address) {
+            let ends = self.weather.now();
+            match self.door.enter() {
                 Ok(peer) => {
                     refused_since = None;
                     self.converse(peer, ends);
                 }
                 Err(error) => {
                     self.tally.refused += 1;
+                    if self.regular.is_some() && !self.weather.excuses(ends, false) {
+                        self.complain(format!("not let in: {error}"));
+                    }
                     let since = *refused_since.get_or_insert_with(Instant::now);
                     if since.elapsed() > TIMEOUT {
                         self.complain(format!("no connection for {} s: {error}", TIMEOUT.as_secs()));
@@ -140,16 +176,18 @@ impl Honest<'_> {
     }
 
     /// Uses one connection until it ends, or it is time to leave.
-    fn converse(&mut self, mut peer: Peer, ends: (u64, u64)) {
+    fn converse(&mut self, mut peer: Peer, ends: EndsSoFar) {
+        if let Some(regular) = &mut self.regular {
+            regular.is_seated = false;
+        }
         while self.weather.goes_on() {
             self.tally.asked += 1;
-            match self.ask(&mut peer) {
+            let asked = if self.regular.is_some() { self.play(&mut peer) } else { self.ask(&mut peer) };
+            match asked {
                 Ok(()) => self.tally.answered += 1,
                 Err(Trouble::Wrong(complaint)) => return self.complain(complaint),
                 Err(Trouble::Lost(error, was_owed)) => {
-                    let now = self.weather.ends();
-                    let is_excused = now.0 != ends.0 || (now.1 != ends.1 && !was_owed);
-                    if is_excused {
+                    if self.weather.excuses(ends, was_owed) {
                         self.tally.cut_off += 1;
                     } else {
                         self.complain(format!("lost without a kill: {error}"));
@@ -163,11 +201,7 @@ impl Honest<'_> {
     /// Asks something and checks the answer.
     fn ask(&mut self, peer: &mut Peer) -> Result<(), Trouble> {
         if self.random.below(8) == 0 {
-            let echo = Some(self.random.next().to_string());
-            return match peer.ask(Command::Ping(Ping { echo: echo.clone() }))? {
-                ResultBody::Ping(ping) if ping.echo == echo => Ok(()),
-                other => Err(wrong("a ping", &other)),
-            };
+            return self.ping(peer);
         }
         let root = self.position().map_err(|error| Trouble::Wrong(error.to_string()))?;
         match self.random.below(8) {
@@ -184,14 +218,28 @@ impl Honest<'_> {
         }
     }
 
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self, peer: &mut Peer) -> Result<(), Trouble> {
+        let echo = Some(self.random.next().to_string());
+        match peer.ask(Command::Ping(Ping { echo: echo.clone() }))? {
+            ResultBody::Ping(ping) if ping.echo == echo => Ok(()),
+            other => Err(wrong("a ping", &other)),
+        }
+    }
+
+    /// The first position of some game.
+    pub(crate) fn opening(&mut self) -> Outcome<Arc<dyn AnyRoot>> {
+        let entry = REGISTRY[self.random.below(REGISTRY.len())];
+        let rules = plyd_protocol::Settings::new();
+        settings::rules(entry, &bridge::given(&rules), self.random.next())
+            .and_then(|rules| settings::open(entry, &rules, None))
+            .map_err(|fault| fault.message.into())
+    }
+
     /// A position of some game after some random moves, in which a move is to be made.
     fn position(&mut self) -> Outcome<Arc<dyn AnyRoot>> {
         loop {
-            let entry = REGISTRY[self.random.below(REGISTRY.len())];
-            let rules = plyd_protocol::Settings::new();
-            let mut root = settings::rules(entry, &bridge::given(&rules), self.random.next())
-                .and_then(|rules| settings::open(entry, &rules, None))
-                .map_err(|fault| fault.message)?;
+            let mut root = self.opening()?;
             for _ in 0..self.random.below(6) {
                 let mut plies = root.legal();
                 plies.extend(root.chance().into_iter().map(|outcome| outcome.mv));
@@ -230,7 +278,7 @@ impl Honest<'_> {
     }
 
     /// A search's answer is a legal move, or the server is overloaded and says so.
-    fn judge(&mut self, answer: &Answer, root: &dyn AnyRoot) -> Result<(), Trouble> {
+    pub(crate) fn judge(&mut self, answer: &Answer, root: &dyn AnyRoot) -> Result<(), Trouble> {
         match &answer.last.envelope.message {
             Message::BestMove(best) => {
                 self.tally.moves += 1;
@@ -257,7 +305,7 @@ impl Honest<'_> {
 
 /// The final message of a request. If the connection ends instead, the error says whether the search had
 /// started.
-fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
+pub(crate) fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
     peer.wait_for(id, TIMEOUT).map_err(|error| {
         let has_started = |message: &Message| matches!(message, Message::Info(info) if info.id == id);
         let started = peer.client.wait_for(Instant::now(), has_started).is_ok();
@@ -267,7 +315,11 @@ fn settle(peer: &mut Peer, id: &str) -> Result<Answer, Trouble> {
 
 fn game(root: &dyn AnyRoot) -> (GameRef, Position) {
     let game = GameRef::Game { game: root.entry().name.to_owned(), rules: bridge::rules(&root.rules()) };
-    (game, Position { start: Some(root.start_text()), moves: root.played().to_vec() })
+    (game, position(root))
+}
+
+pub(crate) fn position(root: &dyn AnyRoot) -> Position {
+    Position { start: Some(root.start_text()), moves: root.played().to_vec() }
 }
 
 fn search(root: &dyn AnyRoot, change: impl FnOnce(&mut Go)) -> Command {
@@ -310,7 +362,7 @@ fn legal(best: &BestMove, root: &dyn AnyRoot) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn wrong(what: &str, came: &impl fmt::Debug) -> Trouble {
+pub(crate) fn wrong(what: &str, came: &impl fmt::Debug) -> Trouble {
     let came: String = format!("{came:?}").chars().take(500).collect();
     Trouble::Wrong(format!("{what} was answered by {came}"))
 }

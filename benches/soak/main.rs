@@ -3,16 +3,20 @@
 //! Without more, fifty connections ask for searches of several games, and stop, supersede, discard and
 //! abandon them at random (from a seed); `-- --searches 1000` is a short one. `-- --chaos --minutes 60` lets
 //! hostile peers loose on a daemon with low limits, and kills it now and then, beside clients that must get
-//! every answer. `-- --lines 10000000` sends so many mutated lines and counts the answers. At the end
-//! threads, file descriptors, memory and the daemon's own counts must be back where they were after a
-//! warm-up. Exits 1 on a leak, a lost answer, or one that the protocol does not allow.
+//! every answer. `-- --day --minutes 60` is a day of clients that are known by name, with new settings,
+//! certificates, restarts and kills. `-- --lines 10000000` sends so many mutated lines and counts the
+//! answers. At the end threads, file descriptors, memory and the daemon's own counts must be back where they
+//! were after a warm-up. Exits 1 on a leak, a lost answer, or one that the protocol does not allow.
 
 mod chaos;
+mod day;
 mod honest;
 mod hostile;
 mod level;
+mod life;
 mod lines;
 mod load;
+mod regular;
 #[path = "../common/server.rs"]
 mod server;
 
@@ -28,21 +32,25 @@ use server::{Outcome, PLYD, Server};
 
 /// Load the daemon and look for leaks.
 #[derive(Clone, Debug, Parser)]
+#[command(group(clap::ArgGroup::new("timed").args(["chaos", "day"]).requires("minutes")))]
 struct Args {
     /// Searches to ask for
-    #[arg(long, default_value_t = 20_000, conflicts_with_all = ["chaos", "lines"])]
+    #[arg(long, default_value_t = 20_000, conflicts_with_all = ["timed", "lines"])]
     searches: u64,
     /// Connections at once
     #[arg(long, default_value_t = 50)]
     connections: u64,
     /// Send so many mutated lines instead
-    #[arg(long, value_name = "N", conflicts_with = "chaos")]
+    #[arg(long, value_name = "N", conflicts_with = "timed")]
     lines: Option<u64>,
     /// Let hostile peers loose instead, and kill the daemon now and then
-    #[arg(long, requires = "minutes")]
+    #[arg(long)]
     chaos: bool,
-    /// How long the chaos lasts
-    #[arg(long, requires = "chaos")]
+    /// Let clients that are known by name play instead, while settings, certificates and daemons change
+    #[arg(long)]
+    day: bool,
+    /// How long the chaos or the day lasts
+    #[arg(long, requires = "timed")]
     minutes: Option<u64>,
     /// Seed of everything that is random
     #[arg(long, default_value_t = 1)]
@@ -65,6 +73,7 @@ struct Report {
 fn main() -> Outcome<ExitCode> {
     let args = Args::parse();
     let report = match (args.minutes, args.lines) {
+        (Some(minutes), _) if args.day => day::run(minutes, args.seed)?,
         (Some(minutes), _) => chaos::run(minutes, args.seed)?,
         (None, Some(lines)) => lines::run(lines, args.seed)?,
         (None, None) => searches(&args)?,

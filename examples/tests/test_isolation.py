@@ -15,16 +15,19 @@ class Isolation7x7(RefereeTest):
         for version in ("v1", "v2"):
             for opponent in ("random", "plyd"):
                 with self.subTest(version=version, opponent=opponent):
-                    reports, _ = self.run_referee("isolation_7x7.py", version, 4, 100, opponent)
-                    self.assertEqual(len(reports), 4)
-                    for report in reports:
-                        self.assertTrue(report["stuck"], report)
-                        self.assertEqual(report["last"], [-1, -1])
-                        self.assertEqual(report["end"], "illegal move")
-                        self.assertTrue(report["tuples"])
-                    if opponent == "random":
-                        lost = [report["lost"] for report in reports]
-                        self.assertGreaterEqual(lost.count("other"), 2)
+                    self.given_time(lambda ms: self.check_matches(version, opponent, ms), 100, 200, 400)
+
+    def check_matches(self, version, opponent, milliseconds):
+        reports, _ = self.run_referee("isolation_7x7.py", version, 4, milliseconds, opponent)
+        self.assertEqual(len(reports), 4)
+        for report in reports:
+            self.assertTrue(report["stuck"], report)
+            self.assertEqual(report["last"], [-1, -1])
+            self.assertEqual(report["end"], "illegal move")
+            self.assertTrue(report["tuples"])
+        if opponent == "random":
+            lost = [report["lost"] for report in reports]
+            self.assertGreaterEqual(lost.count("other"), 2)
 
     def test_plays_legal_moves_without_an_engine(self):
         reports, warning = self.run_referee(
@@ -44,7 +47,10 @@ class Isolation11x9(RefereeTest):
         self.drop("isolation-11x9/my_custom_player.py", "my_custom_player.py")
 
     def test_puts_a_legal_action_in_each_process(self):
-        (report,), _ = self.run_referee("isolation_11x9.py", 1, 60)
+        self.given_time(self.check_game, 60, 300, 900)
+
+    def check_game(self, milliseconds):
+        (report,), _ = self.run_referee("isolation_11x9.py", 1, milliseconds)
         self.assertEqual(report.get("won"), "CustomPlayer", report)
         self.assertGreater(max(report["puts"]), 1, "better ones follow the first")
 

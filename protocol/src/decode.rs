@@ -100,12 +100,14 @@ fn command(cmd: &str, f: &mut Fields<'_>) -> Option<Command> {
         "describe" => Command::Describe(describe(f)),
         "newgame" => Command::NewGame(new_game(f)),
         "setoption" => Command::SetOption(set_option(f)),
-        "close" => Command::Close(Close { session: f.required("session", name) }),
+        "close" => Command::Close(close(f)),
         "inspect" => Command::Inspect(inspect(f)),
         "go" => Command::Go(Box::new(go(f))),
         "update" => Command::Update(update(f)),
         "stop" => Command::Stop(Stop { target: stop_target(f), discard: f.or("discard", false, flag) }),
         "status" => Command::Status(Status {}),
+        "connections" => Command::Connections(Connections { after: f.or("after", 0, int(0, MAX_INT)) }),
+        "disconnect" => Command::Disconnect(Disconnect { target: disconnect_target(f) }),
         "quit" => Command::Quit(Quit { mode: f.or("mode", QuitMode::Finish, word) }),
         _ => return None,
     })
@@ -118,7 +120,22 @@ fn hello(f: &mut Fields<'_>) -> Hello {
         token: f.optional("token", text(MAX_TOKEN)),
         require: f.or("require", Vec::new(), list(text(MAX_TEXT))),
         on_eof: f.or("on_eof", OnEof::Finish, word),
+        resume: f.optional("resume", object(resume)),
     }
+}
+
+/// The token of a connection that is taken up, or else the time that this one is to be kept.
+fn resume(f: &mut Fields<'_>) -> Resume {
+    if f.has("token") {
+        f.excluded("keep_ms", "token");
+        let token = f.required("token", text(MAX_TOKEN));
+        return Resume::Take { token, seq: f.optional("seq", int(0, MAX_INT)) };
+    }
+    if !f.has("keep_ms") {
+        f.missing_any("keep_ms", "missing `keep_ms`, or `token` (and `seq`)");
+        f.known("seq");
+    }
+    Resume::Keep { keep_ms: f.or("keep_ms", 1, int(1, MAX_INT)) }
 }
 
 fn versions(f: &mut Fields<'_>) -> Versions {
@@ -156,6 +173,10 @@ fn new_game(f: &mut Fields<'_>) -> NewGame {
 
 fn set_option(f: &mut Fields<'_>) -> SetOption {
     SetOption { options: f.required("options", settings), session: f.optional("session", name) }
+}
+
+fn close(f: &mut Fields<'_>) -> Close {
+    Close { session: f.required("session", name), connection: f.optional("connection", int(1, MAX_INT)) }
 }
 
 fn inspect(f: &mut Fields<'_>) -> Inspect {
@@ -256,6 +277,18 @@ fn stop_target(f: &mut Fields<'_>) -> StopTarget {
     f.known("target");
     f.known("session");
     StopTarget::All
+}
+
+/// The first of the two ways to name connections that is there; the other one beside it is a fault.
+fn disconnect_target(f: &mut Fields<'_>) -> DisconnectTarget {
+    if f.has("connection") {
+        f.excluded("client", "connection");
+        return DisconnectTarget::Connection(f.required("connection", int(1, MAX_INT)));
+    }
+    if !f.has("client") {
+        f.missing_any("connection", "give `connection` or `client`");
+    }
+    DisconnectTarget::Client(f.or("client", String::new(), text(MAX_TEXT)))
 }
 
 fn position(f: &mut Fields<'_>) -> Position {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum ErrorClass {
     /// The line itself is wrong: a bug in the client.
     Line,
-    /// The handshake is wrong or refused.
+    /// The handshake is wrong or refused, it gave no right to the request, or the connection meant is gone.
     Connection,
     /// A limit of the server is reached: try again later.
     Resources,
@@ -62,8 +62,18 @@ pub enum ErrorCode {
     FeatureUnsupported,
     /// The server wants a token.
     AuthRequired,
-    /// The token is wrong.
+    /// The token is wrong, or not valid any more.
     AuthFailed,
+    /// No connection is kept under this token.
+    ResumeUnknown,
+    /// Messages that were missed are not kept any more.
+    ResumeGap,
+    /// The client's role does not allow the request.
+    Forbidden,
+    /// No connection of that number or client is open.
+    ConnectionUnknown,
+    /// An operator ended the connection.
+    Disconnected,
     /// All places for connections are taken.
     TooManyConnections,
     /// Too many requests are in flight.
@@ -106,7 +116,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the specification.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 43] = [
         Self::BadUtf8,
         Self::BadJson,
         Self::LineTooLong,
@@ -126,6 +136,11 @@ impl ErrorCode {
         Self::FeatureUnsupported,
         Self::AuthRequired,
         Self::AuthFailed,
+        Self::ResumeUnknown,
+        Self::ResumeGap,
+        Self::Forbidden,
+        Self::ConnectionUnknown,
+        Self::Disconnected,
         Self::TooManyConnections,
         Self::TooManyRequests,
         Self::TooManySessions,
@@ -165,6 +180,10 @@ impl ErrorCode {
     /// too; it is answered by a `bad_json` whose message says so.)
     #[must_use]
     pub fn fatal(self) -> bool {
-        self.class() == ErrorClass::Connection && self != Self::HandshakeRepeated
+        let goes_on = matches!(
+            self,
+            Self::HandshakeRepeated | Self::ResumeGap | Self::Forbidden | Self::ConnectionUnknown
+        );
+        self.class() == ErrorClass::Connection && !goes_on
     }
 }

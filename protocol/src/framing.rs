@@ -23,6 +23,23 @@ pub enum Event<'a> {
 }
 
 /// Cuts a stream into lines.
+///
+/// ```
+/// use plyd_protocol::framing::{Event, Framing};
+///
+/// // A stream comes in pieces that know nothing of lines.
+/// let mut framing = Framing::new(1 << 20);
+/// let mut lines = Vec::new();
+/// for mut piece in [&br#"{"id":"1","#[..], b"\"cmd\":\"ping\"}\n{\"id\":\"2\""] {
+///     while let Some(event) = framing.next(&mut piece) {
+///         if let Event::Line { number, bytes } = event {
+///             lines.push((number, bytes.into_owned()));
+///         }
+///     }
+/// }
+/// assert_eq!(lines, [(1, br#"{"id":"1","cmd":"ping"}"#.to_vec())]);
+/// assert_eq!(framing.partial(), br#"{"id":"2""#);
+/// ```
 #[derive(Debug)]
 pub struct Framing {
     /// The beginning of a line whose end has not come.

@@ -69,6 +69,14 @@ macro_rules! hex {
 
 hex! {
     /// A seed of random choices.
+    ///
+    /// ```
+    /// use plyd_protocol::Seed;
+    ///
+    /// assert_eq!("2a".parse(), Ok(Seed(42)));
+    /// assert_eq!(Seed(255).to_string(), "ff");
+    /// assert!("2A".parse::<Seed>().is_err());
+    /// ```
     Seed
 }
 hex! {

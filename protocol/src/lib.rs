@@ -18,8 +18,8 @@
 //! let line = serde_json::to_string(&Request { id: "1".into(), command })?;
 //! assert!(line.starts_with(r#"{"id":"1","cmd":"go","game":"isolation","#));
 //!
-//! let answer: Envelope =
-//! serde_json::from_str(r#"{"seq":1,"t_us":9,"type":"result","id":"1","of":"ping"}"#)?;
+//! let line = r#"{"seq":1,"t_us":9,"type":"result","id":"1","of":"ping"}"#;
+//! let answer: Envelope = serde_json::from_str(line)?;
 //! assert!(matches!(answer.message, Message::Result(result) if result.id == "1"));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
@@ -38,15 +38,20 @@ mod describe;
 mod echo;
 mod error;
 mod fields;
+// What plyd's own ends of a connection and its fuzz targets share: no part of the protocol's interface.
 #[cfg(feature = "websocket")]
+#[doc(hidden)]
 pub mod frames;
 pub mod framing;
 mod hex;
 mod json;
 mod message;
+mod operate;
 mod position;
 mod request;
 mod result;
+mod resume;
+mod role;
 mod schema;
 mod search;
 mod settings;
@@ -60,7 +65,14 @@ pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
 pub use message::{
     BestMove, Bound, Envelope, ErrorMessage, Info, Line, Message, Notice, NoticeKind, Outcome, Player, Proof,
-    ProofOutcome, Reason, Score, Stats, Timing, splice, stamp,
+    ProofOutcome, Reason, Score, Stats, Timing,
+};
+// How the daemon numbers messages that it has serialised already.
+#[doc(hidden)]
+pub use message::{splice, stamp};
+pub use operate::{
+    ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
+    DisconnectTarget, SearchInfo, SearchState, SessionInfo,
 };
 pub use position::{GameRef, Position};
 pub use request::{
@@ -72,9 +84,13 @@ pub use result::{
     Limits, MoveInfo, NewGameResult, PingResult, QuitResult, Record, ResultBody, ResultMessage, Server,
     SetOptionResult, StatusResult, StopResult, ToMove, UpdateResult,
 };
+pub use resume::{Resumable, Resume};
+pub use role::{NamedClient, Role};
 pub use schema::schemas;
 pub use search::{Clock, Go, InfoEvent, InfoRequest, Limit, Mode, Stop, StopTarget, Update, UpdateMode};
 pub use settings::{Setting, Settings};
+// What the daemon counts a request's memory with.
+#[doc(hidden)]
 pub use size::decoded_bound;
 
 /// The protocol version that this crate speaks.

@@ -29,6 +29,14 @@ impl Message {
     }
 
     /// The message as a line, without its line end.
+    ///
+    /// ```
+    /// use plyd_protocol::{Message, Notice, NoticeKind};
+    ///
+    /// let notice = Message::Notice(Notice::new(NoticeKind::GoingAway, "good night"));
+    /// let line = notice.to_line(7, 1500);
+    /// assert!(line.starts_with(r#"{"seq":7,"t_us":1500,"type":"notice","kind":"going_away""#), "{line}");
+    /// ```
     #[must_use]
     pub fn to_line(&self, seq: u64, t_us: u64) -> String {
         splice(&self.to_body(), seq, t_us)
@@ -36,6 +44,10 @@ impl Message {
 }
 
 /// Stamps the body of a message: `{...}` becomes `{"seq":..,"t_us":..,...}`.
+///
+/// ```
+/// assert_eq!(plyd_protocol::splice(r#"{"type":"x"}"#, 1, 20), r#"{"seq":1,"t_us":20,"type":"x"}"#);
+/// ```
 #[must_use]
 pub fn splice(body: &str, seq: u64, t_us: u64) -> String {
     let (head, rest) = stamp(body, seq, t_us);

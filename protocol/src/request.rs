@@ -1,11 +1,14 @@
-//! What a client sends: one type per command, those about searches in `search`. The types do not check
+//! What a client sends: one type per command, those about searches in `search`, those of operators in
+//! `operate`. The types do not check
 //! themselves; [`decode`](crate::decode) does, and a client that fills them by hand is answered by the
 //! daemon's checks. Fields at their default are not written.
 
+use crate::operate::{Connections, Disconnect};
 use crate::position::{GameRef, NAME_PATTERN, Position};
+use crate::resume::Resume;
 use crate::search::{Go, Stop, Update};
 use crate::settings::is_default;
-use crate::{MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
+use crate::{MAX_INT, MAX_TEXT, MAX_TOKEN, MAX_VERSION, Seed, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +48,17 @@ pub enum Command {
     Stop(Stop),
     /// Asks for the server's load and counters.
     Status(Status),
+    /// Asks who is connected and what each does.
+    Connections(Connections),
+    /// Ends connections.
+    Disconnect(Disconnect),
     /// Ends the connection.
     Quit(Quit),
 }
 
 impl Command {
     /// The `cmd` of every command, in the order of the specification.
-    pub const NAMES: [&'static str; 12] = [
+    pub const NAMES: [&'static str; 14] = [
         "hello",
         "ping",
         "describe",
@@ -63,6 +70,8 @@ impl Command {
         "update",
         "stop",
         "status",
+        "connections",
+        "disconnect",
         "quit",
     ];
 
@@ -70,15 +79,20 @@ impl Command {
     /// names no session.)
     #[must_use]
     pub fn is_immediate(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Hello(_)
-                | Self::Ping(_)
-                | Self::Update(_)
-                | Self::Stop(_)
-                | Self::Status(_)
-                | Self::Quit(_)
-        )
+            | Self::Ping(_)
+            | Self::Update(_)
+            | Self::Stop(_)
+            | Self::Status(_)
+            | Self::Connections(_)
+            | Self::Disconnect(_)
+            | Self::Quit(_) => true,
+            Self::Close(close) => close.connection.is_some(),
+            Self::Describe(_) | Self::NewGame(_) | Self::SetOption(_) | Self::Inspect(_) | Self::Go(_) => {
+                false
+            }
+        }
     }
 
     /// The `cmd` of this command.
@@ -96,6 +110,8 @@ impl Command {
             Self::Update(_) => "update",
             Self::Stop(_) => "stop",
             Self::Status(_) => "status",
+            Self::Connections(_) => "connections",
+            Self::Disconnect(_) => "disconnect",
             Self::Quit(_) => "quit",
         }
     }
@@ -122,6 +138,9 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(extend("default" = "finish"))]
     pub on_eof: OnEof,
+    /// Whether the connection outlives its socket, or is one that has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
 }
 
 /// A range of protocol versions, `min <= max`.
@@ -239,6 +258,10 @@ pub struct Close {
     /// The session's name.
     #[schemars(regex(pattern = NAME_PATTERN))]
     pub session: String,
+    /// The number of the connection whose session it is; absent: this one. For operators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = MAX_INT))]
+    pub connection: Option<u64>,
 }
 
 /// Asks the rules about a position; nothing is searched.

@@ -1,6 +1,8 @@
-//! The bodies of `result` messages, one type per command.
+//! The bodies of `result` messages, one type per command; those of operators are in `operate`.
 
-use crate::{Board, Hash, Outcome, Seed, Settings};
+use crate::operate::{ConnectionsResult, DisconnectResult};
+use crate::settings::is_default;
+use crate::{Board, Hash, NamedClient, Outcome, Resumable, Seed, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,7 +21,7 @@ pub struct ResultMessage {
 #[serde(tag = "of", rename_all = "lowercase")]
 pub enum ResultBody {
     /// Of `hello`.
-    Hello(HelloResult),
+    Hello(Box<HelloResult>),
     /// Of `ping`.
     Ping(PingResult),
     /// Of `describe`.
@@ -38,6 +40,10 @@ pub enum ResultBody {
     Stop(StopResult),
     /// Of `status`.
     Status(StatusResult),
+    /// Of `connections`.
+    Connections(ConnectionsResult),
+    /// Of `disconnect`.
+    Disconnect(DisconnectResult),
     /// Of `quit`.
     Quit(QuitResult),
 }
@@ -55,6 +61,9 @@ pub struct HelloResult {
     pub games: Vec<String>,
     /// The server's limits.
     pub limits: Limits,
+    /// That the connection is kept when it loses its socket, if it was asked for and there is room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resumable>,
 }
 
 /// Who a server is.
@@ -95,8 +104,11 @@ pub struct Limits {
     pub stalled_ms: u64,
     /// Time that searches have to finish after the end of input.
     pub eof_ms: u64,
-    /// Time that a shutdown takes at most.
+    /// Time that a shutdown takes at most, once searches may not go on.
     pub shutdown_ms: u64,
+    /// Time that searches in flight may go on at a shutdown; 0: they answer at once.
+    #[serde(default)]
+    pub drain_ms: u64,
     /// Bytes that the requests in flight on one connection may occupy, as decoded.
     #[serde(default)]
     pub request_bytes: u64,
@@ -131,10 +143,26 @@ pub struct Limits {
     /// closes; 0: none.
     #[serde(default)]
     pub idle_ms: u64,
+    /// Silence of a peer over TCP after which the system asks whether it is still there (keepalive); 0:
+    /// never.
+    #[serde(default)]
+    pub keepalive_ms: u64,
     /// Players with their memory at once: those of all searches in flight, and those that sessions keep
     /// between searches.
     #[serde(default)]
     pub engines: u32,
+    /// The longest time that a connection is kept after it has lost its socket; 0, or absent: none is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub resume_ms: u64,
+    /// The connections at once that may be kept when they lose their sockets.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub resume_connections: u32,
+    /// The bytes of messages that each of them keeps to be sent again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub resume_bytes: u64,
+    /// Who the client is and its own limits, if the server knows it by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Box<NamedClient>>,
     /// Delays that the server keeps while search threads leave one core free.
     pub guarantees: Guarantees,
 }
@@ -156,6 +184,7 @@ impl Default for Limits {
             stalled_ms: 10_000,
             eof_ms: 10_000,
             shutdown_ms: 5_000,
+            drain_ms: 0,
             request_bytes: 0,
             request_bytes_in_all: 0,
             session_bytes: 0,
@@ -167,7 +196,12 @@ impl Default for Limits {
             hello_ms: 0,
             bad_lines: 0,
             idle_ms: 0,
+            keepalive_ms: 0,
             engines: 0,
+            resume_ms: 0,
+            resume_connections: 0,
+            resume_bytes: 0,
+            client: None,
             guarantees: Guarantees::default(),
         }
     }
@@ -247,6 +281,9 @@ pub struct SetOptionResult {
 pub struct CloseResult {
     /// The session's name.
     pub session: String,
+    /// The connection whose session it was, if the request named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u64>,
 }
 
 /// What the rules say about a position: the fields that were wanted.

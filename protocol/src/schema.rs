@@ -8,6 +8,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 /// The schemas by name: `requests` and `messages`, each of one line of its direction.
+///
+/// ```
+/// for (direction, schema) in plyd_protocol::schemas() {
+///     println!("{direction}: {schema:#}");
+/// }
+/// assert_eq!(plyd_protocol::schemas().len(), 2);
+/// ```
 #[must_use]
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("requests", requests()), ("messages", messages())]
@@ -32,6 +39,8 @@ fn requests() -> Value {
         command::<Update>(&mut generator, "update"),
         command::<Stop>(&mut generator, "stop"),
         command::<Status>(&mut generator, "status"),
+        command::<Connections>(&mut generator, "connections"),
+        command::<Disconnect>(&mut generator, "disconnect"),
         command::<Quit>(&mut generator, "quit"),
     ];
     one_of(generator, "Request", "A line from the client.", commands)

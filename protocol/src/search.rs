@@ -77,6 +77,24 @@ pub struct Go {
 
 impl Go {
     /// A search of `position` with all else at its default. It still needs a clock or a limit.
+    ///
+    /// ```
+    /// use plyd_protocol::{Clock, GameRef, Go, Limit, Position, Settings};
+    ///
+    /// let rules = Settings::from_iter([("preset", "7x7")]);
+    /// let game = GameRef::Game { game: "isolation".into(), rules };
+    /// let position = Position { moves: vec!["d4".into(), "b3".into()], ..Position::default() };
+    /// let go = Go {
+    ///     clock: Some(Clock::PerMove { ms: 250 }),
+    ///     limit: Limit { nodes: Some(1_000_000), ..Limit::default() },
+    ///     ..Go::new(game, position)
+    /// };
+    /// // What is at its default is not sent.
+    /// let sent = serde_json::to_value(&go)?;
+    /// assert_eq!(sent["clock"], serde_json::json!({ "kind": "per_move", "ms": 250 }));
+    /// assert!(sent.get("multipv").is_none());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn new(game: GameRef, position: Position) -> Self {
         Self {

@@ -72,6 +72,16 @@ impl Settings {
     }
 
     /// Sets a name and gives its former value.
+    ///
+    /// ```
+    /// use plyd_protocol::Settings;
+    ///
+    /// let mut options = Settings::new();
+    /// options.insert("level", 3);
+    /// options.insert("player", "tree");
+    /// assert_eq!(serde_json::to_string(&options)?, r#"{"level":3,"player":"tree"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Setting>) -> Option<Setting> {
         self.0.insert(name.into(), value.into())
     }

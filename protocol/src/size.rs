@@ -1,6 +1,6 @@
 //! What requests occupy in memory once they are decoded, so that a server can bound what waits in it.
 
-use crate::{Command, GameRef, Position, Request, Setting, Settings};
+use crate::{Command, DisconnectTarget, GameRef, Position, Request, Resume, Setting, Settings};
 
 /// The bytes that an allocator adds to a block, and its smallest block.
 const BLOCK: usize = 32;
@@ -29,7 +29,13 @@ impl Request {
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let of_command = match &self.command {
-            Command::Hello(hello) => hello.token.as_deref().map_or(0, text) + texts(&hello.require),
+            Command::Hello(hello) => {
+                let of_resume = match &hello.resume {
+                    Some(Resume::Take { token, .. }) => text(token),
+                    Some(Resume::Keep { .. }) | None => 0,
+                };
+                hello.token.as_deref().map_or(0, text) + texts(&hello.require) + of_resume
+            }
             Command::Ping(ping) => ping.echo.as_deref().map_or(0, text),
             Command::Describe(describe) => describe.game.as_deref().map_or(0, text),
             Command::NewGame(new) => text(&new.game) + new.rules.heap_bytes() + new.options.heap_bytes(),
@@ -45,10 +51,15 @@ impl Request {
                     + lists
                     + go.options.heap_bytes()
             }
+            Command::Disconnect(disconnect) => match &disconnect.target {
+                DisconnectTarget::Connection(_) => 0,
+                DisconnectTarget::Client(name) => text(name),
+            },
             Command::Close(_)
             | Command::Update(_)
             | Command::Stop(_)
             | Command::Status(_)
+            | Command::Connections(_)
             | Command::Quit(_) => 0,
         };
         size_of::<Self>() + text(&self.id) + of_command

@@ -11,8 +11,8 @@ use crate::client::{Address, Program};
 use crate::conform::{self, Plan, Promise, Row, Verdict};
 
 use super::failure::Failure;
-use super::serve::read_token;
-use super::{parse, reaper, registry, styled, write_json};
+use super::token::read_token;
+use super::{own, parse, reaper, registry, styled, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,6 +21,7 @@ Examples:
   plyd conform -- ./my-server --stdio              another server, a process for each check
   plyd conform tcp=127.0.0.1:7117                  one that serves already, which nobody else should use meanwhile
   plyd conform ws=127.0.0.1:7118                   the same over WebSocket
+  plyd conform tls://games.example:7117            over TLS; ?ca=FILE behind it names an authority of your own
   plyd conform unix=/run/plyd.sock --token-file token
   plyd conform --only races --only ids/seq -- ./my-server
   plyd conform --list                              the checks, what each is about, and what is promised
@@ -28,8 +29,8 @@ Examples:
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
-    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT or unix=PATH, followed by ,token=TEXT if it wants a
-    /// token
+    /// The server to call: tcp=HOST:PORT, ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT or unix=PATH, followed
+    /// by ,token=TEXT if it wants a token
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,
     /// Show the server the token in this file
@@ -182,7 +183,7 @@ fn server(args: &Args) -> Result<Address, Failure> {
         Some((path, arguments)) => {
             Program { path: path.into(), arguments: arguments.iter().map(Into::into).collect() }
         }
-        None => Program { path: std::env::current_exe()?.into(), arguments: vec!["serve".into()] },
+        None => own::server()?,
     };
     Ok(Address::Program(program))
 }

@@ -2,7 +2,6 @@
 //! them.
 
 use std::io::Write;
-use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
 use crate::cli::columns::Columns;
@@ -15,7 +14,7 @@ use crate::options::COMMON;
 use plyd_protocol::{Command, Describe, DescribeWhat, Message, Request, ResultBody};
 
 use super::failure::Failure;
-use super::{registry, write_json};
+use super::{own, registry, write_json};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -47,9 +46,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 fn ask(game: Option<String>) -> Result<serde_json::Value, Failure> {
     let what = if game.is_some() { DescribeWhat::Game } else { DescribeWhat::Games };
     let command = Command::Describe(Describe { what, game });
-    let mut daemon = Process::new(std::env::current_exe()?);
-    daemon.arg("serve");
-    let mut client = Client::spawn(daemon)?;
+    let mut client = Client::spawn(own::command()?)?;
     client.send(&Request { id: "describe".into(), command })?;
     match client.wait_final("describe", Instant::now() + TIMEOUT)?.last.envelope.message {
         Message::Result(result) => match result.body {

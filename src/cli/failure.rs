@@ -7,6 +7,7 @@ use super::styled::shown;
 use crate::bridge;
 use crate::client::ClientError;
 use crate::daemon::ServeError;
+use crate::daemon::log::{self, Form};
 use crate::engine::Fault;
 use plyd_protocol::ErrorCode;
 
@@ -28,10 +29,19 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Says on stderr what failed, unless that is said already.
+    /// Says on stderr what failed, unless that is said already; if the log is JSON, by a line of it.
     pub(crate) fn report(&self) {
-        if !matches!(self, Self::Reported) && !self.is_early_end() {
-            let _nobody_reads = writeln!(io::stderr(), "error: {}", self.shown());
+        if matches!(self, Self::Reported) || self.is_early_end() {
+            return;
+        }
+        match log::form() {
+            Form::Text => {
+                let _nobody_reads = writeln!(io::stderr(), "error: {}", self.shown());
+            }
+            Form::Json => {
+                tracing::error!(target: "plyd", "{self}");
+                log::flush();
+            }
         }
     }
 

@@ -6,13 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use tracing::level_filters::LevelFilter;
-
 use crate::daemon::{self, Config};
 
 use super::failure::Failure;
 use super::registry;
 use super::serve::Means;
+use super::verbosity::Verbosity;
 
 /// The port when none is given; beside those that the examples of `plyd serve` use.
 const PORT: u16 = 7119;
@@ -45,14 +44,8 @@ pub(super) struct Args {
     means: Means,
 }
 
-impl Args {
-    /// What is logged.
-    pub(super) fn verbosity(&self) -> LevelFilter {
-        self.means.verbosity()
-    }
-}
-
-pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Result<(), Failure> {
+    verbosity.set(&args.means.verbosity().into());
     if !args.host.is_loopback() && !args.remote {
         return Err(Failure::Usage(format!(
             "--host {}: other machines would reach it; add --remote to allow that, or leave --host out",

@@ -8,15 +8,28 @@ mod arena;
 mod bench;
 mod build;
 mod clock;
+mod close;
+// The benches print their tables with it.
+#[doc(hidden)]
 pub mod columns;
 mod completions;
+mod config;
 mod conform;
 mod describe;
+mod disconnect;
 mod failure;
+mod frame;
 mod go;
 mod gui;
+mod health;
+mod input;
 mod interrupt;
+mod new_game;
+mod open;
+mod operator;
 mod output;
+mod overview;
+mod own;
 mod parse;
 mod perft;
 mod picture;
@@ -30,22 +43,25 @@ mod replay;
 mod serve;
 mod show;
 mod solve;
+mod status;
 mod styled;
+mod systemd;
+mod terminal;
+mod token;
+mod top;
 mod train;
 mod trials;
 mod tune;
 mod ugi;
+mod verbosity;
 mod words;
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::prelude::*;
 
-use crate::daemon::{self, log};
+use crate::daemon::{Handed, log};
 use crate::engine::Entry;
 use crate::games::REGISTRY;
 use failure::Failure;
@@ -69,6 +85,7 @@ Examples:
   plyd arena isolation --player default --player minimax,depth=3
                                            a match
   plyd describe                            the games
+  plyd new-game hex                        a new game, in a clone of plyd
   plyd help go                             one command in full
 
 Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault), 2 wrong arguments.";
@@ -76,7 +93,23 @@ Exit codes: 0 done, 1 failed (also: replay found a difference, conform a fault),
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the protocol; this is what `plyd` alone does
-    Serve(serve::Args),
+    Serve(serve::Given),
+    /// Print an example of the file that `plyd serve --config` reads
+    Config(config::Args),
+    /// Print units with which systemd runs a daemon
+    Systemd(systemd::Args),
+    /// Ask whether a daemon serves: exit code 0 or 1
+    Health(health::Args),
+    /// Show who is connected to a daemon, what they search and what waits
+    Status(status::Args),
+    /// The same on the full screen, always up to date
+    Top(top::Args),
+    /// Close a session of a client of a daemon
+    Close(close::Args),
+    /// End connections to a daemon
+    Disconnect(disconnect::Args),
+    /// Make tokens for the clients of `plyd serve --clients-file`
+    Token(token::Args),
     /// Find a move in one position
     Go(go::Args),
     /// Serve a page with boards for people, and open it
@@ -109,6 +142,8 @@ enum Command {
     /// servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
+    /// Write a new game that works, to be changed into another one
+    NewGame(new_game::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -139,10 +174,15 @@ pub fn main() -> ExitCode {
 pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     registry::set(games);
     let cli = Cli::parse();
-    let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    let command = cli.command.unwrap_or_else(|| Command::Serve(serve::Given::default()));
+    // Before anything else opens files.
+    let handed = match &command {
+        Command::Serve(_) => Handed::from_env().map_err(Failure::from),
+        _ => Ok(Handed::default()),
+    };
     let log = log::start();
     let ended = match &log {
-        Ok(_) => run(command),
+        Ok(_) => handed.and_then(|handed| run(command, handed)),
         Err(error) => Err(Failure::Failed(format!("cannot start a thread: {error}"))),
     };
     // If nobody reads stderr, only the exit code reports a failure: a write there would wait for ever.
@@ -158,28 +198,22 @@ pub fn main_with(games: &[&'static Entry]) -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
-    let verbosity = match &command {
-        Command::Serve(args) => args.verbosity(),
-        Command::Gui(args) => args.verbosity(),
-        _ => LevelFilter::WARN,
-    };
-    tracing_subscriber::fmt()
-        .with_writer(|| log::Lines)
-        // They are reported by `eprintln!`, which panics if stderr cannot be written.
-        .log_internal_errors(false)
-        .with_ansi(io::stderr().is_terminal())
-        // What is listened on is always shown; the filter below decides of the rest.
-        .with_max_level(verbosity.max(LevelFilter::INFO))
-        .finish()
-        .with(Targets::new().with_default(verbosity).with_target(daemon::LISTENING, LevelFilter::TRACE))
-        .init();
+fn run(command: Command, handed: Handed) -> Result<(), Failure> {
+    let verbosity = verbosity::start();
     // Not the lock of stdout: a serving daemon writes there from a thread of its own.
     let mut out = BufWriter::new(io::stdout());
     match command {
-        Command::Serve(args) => serve::run(args),
+        Command::Serve(given) => serve::run(given, handed, verbosity, &mut out),
+        Command::Config(args) => config::run(&args, &mut out),
+        Command::Systemd(args) => systemd::run(&args, &mut out),
+        Command::Health(args) => health::run(&args, &mut out),
+        Command::Status(args) => status::run(&args, &mut out),
+        Command::Top(args) => top::run(&args, &mut out),
+        Command::Close(args) => close::run(&args, &mut out),
+        Command::Disconnect(args) => disconnect::run(&args, &mut out),
+        Command::Token(args) => token::run(&args, &mut out),
         Command::Go(args) => go::run(&args, &mut out),
-        Command::Gui(args) => gui::run(args, &mut out),
+        Command::Gui(args) => gui::run(args, &verbosity, &mut out),
         Command::Play(args) => play::run(&args, &mut out),
         Command::Perft(args) => perft::run(&args, &mut out),
         Command::Solve(args) => solve::run(&args, &mut out),
@@ -193,6 +227,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
         Command::Reaper(args) => reaper::run(&args),
+        Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
     }
     // What was printed before a failure is shown before its message.

@@ -286,7 +286,8 @@ mod tests {
         let plain: String = drawn.iter().map(|line| line.plain() + "\n").collect();
         assert_eq!(plain, board(&after));
         let row = drawn[1].written(Colours::Full);
-        assert_eq!(row, "|\x1b[2;4m.\x1b[0m \x1b[1;35;4mt\x1b[0m \x1b[1;7m.\x1b[0m|");
+        let [last, mine, cursor] = ["\x1b[2m\x1b[4m", "\x1b[1m\x1b[4m\x1b[35m", "\x1b[1m\x1b[7m"];
+        assert_eq!(row, format!("|{last}.\x1b[0m {mine}t\x1b[0m {cursor}.\x1b[0m|"));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use crossterm::terminal::{Clear, ClearType};
+
 /// How often progress is printed if no terminal shows a line that changes.
 const PARTS: u64 = 10;
 
@@ -33,7 +35,7 @@ impl Progress {
         let line = format!("{} {played}/{games} games  {standing}  {left}", bar(played, games));
         let mut stderr = io::stderr();
         let _nobody_reads = if self.terminal {
-            write!(stderr, "\r\x1b[2K{line}")
+            write!(stderr, "\r{}{line}", Clear(ClearType::CurrentLine))
         } else if played * PARTS / games > self.printed {
             self.printed = played * PARTS / games;
             writeln!(stderr, "{line}")

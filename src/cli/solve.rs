@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crossterm::terminal::{Clear, ClearType};
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -144,13 +145,14 @@ impl Progress {
         }
         self.shown = Some(Instant::now());
         let left = self.began.elapsed().mul_f64((of - done) as f64 / done.max(1) as f64);
+        let rest = Clear(ClearType::UntilNewLine);
         let _only_for_the_eye =
-            write!(io::stderr(), "\rsolved {done} of {of}, {} s left \x1b[K", left.as_secs());
+            write!(io::stderr(), "\rsolved {done} of {of}, {} s left {rest}", left.as_secs());
     }
 
     fn clear(&self) {
         if self.shown.is_some() {
-            let _only_for_the_eye = write!(io::stderr(), "\r\x1b[K");
+            let _only_for_the_eye = write!(io::stderr(), "\r{}", Clear(ClearType::UntilNewLine));
         }
     }
 }

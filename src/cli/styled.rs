@@ -6,6 +6,8 @@
 
 use std::env;
 
+use anstyle::AnsiColor;
+
 /// What a piece of text is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Tone {
@@ -31,6 +33,32 @@ pub(super) struct Style {
     pub(super) marked: bool,
     /// Reversed: under the cursor.
     pub(super) reversed: bool,
+}
+
+impl Style {
+    /// Green and magenta can be read on dark and on light; what they say is said by letters too.
+    fn shown(self, colours: Colours) -> anstyle::Style {
+        let plain = anstyle::Style::new();
+        if colours == Colours::Never {
+            return plain;
+        }
+        let coloured = colours == Colours::Full;
+        let mut shown = match self.tone {
+            Tone::P1 if coloured => AnsiColor::Green.on_default().bold(),
+            Tone::P2 if coloured => AnsiColor::Magenta.on_default().bold(),
+            Tone::Alarm if coloured => AnsiColor::Red.on_default(),
+            Tone::Faint if coloured => plain.dimmed(),
+            Tone::Strong => plain.bold(),
+            Tone::Plain | Tone::P1 | Tone::P2 | Tone::Faint | Tone::Alarm => plain,
+        };
+        if self.marked {
+            shown = shown.underline();
+        }
+        if self.reversed {
+            shown = shown.invert();
+        }
+        shown
+    }
 }
 
 impl From<Tone> for Style {
@@ -148,12 +176,8 @@ impl Text {
         let Some(last) = last else { return out };
         for (index, (text, style)) in self.spans[..=last].iter().enumerate() {
             let text = if index == last && !style.reversed { text.trim_end() } else { text };
-            let codes = codes(*style, colours);
-            if codes.is_empty() {
-                out += text;
-            } else {
-                out += &format!("\x1b[{}m{text}\x1b[0m", codes.join(";"));
-            }
+            let style = style.shown(colours);
+            out += &format!("{style}{text}{style:#}");
         }
         out
     }
@@ -181,30 +205,6 @@ pub(super) fn line(text: &str) -> String {
     Text::from(text).plain()
 }
 
-/// Green and magenta can be read on dark and on light; what they say is said by letters too.
-fn codes(style: Style, colours: Colours) -> Vec<&'static str> {
-    let mut codes = Vec::new();
-    if colours == Colours::Never {
-        return codes;
-    }
-    let coloured = colours == Colours::Full;
-    match style.tone {
-        Tone::P1 if coloured => codes.push("1;32"),
-        Tone::P2 if coloured => codes.push("1;35"),
-        Tone::Alarm if coloured => codes.push("31"),
-        Tone::Faint if coloured => codes.push("2"),
-        Tone::Strong => codes.push("1"),
-        Tone::Plain | Tone::P1 | Tone::P2 | Tone::Faint | Tone::Alarm => (),
-    }
-    if style.marked {
-        codes.push("4");
-    }
-    if style.reversed {
-        codes.push("7");
-    }
-    codes
-}
-
 /// The character itself, unless a terminal would obey it or turn the direction of what follows.
 pub(super) fn shown(c: char) -> char {
     let turns =
@@ -224,7 +224,7 @@ mod tests {
         for (colours, written) in [
             (Colours::Never, "p1 d4"),
             (Colours::Attributes, "p1 \x1b[4md4\x1b[0m"),
-            (Colours::Full, "\x1b[1;32mp1 \x1b[0m\x1b[4md4\x1b[0m"),
+            (Colours::Full, "\x1b[1m\x1b[32mp1 \x1b[0m\x1b[4md4\x1b[0m"),
         ] {
             assert_eq!(text.written(colours), written, "{colours:?}");
         }

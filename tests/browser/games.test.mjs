@@ -1,7 +1,7 @@
 // A whole game of each against the engine, by clicks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byTest, newGame, pageState, picture, playOut, quick, stage, visit } from './support.mjs';
+import { byTest, move, newGame, openIn, pageState, picture, playOut, quick, stage, turnOf, visit } from './support.mjs';
 
 /** Rules under which a game is short. */
 const GAMES = {
@@ -34,5 +34,27 @@ for (const [game, rules] of Object.entries(GAMES)) {
     await picture(page, `${game}-over`);
     assert.deepEqual(page.faults, []);
     await page.context().close();
+  });
+}
+
+for (const [what, script] of [
+  ['that cannot be read', 'export default {'],
+  ['that fails', 'export default () => { throw new Error("no"); };'],
+]) {
+  test(`a game with a look ${what} is drawn and played as any game`, async () => {
+    const context = await on.browser.newContext();
+    await context.route('**/games/isolation.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }));
+    const page = await openIn(context, on.server.url);
+    const warnings = [];
+    page.on('console', (message) => { if (message.type() === 'warning') warnings.push(message.text()); });
+    await quick(page);
+    await newGame(page, 'isolation', { width: 5, height: 5 });
+    await move(page, 0);
+    assert.ok(await turnOf(page, 'p1', 1));
+    assert.equal(await page.locator('#board .kind-token').count(), 2);
+    assert.equal(await page.locator('#board .kind-token .glyph').count(), 0);
+    assert.match(warnings.join(), /isolation is shown as any game/);
+    assert.deepEqual(page.faults, []);
+    await context.close();
   });
 }

@@ -18,7 +18,8 @@ export const TIMEOUT = 60_000;
 
 /** A server with its page, on a port of the system's choice or on that one. */
 export async function serve(port = 0) {
-  const child = spawn(PLYD, ['gui', '--no-open', '--port', String(port), '--threads', '1'], {
+  // Killed with this program, however that ends.
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', PLYD, 'gui', '--no-open', '--port', String(port), '--threads', '1'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((resolve) => { child.on('exit', (code, signal) => resolve({ code, signal })); });
@@ -74,6 +75,8 @@ export async function visit({ server: { url }, browser }, options = {}) {
   if (PAGE) {
     await context.route(`${url}**`, (route) => {
       const path = new URL(route.request().url()).pathname;
+      // The looks of games are in no folder of the page.
+      if (path.startsWith('/games/')) return route.continue();
       return route.fulfill({ path: `${PAGE}${path === '/' ? '/index.html' : path}` });
     });
   }

@@ -7,7 +7,8 @@ use serde_json::Value;
 /// Words of a field `code`.
 const CODES: &str = "bad_utf8 bad_json line_too_long not_object bad_id duplicate_id missing_field unknown_field \
     wrong_type not_integer out_of_range bad_enum unknown_cmd handshake_required handshake_repeated \
-    version_unsupported feature_unsupported auth_required auth_failed too_many_connections too_many_requests too_many_sessions overloaded \
+    version_unsupported feature_unsupported auth_required auth_failed resume_unknown resume_gap forbidden \
+    connection_unknown disconnected too_many_connections too_many_requests too_many_sessions overloaded \
     shutting_down session_unknown session_busy game_unknown rules_unsupported bad_position illegal_position \
     undecided illegal_move game_over option_unknown option_invalid cancelled unprepared internal";
 
@@ -26,6 +27,18 @@ impl Ledger {
     /// Notes a request sent.
     pub(crate) fn sent(&mut self, id: &str) {
         *self.open.entry(id.to_owned()).or_default() += 1;
+    }
+
+    /// That of a connection which goes on with another one from this message on; `log` is what came there.
+    pub(crate) fn follow(&mut self, earlier: &Self, log: &[Value], seq: u64) {
+        (self.open, self.seq, self.t_us) = (earlier.open.clone(), seq, 0);
+        for message in log.iter().filter(|message| message["seq"].as_u64() > Some(seq)) {
+            if let ("result" | "bestmove" | "error", Some(id)) =
+                (message["type"].as_str().unwrap_or_default(), message["id"].as_str())
+            {
+                self.sent(id);
+            }
+        }
     }
 
     /// Whether a final message of that id is still to come.

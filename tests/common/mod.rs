@@ -8,23 +8,32 @@
 #![allow(dead_code, unused_imports)]
 
 pub(crate) mod boards;
+mod folder;
+pub(crate) mod harness;
 mod ledger;
+mod log_reader;
+mod logged;
+pub(crate) mod manager;
 mod peer;
 pub(crate) mod process;
 mod random;
 mod requests;
+pub(crate) mod scrape;
 pub(crate) mod websocket;
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd::client::{Launch, Process};
 use rustix::process::Signal;
 use serde_json::Value;
 
+pub(crate) use folder::Folder;
+pub(crate) use log_reader::LogReader;
+pub(crate) use logged::Logged;
 pub(crate) use peer::Peer;
 pub(crate) use random::Random;
 pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, texts, with};
@@ -36,6 +45,15 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
 /// sets it. Else they take samples.
 pub(crate) fn is_whole() -> bool {
     std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
+}
+
+/// Waits until something is so.
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + TIMEOUT;
+    while !is_so() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::yield_now();
+    }
 }
 
 /// A process of the daemon, killed when dropped, and with the test program.
@@ -50,7 +68,12 @@ pub(crate) struct Server {
 impl Server {
     /// A daemon on standard input and output.
     pub(crate) fn stdio(arguments: &[&str]) -> (Self, Peer) {
-        let mut server = Self::spawn(&[&["--stdio"], arguments].concat());
+        Self::stdio_as(process::plyd([&["serve", "-v", "--stdio"], arguments].concat()))
+    }
+
+    /// A daemon on standard input and output, started so.
+    pub(crate) fn stdio_as(launch: Launch) -> (Self, Peer) {
+        let mut server = Self::spawn_as(launch);
         let stdin = server.process.take_stdin().expect("stdin is piped");
         let stdout = server.process.take_stdout().expect("stdout is piped");
         (server, Peer::new(Box::new(stdin), stdout))
@@ -129,8 +152,9 @@ impl Server {
     pub(crate) fn connect(&self) -> Peer {
         let stream = self.socket();
         if self.is_websocket {
+            let socket = stream.try_clone().expect("a second handle");
             let (lines, messages) = websocket::open(stream);
-            return Peer::new(Box::new(lines), messages);
+            return Peer::new(Box::new(lines), messages).over(socket);
         }
         let reading = stream.try_clone().expect("a second handle");
         Peer::tcp(stream, reading)

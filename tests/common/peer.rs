@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::set_socket_linger;
 use serde_json::{Value, json};
 
 use super::TIMEOUT;
@@ -54,9 +55,13 @@ impl Peer {
     /// A connection over TCP.
     pub(crate) fn tcp(stream: TcpStream, reading: TcpStream) -> Self {
         let socket = stream.try_clone().expect("a further handle");
-        let mut peer = Self::new(Box::new(stream), reading);
-        peer.socket = Some(socket);
-        peer
+        Self::new(Box::new(stream), reading).over(socket)
+    }
+
+    /// The same connection with a handle of the socket that carries it.
+    pub(crate) fn over(mut self, socket: TcpStream) -> Self {
+        self.socket = Some(socket);
+        self
     }
 
     /// Says `hello` with these further fields and takes its result.
@@ -166,6 +171,23 @@ impl Peer {
         let id = format!("ping-{}", self.lines);
         let result = self.result(&json!({ "id": id, "cmd": "ping", "echo": id }));
         assert_eq!(result["echo"], id.as_str());
+    }
+
+    /// Goes on with what another connection began, behind that message of it.
+    pub(crate) fn follow(&mut self, earlier: &Self, seq: u64) {
+        self.ledger.follow(&earlier.ledger, &earlier.log, seq);
+    }
+
+    /// Resets the connection, so that the server sees it break; what came before is in the log.
+    pub(crate) fn reset(&mut self) {
+        let socket = self.socket.take().expect("a connection over TCP");
+        // The thread that reads finds the end, and lets its handle of the socket go.
+        let _broken = socket.shutdown(Shutdown::Read);
+        while let Ok(message) = self.arrivals.recv_timeout(TIMEOUT) {
+            self.take(message);
+        }
+        self.out = None;
+        set_socket_linger(&socket, Some(Duration::ZERO)).expect("an option of TCP");
     }
 
     /// Ends the input; messages may still come.

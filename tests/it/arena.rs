@@ -1,6 +1,7 @@
 //! Matches as people run them: the real binary plays against itself.
 
 use crate::common::{Server, process};
+use crate::games::games;
 use crate::matches::{FAST, arena, command, directory, records, records_in, report, timeless};
 use plyd::bridge;
 use plyd::engine::settings;
@@ -237,7 +238,7 @@ fn published_matches_are_played_again() {
 
 #[test]
 fn a_match_becomes_one_page() {
-    for entry in REGISTRY {
+    for entry in games() {
         let directory = directory();
         let given = ["--player", "random", "--player", "greedy", "--games", "2", "--html", "match.html"];
         let (records, _) = records_in(&directory, &[&[entry.name][..], &given].concat());

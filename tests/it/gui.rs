@@ -8,7 +8,9 @@ use std::process::{ChildStdout, Output, Stdio};
 
 use crate::common::websocket::open;
 use crate::common::{Peer, Server, TIMEOUT, process};
+use crate::games::games;
 use plyd::client::Process;
+use plyd::daemon::page;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -70,6 +72,12 @@ fn the_page_comes_with_all_it_asks_for() {
     let (head, script) = gui.get("/main.js");
     assert!(head.contains("text/javascript"), "{head}");
     assert_eq!(script, std::fs::read(folder.join("main.js")).unwrap());
+    for entry in games() {
+        let (head, look) = gui.get(&format!("/games/{}.js", entry.name));
+        assert!(head.contains("text/javascript"), "{head}");
+        assert_eq!(String::from_utf8(look).unwrap(), page::look(entry), "{}", entry.name);
+    }
+    assert!(gui.get("/games/no_such_game.js").0.starts_with("HTTP/1.1 404"));
     assert!(gui.get("/Cargo.toml").0.starts_with("HTTP/1.1 404"));
     let (lines, messages) = open(gui.socket());
     let mut peer = Peer::new(Box::new(lines), messages);

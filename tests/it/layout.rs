@@ -32,8 +32,29 @@ const CRATES: [(&str, &str, &[&str]); 8] = [
 /// What the searches and the games must not know.
 const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
-/// The daemon's state is one value under one lock, with a file a concept: those files know each other.
-const STATE: &str = "plyd-daemon";
+/// The daemon's state is one value under one lock, with a file a concept: these files know each other, and no
+/// others do.
+const STATE: [&str; 19] = [
+    "conn",
+    "holdings",
+    "identity",
+    "intake",
+    "job",
+    "kept",
+    "metrics",
+    "places",
+    "prepare",
+    "refusals",
+    "schedule",
+    "session",
+    "spans",
+    "state",
+    "threads",
+    "timers",
+    "transport",
+    "waiting",
+    "worker",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -69,11 +90,15 @@ fn crates_know_only_those_above_them() {
 #[test]
 fn no_modules_know_each_other_in_a_circle() {
     let mut seen = 0;
-    for (name, folder, _) in CRATES.into_iter().filter(|(name, ..)| *name != STATE) {
+    for (name, folder, _) in CRATES {
         let known = modules(&root().join(folder).join("src"));
         seen += known.len();
+        let mut left = known;
+        if name == "plyd-daemon" {
+            let state = left.iter_mut().filter(|(module, _)| STATE.contains(&module.as_str()));
+            state.for_each(|(_, of)| of.retain(|other| !STATE.contains(&other.as_str())));
+        }
         // Whoever knows nobody who is left cannot be in a circle.
-        let mut left = known.clone();
         loop {
             let names: BTreeSet<String> = left.keys().cloned().collect();
             let before = left.len();

@@ -5,26 +5,25 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use plyd::effort::Effort;
+use plyd::engine::conformance::next;
 use plyd::engine::{AnyRoot, Engine, Entry, Line, Proof, ToMove};
 use plyd::game::Rules;
 use plyd::options::Options;
 use plyd::search::{Control, End};
 use plyd::zobrist::SplitMix64;
 
-use crate::games::{counts_points, games, next};
+use crate::games::{counts_points, games};
 
 fn options(entry: &Entry, level: u32, seed: u64) -> Options {
     Options {
         player: "default".to_owned(),
-        depth: None,
         eval: entry.evaluators().next().unwrap().name.to_owned(),
         threads: 2,
         hash_mb: 4,
         seed,
         level,
-        variety: 0,
         deterministic: false,
-        own: Vec::new(),
+        ..Options::default()
     }
 }
 

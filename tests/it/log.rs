@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::process::{ChildStderr, Command, Stdio};
 use std::thread;
-use std::time::Instant;
 
-use crate::common::{Peer, TIMEOUT, go, process};
+use crate::common::{Peer, go, process, until};
 use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::json;
@@ -75,11 +74,7 @@ fn a_log_that_cannot_be_written_costs_its_lines_alone() {
 
 /// Waits for lost lines: they are counted when the log's thread has tried to write them.
 fn wait_until_lost(peer: &mut Peer) {
-    let end = Instant::now() + TIMEOUT;
-    while log_lost(peer) == 0 {
-        assert!(Instant::now() < end, "no line of the log is lost");
-        thread::yield_now();
-    }
+    until("a line of the log is lost", || log_lost(peer) > 0);
 }
 
 #[test]

@@ -10,33 +10,64 @@ mod common;
 mod games;
 #[path = "../arena/matches.rs"]
 mod matches;
+#[path = "../search/tree.rs"]
+mod random_tree;
+#[path = "../play/record.rs"]
+mod record;
+#[path = "../play/script.rs"]
+mod script;
 #[path = "../play/terminal.rs"]
 mod terminal;
 #[path = "../common/trials.rs"]
 mod trials;
+#[path = "../ugi/engine.rs"]
+mod ugi_engine;
 
 mod arena;
 mod cli;
 mod conformance;
+mod drain;
 mod examples;
 mod gui;
+mod health;
+mod identity;
+mod identity_files;
+mod identity_limits;
 mod layout;
 mod levels;
 mod log;
-mod perft;
+mod log_lines;
+mod metrics;
+mod new_game;
+mod operate;
+mod operate_commands;
+mod operations;
 mod play;
-mod promises;
+mod play_records;
+mod play_screen;
+mod play_terminal;
+mod reload;
+mod resume;
 mod search;
+mod service;
+mod service_sockets;
+mod settings;
 mod signature;
+#[cfg(feature = "service")]
+mod tls;
+#[cfg(not(feature = "service"))]
+mod tls_absent;
 mod tournament;
 mod train;
 mod transcripts;
 mod tune;
 mod ugi;
+mod units;
 mod wire_chaos;
 mod wire_end;
 mod wire_errors;
 mod wire_hostile;
+mod wire_limits;
 mod wire_memory;
 mod wire_opening;
 mod wire_order;

@@ -1,7 +1,11 @@
 //! The searches against plain minimax: on random game trees in which players may move twice, chance may
 //! decide, and lines join again.
 
-use plyd::game::{Context, Evaluator, Game, LateMoveReductions, Outcome, Root, Side, Turn};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::random_tree::{Node, Noise, SelectiveNoise, Tree};
+use plyd::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
 use plyd::games::isolation::eval::Race;
 use plyd::games::isolation::notation::Layout;
 use plyd::games::isolation::rules::{Isolation, Target};
@@ -9,135 +13,6 @@ use plyd::options::Options;
 use plyd::score::Score;
 use plyd::search::{Bound, Control, End, SearchParams, SearchResult, Searcher, players};
 use plyd::zobrist::mix;
-
-/// A random game: everything about a position is drawn from its number.
-#[derive(Clone, PartialEq)]
-struct Tree<const CHANCE: bool, const SCORED: bool> {
-    seed: u64,
-    /// Positions a ply; few make many transpositions.
-    width: u64,
-    /// No line is longer.
-    plies: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Node {
-    state: u64,
-    ply: u32,
-    /// Points of the first player less the second's.
-    lead: i32,
-}
-
-impl<const CHANCE: bool, const SCORED: bool> Tree<CHANCE, SCORED> {
-    fn draw(&self, pos: &Node, what: u64) -> u64 {
-        mix(self.seed ^ mix(pos.state ^ u64::from(pos.ply) << 40 ^ what << 56))
-    }
-}
-
-impl<const CHANCE: bool, const SCORED: bool> Game for Tree<CHANCE, SCORED> {
-    type Position = Node;
-    type Move = u8;
-    type Undo = Node;
-    const STOCHASTIC: bool = CHANCE;
-    const SCORED: bool = SCORED;
-
-    fn side(&self, pos: &Node) -> Side {
-        // Mostly alternating, but a third of the turns are skipped or doubled.
-        let usual = pos.ply.is_multiple_of(2);
-        if usual ^ (self.draw(pos, 1).is_multiple_of(3)) { Side::First } else { Side::Second }
-    }
-
-    fn turn(&self, pos: &Node) -> Turn {
-        let ends = pos.ply > 0 && self.draw(pos, 2).is_multiple_of(8);
-        if ends || pos.ply >= self.plies {
-            let winner = match self.draw(pos, 3) % 3 {
-                _ if SCORED && pos.lead > 0 => Some(Side::First),
-                _ if SCORED && pos.lead < 0 => Some(Side::Second),
-                _ if SCORED => None,
-                0 => None,
-                1 => Some(Side::First),
-                _ => Some(Side::Second),
-            };
-            let scores = SCORED.then_some([pos.lead, 0]);
-            return Turn::Over(Outcome { winner, by: "end", scores });
-        }
-        if CHANCE && pos.ply > 0 && self.draw(pos, 4).is_multiple_of(3) { Turn::Chance } else { Turn::Move }
-    }
-
-    fn moves(&self, pos: &Node, out: &mut Vec<u8>) {
-        out.extend(0..1 + (self.draw(pos, 5) % 4) as u8);
-    }
-
-    fn is_legal(&self, pos: &Node, mv: u8) -> bool {
-        u64::from(mv) < 1 + self.draw(pos, 5) % 4
-    }
-
-    fn play(&self, pos: &mut Node, mv: u8) -> Node {
-        let before = *pos;
-        let points = if SCORED { (self.draw(pos, 6) % 3) as i32 } else { 0 };
-        pos.lead += if self.side(&before) == Side::First { points } else { -points };
-        pos.state = self.draw(&before, 7 + u64::from(mv)) % self.width;
-        pos.ply += 1;
-        before
-    }
-
-    fn undo(&self, pos: &mut Node, _mv: u8, undo: Node) {
-        *pos = undo;
-    }
-
-    fn hash(&self, pos: &Node) -> u64 {
-        // In games that score, the table must work without the points.
-        mix(pos.state ^ u64::from(pos.ply) << 32)
-    }
-
-    fn outcomes(&self, pos: &Node, out: &mut Vec<(u8, u32)>) {
-        out.extend((0..2 + (self.draw(pos, 5) % 3) as u8).map(|mv| (mv, 1 + u32::from(mv))));
-    }
-
-    fn index(&self, mv: u8) -> usize {
-        usize::from(mv)
-    }
-
-    fn index_len(&self) -> usize {
-        4
-    }
-
-    fn settled(&self, pos: &Node) -> i32 {
-        let lead = if self.side(pos) == Side::First { pos.lead } else { -pos.lead };
-        if SCORED { lead * 1000 } else { 0 }
-    }
-}
-
-#[derive(Clone)]
-struct Noise;
-
-impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for Noise {
-    fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, _ctx: &Context<u8>) -> Score {
-        Score::eval((game.draw(pos, 20) % 6000) as i32 - 3000 + game.settled(pos))
-    }
-
-    fn range(&self) -> (i32, i32) {
-        (-100_000, 100_000)
-    }
-}
-
-/// [`Noise`] for a search that looks less deep behind late moves.
-#[derive(Clone)]
-struct SelectiveNoise;
-
-impl<const CHANCE: bool, const SCORED: bool> Evaluator<Tree<CHANCE, SCORED>> for SelectiveNoise {
-    fn evaluate(&self, game: &Tree<CHANCE, SCORED>, pos: &Node, ctx: &Context<u8>) -> Score {
-        Noise.evaluate(game, pos, ctx)
-    }
-
-    fn range(&self) -> (i32, i32) {
-        Evaluator::<Tree<CHANCE, SCORED>>::range(&Noise)
-    }
-
-    fn lmr(&self) -> Option<LateMoveReductions> {
-        Some(LateMoveReductions { first: 2, from: 6, plies: 2 })
-    }
-}
 
 /// The value of a position by the definition, from the view of its side.
 fn oracle<const C: bool, const S: bool>(game: &Tree<C, S>, pos: &Node, depth: u32, distance: u32) -> Score {
@@ -186,6 +61,43 @@ fn oracle<const C: bool, const S: bool>(game: &Tree<C, S>, pos: &Node, depth: u3
     }
 }
 
+/// What the moves of a game's first position are worth by the definition. Each is computed once.
+struct Worths<'a, const C: bool, const S: bool> {
+    game: &'a Tree<C, S>,
+    known: RefCell<HashMap<(u8, u32), Score>>,
+}
+
+impl<'a, const C: bool, const S: bool> Worths<'a, C, S> {
+    fn new(game: &'a Tree<C, S>) -> Self {
+        Self { game, known: RefCell::default() }
+    }
+
+    /// What a move is worth by a search to this depth, the move itself included.
+    fn at(&self, mv: u8, depth: u32) -> Score {
+        *self.known.borrow_mut().entry((mv, depth)).or_insert_with(|| {
+            let mut next = ROOT;
+            self.game.play(&mut next, mv);
+            let score = oracle(self.game, &next, depth - 1, 1);
+            if self.game.side(&next) == self.game.side(&ROOT) { score } else { -score }
+        })
+    }
+
+    /// What a move is worth when the game is played to its end.
+    fn truth(&self, mv: u8) -> Score {
+        self.at(mv, self.game.plies + 1)
+    }
+}
+
+/// The first position of a random game.
+const ROOT: Node = Node { state: 0, ply: 0, lead: 0 };
+
+/// The moves of a game's first position.
+fn legal<const C: bool, const S: bool>(game: &Tree<C, S>) -> Vec<u8> {
+    let mut legal = Vec::new();
+    game.moves(&ROOT, &mut legal);
+    legal
+}
+
 fn options(player: &str) -> Options {
     Options { player: player.to_owned(), hash_mb: 1, seed: 1, deterministic: true, ..Options::default() }
 }
@@ -208,7 +120,7 @@ fn search_by<const C: bool, const S: bool>(
     multipv: usize,
     depth: u32,
 ) -> (SearchResult<u8>, End) {
-    let root = Root::new(Node { state: 0, ply: 0, lead: 0 });
+    let root = Root::new(ROOT);
     let control = Control::default();
     control.set_limits(None, Some(depth));
     let mut player = players::build(game, evaluator, options).unwrap();
@@ -221,26 +133,20 @@ fn search_by<const C: bool, const S: bool>(
 
 /// Checks every line of an answer: legal to its end, ranked, and worth what minimax says of its first move.
 fn check<const C: bool, const S: bool>(
-    game: &Tree<C, S>,
+    worths: &Worths<'_, C, S>,
     found: &SearchResult<u8>,
     moves: &[u8],
     depth: u32,
     end: End,
 ) {
-    let root = Node { state: 0, ply: 0, lead: 0 };
-    let worth = |mv: u8, depth: u32| {
-        let mut next = root;
-        game.play(&mut next, mv);
-        let score = oracle(game, &next, depth - 1, 1);
-        if game.side(&next) == game.side(&root) { score } else { -score }
-    };
-    let mut expected: Vec<Score> = moves.iter().map(|&mv| worth(mv, depth)).collect();
+    let game = worths.game;
+    let mut expected: Vec<Score> = moves.iter().map(|&mv| worths.at(mv, depth)).collect();
     expected.sort_by(|a, b| b.cmp(a));
     for (rank, line) in found.lines.iter().enumerate() {
         let (value, bound) = line.value.expect("a search scores");
         assert_eq!(bound, Bound::Exact);
         assert!(moves.contains(&line.pv[0]));
-        let mut pos = root;
+        let mut pos = ROOT;
         for &mv in &line.pv {
             let legal = match game.turn(&pos) {
                 Turn::Over(_) => false,
@@ -252,7 +158,7 @@ fn check<const C: bool, const S: bool>(
         }
         // Once proven the search ends, at a depth that need not be the limit.
         if end == End::Proven {
-            let truth = worth(line.pv[0], game.plies + 1);
+            let truth = worths.truth(line.pv[0]);
             let class = |score: Score| (score.is_win(), score.is_loss(), if S { score.raw() } else { 0 });
             assert_eq!(class(value.score), class(truth), "{line:?}");
         } else if C && value.score.is_win() {
@@ -263,32 +169,25 @@ fn check<const C: bool, const S: bool>(
             assert!(expected[rank].is_loss());
         } else {
             assert_eq!(value.score, expected[rank], "rank {rank} of {found:?}");
-            assert_eq!(value.score, worth(line.pv[0], depth), "the move is worth its score: {found:?}");
+            assert_eq!(value.score, worths.at(line.pv[0], depth), "the move is worth its score: {found:?}");
         }
     }
-    check_proofs(game, found, moves);
+    check_proofs(worths, found, moves);
 }
 
 /// Checks what the lines of an answer claim to be proven: for a line's move, and of the first for the
 /// position. Gives how many claims there are.
 fn check_proofs<const C: bool, const S: bool>(
-    game: &Tree<C, S>,
+    worths: &Worths<'_, C, S>,
     found: &SearchResult<u8>,
     moves: &[u8],
 ) -> usize {
-    let root = Node { state: 0, ply: 0, lead: 0 };
-    let worth = |mv: u8| {
-        let mut next = root;
-        game.play(&mut next, mv);
-        let score = oracle(game, &next, game.plies, 1);
-        if game.side(&next) == game.side(&root) { score } else { -score }
-    };
     let mut claims = 0;
     for (rank, line) in found.lines.iter().enumerate() {
         let (value, _) = line.value.expect("a search scores");
-        let mut truths = vec![worth(line.pv[0])];
+        let mut truths = vec![worths.truth(line.pv[0])];
         if rank == 0 {
-            truths.push(moves.iter().map(|&mv| worth(mv)).max().unwrap());
+            truths.push(moves.iter().map(|&mv| worths.truth(mv)).max().unwrap());
         }
         for truth in truths {
             assert!(!value.at_most || truth <= value.score, "{truth:?} in {found:?}");
@@ -303,18 +202,17 @@ fn compare<const C: bool, const S: bool>(player: &str, seeds: u64, depths: std::
     let mut ends = [0; 2];
     for seed in 0..seeds {
         let game = Tree::<C, S> { seed: mix(seed), width: 3 + seed % 40, plies: 5 + (seed % 6) as u32 };
-        let mut legal = Vec::new();
-        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        let (legal, worths) = (legal(&game), Worths::new(&game));
         for depth in depths.clone() {
             for multipv in [1, 2, 4] {
                 let player = Options { depth: (player != "default").then_some(depth), ..options(player) };
                 let (found, end) = search(&game, &player, &legal, multipv, depth);
                 assert_eq!(found.lines.len(), multipv.min(legal.len()));
-                check(&game, &found, &legal, depth, end);
+                check(&worths, &found, &legal, depth, end);
                 ends[usize::from(end == End::Proven)] += 1;
                 let some = &legal[legal.len() / 2..];
                 let (found, end) = search(&game, &player, some, multipv, depth);
-                check(&game, &found, some, depth, end);
+                check(&worths, &found, some, depth, end);
             }
         }
     }
@@ -359,11 +257,10 @@ fn a_selective_search_claims_nothing_false() {
     let mut claims = 0;
     for seed in 0..200 {
         let game = Tree::<false, false> { seed: mix(seed + 9000), width: 3 + seed % 60, plies: 12 };
-        let mut legal = Vec::new();
-        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        let (legal, worths) = (legal(&game), Worths::new(&game));
         for (depth, multipv) in [(7, 1), (8, 2), (10, 1), (11, 4), (13, 1)] {
             let (found, _) = search_by(SelectiveNoise, &game, &options("default"), &legal, multipv, depth);
-            claims += check_proofs(&game, &found, &legal);
+            claims += check_proofs(&worths, &found, &legal);
         }
     }
     assert!(claims > 1000, "{claims} claims");
@@ -374,16 +271,15 @@ fn grow<const C: bool, const S: bool>(threads: usize) -> (usize, usize) {
     let (mut claims, mut proven) = (0, 0);
     for seed in 0..100 {
         let game = Tree::<C, S> { seed: mix(seed + 400), width: 3 + seed % 60, plies: 3 + (seed % 8) as u32 };
-        let mut legal = Vec::new();
-        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        let (legal, worths) = (legal(&game), Worths::new(&game));
         let options = Options { threads, deterministic: threads == 1, ..options("tree") };
         for depth in [1, 3, 6] {
             let (found, end) = search(&game, &options, &legal, 1, depth);
             if found.lines[0].value.is_some() {
-                claims += check_proofs(&game, &found, &legal);
+                claims += check_proofs(&worths, &found, &legal);
             }
             if end == End::Proven {
-                check(&game, &found, &legal, depth, end);
+                check(&worths, &found, &legal, depth, end);
                 proven += 1;
             }
         }
@@ -465,11 +361,10 @@ fn threads_prove_the_same_results() {
     // Large enough that there is work to share.
     for seed in 0..40 {
         let game = Tree::<false, false> { seed: mix(seed + 7000), width: 5000, plies: 13 };
-        let mut legal = Vec::new();
-        game.moves(&Node { state: 0, ply: 0, lead: 0 }, &mut legal);
+        let (legal, worths) = (legal(&game), Worths::new(&game));
         // A helper's deeper entries change evaluations, but nothing that is proven.
         let (found, _) = search(&game, &options, &legal, 1, 14);
-        check(&game, &found, &legal, 14, End::Proven);
+        check(&worths, &found, &legal, 14, End::Proven);
     }
 }
 

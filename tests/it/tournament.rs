@@ -74,7 +74,8 @@ fn end_early(arguments: &[&str], file: &Path, signal: Signal) {
     launch.command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut process = process::spawn(launch);
     let deadline = Instant::now() + TIMEOUT;
-    while std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() < 5) || !file.exists() {
+    // Until it is there, it cannot be read.
+    while !std::fs::read_to_string(file).is_ok_and(|text| text.lines().count() >= 5) {
         assert!(Instant::now() < deadline && process::runs(&mut process));
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -128,7 +128,7 @@ fn a_file_of_another_tuning_is_refused_and_kept() {
 #[test]
 fn mistakes_are_answered_with_what_could_be_given() {
     directory().refuses(&[
-        (&["chess"][..], &["invalid value 'chess'", "isolation"][..]),
+        (&["no_such_game"][..], &["invalid value 'no_such_game'", "isolation"][..]),
         (
             &["l-game"],
             &["no evaluator of l-game has weights", "ijk lead", "isolation territory", "sudoku parity"],

@@ -8,10 +8,10 @@ use plyd::client::signals;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Searches by what ends them, and how `finish` ends each; those that end by themselves do so soon, or in
-/// years.
+/// Searches by what ends them, and how `finish` ends each; those that end by themselves do so soon, though
+/// not before a busy machine can give each what it needs, or in years.
 fn searches(soon: bool) -> Vec<(&'static str, Value, &'static str)> {
-    let clock = json!({ "kind": "per_move", "ms": if soon { 30 } else { 1_000_000_000_000_i64 } });
+    let clock = json!({ "kind": "per_move", "ms": if soon { 1000 } else { 1_000_000_000_000_i64 } });
     let nodes = json!({ "nodes": if soon { 20_000 } else { 1_000_000_000_000_000_i64 } });
     vec![
         ("clock", json!({ "clock": clock }), "clock"),

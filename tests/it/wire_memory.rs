@@ -3,10 +3,10 @@
 // The functions beside the tests are called by them alone.
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::boards::{Board, SLOW as SLOW_BOARDS};
-use crate::common::{Server, endless, go, open, place};
+use crate::common::{Server, endless, go, is_whole, open, place};
 use serde_json::{Value, json};
 
 /// How long the slow question below may take: the moves of an empty 25x25 sudoku, on a machine that does
@@ -60,7 +60,8 @@ fn peak_mib(server: &Server) -> u64 {
 
 #[test]
 fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
-    const LINES: usize = 60;
+    // Those of one client alone would be too much if they waited decoded, 15 MB each.
+    let count = if is_whole() { 60 } else { 30 };
     let server = Server::tcp(&[]);
     let clients: Vec<_> = (0..2)
         .map(|_| {
@@ -68,14 +69,14 @@ fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
             let mut sending = stream.try_clone().unwrap();
             let sender = std::thread::spawn(move || {
                 sending.write_all(format!("{}\n", slow()).as_bytes()).unwrap();
-                for number in 0..LINES {
+                for number in 0..count {
                     sending.write_all(heavy(&format!("i{number}")).as_bytes()).unwrap();
                 }
             });
             std::thread::spawn(move || {
                 // All are answered in the end, in their order.
                 assert_eq!(next(&mut lines)["id"], "slow");
-                for number in 0..LINES {
+                for number in 0..count {
                     let error = next(&mut lines);
                     assert_eq!(
                         (&error["id"], &error["code"]),
@@ -92,10 +93,7 @@ fn clients_that_flood_large_lines_are_read_no_faster_than_they_are_answered() {
     let mut other = server.greet(json!({}));
     while clients.iter().any(|client| !client.is_finished()) {
         other.ping();
-        let end = Instant::now() + Duration::from_millis(20);
-        while Instant::now() < end {
-            std::thread::yield_now();
-        }
+        std::thread::sleep(Duration::from_millis(20));
     }
     clients.into_iter().for_each(|client| client.join().unwrap());
     let peak = peak_mib(&server);
@@ -190,6 +188,38 @@ fn a_search_that_waits_holds_no_table() {
     peer.result(&json!({ "id": "i", "cmd": "inspect", "session": "s", "position": {}, "want": ["hash"] }));
     let status = peer.result(&json!({ "id": "t", "cmd": "status" }));
     assert_eq!((&status["searches"], &status["hash_bytes"]), (&json!(21), &json!(16 << 20)), "{status}");
+}
+
+#[test]
+fn searches_that_wait_are_counted_with_their_positions_and_moves() {
+    // 141 KiB each: 15,625 moves of 8 bytes, and the position.
+    const SEARCHES: usize = 60;
+    let (server, mut peer) = Server::stdio(&["--threads", "1", "--request-mb", "4"]);
+    let large = |id: &str| {
+        json!({ "id": id, "cmd": "go", "game": "sudoku", "rules": { "m": 5, "n": 5 }, "position": {},
+            "mode": "analyse", "queue": true, "options": { "hash_mb": 1 } })
+    };
+    let ids: Vec<String> = (0..SEARCHES).map(|index| format!("g{index}")).collect();
+    ids.iter().for_each(|id| peer.send(&large(id)));
+    peer.wait("each is taken or refused", |peer| {
+        let refused = ids.iter().filter(|id| !peer.is_open(id)).count();
+        refused >= SEARCHES - 29
+    });
+    let (taken, refused): (Vec<_>, Vec<_>) = ids.iter().partition(|id| peer.is_open(id));
+    for id in refused {
+        let error = peer.last(id);
+        assert_eq!(error["code"], "too_many_requests", "{error}");
+        assert!(error["retry_ms"].as_u64() > Some(0), "{error}");
+    }
+    assert!((20..=29).contains(&taken.len()), "{} are taken", taken.len());
+    // One that ends makes room for another.
+    peer.result(&json!({ "id": "s", "cmd": "stop", "target": taken[0] }));
+    peer.send(&large("again"));
+    peer.result(&json!({ "id": "t", "cmd": "stop", "target": "again" }));
+    assert_eq!(peer.last("again")["type"], "bestmove");
+    // The tables of a shape are there once, however many searches there are.
+    let peak = peak_mib(&server);
+    assert!(peak < 200, "{peak} MiB at most");
 }
 
 #[test]

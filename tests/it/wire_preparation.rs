@@ -150,11 +150,18 @@ fn slow_questions_of_one_client_delay_no_other() {
     }
 }
 
+/// The nice value of the threads that answer quick questions. A thread has its name and its value once it
+/// answered one.
+fn nice_of_requests(server: &Server, peer: &mut Peer) -> i32 {
+    peer.result(&json!({ "id": "quick", "cmd": "inspect", "game": "l-game", "position": {} }));
+    server.nices("request")[0]
+}
+
 #[test]
 fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
     let server = Server::tcp(&["--threads", "2"]);
     let mut peers: Vec<Peer> = (0..3).map(|_| server.greet(json!({}))).collect();
-    let searches = server.nices("request")[0];
+    let searches = nice_of_requests(&server, &mut peers[0]);
     // Each takes seconds even on a machine that does nothing else, unless it is stopped.
     let large = json!({ "rules": { "m": 5, "n": 5 }, "position": { "start": empty() } });
     for peer in &mut peers {
@@ -220,7 +227,7 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
     other.result(&json!({ "id": "u", "cmd": "update", "target": "hit", "mode": "move" }));
     let best = other.last("hit");
     assert_eq!(best["type"], "bestmove", "{best}");
-    let searches = server.nices("request")[0];
+    let searches = nice_of_requests(&server, &mut other);
     let urgent = server.nices("urgent-request");
     assert!(!urgent.is_empty() && urgent.iter().all(|&nice| nice == searches), "{urgent:?} not {searches}");
     for peer in &mut greedy {

@@ -2,7 +2,7 @@
 //! and what the cores cannot carry is refused.
 
 // The functions beside the tests are called by them alone.
-use crate::common::{Server, endless, first_place, go, open, place, stop, with};
+use crate::common::{Peer, Server, endless, first_place, go, open, place, stop, with};
 use serde_json::{Value, json};
 
 /// A client's searches beside which others play: as many as a connection may have in flight.
@@ -50,6 +50,26 @@ fn endless_searches_leave_moves_their_time() {
     let status = honest.result(&json!({ "id": "t", "cmd": "status" }));
     let counts = [&status["searches"], &status["threads"], &status["counters"]["abandoned"]];
     assert_eq!(counts, [&json!(0); 3], "{status}");
+}
+
+#[test]
+fn search_threads_step_back_on_sockets_by_one_and_as_far_as_asked() {
+    let check = |server: Server, mut peer: Peer, steps: i32| {
+        peer.send(&go("g", json!({ "clock": endless(), "options": small() })));
+        peer.info("g", "best");
+        let [own, searches] = ["plyd", "search-"].map(|name| server.nices(name));
+        assert!(!searches.is_empty() && !own.is_empty(), "{own:?} {searches:?}");
+        assert!(searches.iter().all(|nice| *nice == (own[0] + steps).min(19)), "{own:?} {searches:?}");
+    };
+    let (server, peer) = Server::stdio(&[]);
+    check(server, peer, 0);
+    let on_sockets: [(&[&str], i32); 3] =
+        [(&[], 1), (&["--search-nice", "0"], 0), (&["--search-nice", "7"], 7)];
+    for (arguments, steps) in on_sockets {
+        let server = Server::tcp(arguments);
+        let peer = server.greet(json!({}));
+        check(server, peer, steps);
+    }
 }
 
 #[test]
@@ -226,7 +246,8 @@ fn searches_that_have_begun_keep_no_other_client_out() {
         }
     }
     let mut honest = server.greet(json!({}));
-    let best = honest.best(&go("m", json!({ "clock": per_move(100), "options": small() })));
+    let fields = json!({ "clock": per_move(60_000), "limit": { "nodes": 1000 }, "options": small() });
+    let best = honest.best(&go("m", fields));
     assert!(best["stats"]["nodes"].as_u64() > Some(0), "{best}");
     // One search of one of them made room.
     let counts = greedy.each_mut().map(|peer| {

@@ -3,6 +3,7 @@
 // The functions beside the tests are called by them alone.
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ impl TokenFile {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("plyd-token-{name}-{}", std::process::id()));
         std::fs::write(&path, "open sesame\n").unwrap();
+        // Nothing is to be warned of.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         Self(path)
     }
 }

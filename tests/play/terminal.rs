@@ -1,7 +1,7 @@
 //! A terminal for tests: a pseudo-terminal with a program in it, and a window that shows what it wrote.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -9,7 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use plyd::client::Process;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::retry_on_intr;
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -19,6 +21,9 @@ use crate::common::process;
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What gives the terminal back: line by line, the usual screen.
+pub(crate) const GIVEN_BACK: &str = "\x1b[?1049l";
+
 /// A byte that no program writes.
 const END: &str = "\x04";
 
@@ -26,6 +31,8 @@ const END: &str = "\x04";
 pub(crate) struct Terminal {
     process: Process,
     keyboard: Option<File>,
+    /// Closed when nobody looks at the window any more.
+    eye: Option<PipeWriter>,
     /// The program's end, kept to see how it leaves the terminal.
     line: OwnedFd,
     written: Receiver<Vec<u8>>,
@@ -49,6 +56,22 @@ impl Terminal {
         cols: usize,
         variables: &[(&str, &str)],
     ) -> Self {
+        // A session of its own, so that the terminal's signals reach it and nothing else.
+        Self::open(&["--ctty"], arguments, rows, cols, variables)
+    }
+
+    /// The same in a terminal that sends no signals, not even when it goes.
+    pub(crate) fn start_without_signals(arguments: &[&str], rows: usize, cols: usize) -> Self {
+        Self::open(&[], arguments, rows, cols, &[])
+    }
+
+    fn open(
+        session: &[&str],
+        arguments: &[&str],
+        rows: usize,
+        cols: usize,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -57,30 +80,30 @@ impl Terminal {
             open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
         tcsetwinsize(&master, size(rows, cols)).unwrap();
         let end = || Stdio::from(line.try_clone().unwrap());
-        // A session of its own, so that the terminal's signals reach it and nothing else.
         let mut launch =
-            process::launch(Command::new("setsid").args(["--ctty", process::PLYD]).args(arguments));
+            process::launch(Command::new("setsid").args(session).arg(process::PLYD).args(arguments));
         launch.command.env("TERM", "xterm-256color").env_remove("NO_COLOR").envs(variables.iter().copied());
         launch.command.stdin(end()).stdout(end()).stderr(end());
         let process = process::spawn(launch.without_group());
-        let mut screen = File::from(master.try_clone().unwrap());
+        let screen = File::from(master.try_clone().unwrap());
         let (sender, written) = channel();
+        let (closed, eye) = pipe().unwrap();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = screen.read(&mut bytes) {
+            while let Some(read) = look(&screen, &closed, &mut bytes) {
                 if sender.send(bytes[..read].to_vec()).is_err() {
                     return;
                 }
             }
         });
-        let keyboard = Some(File::from(master));
+        let (keyboard, eye) = (Some(File::from(master)), Some(eye));
         let window = Window::new(rows, cols);
-        Self { process, keyboard, line, written, transcript: String::new(), seen: 0, window }
+        Self { process, keyboard, eye, line, written, transcript: String::new(), seen: 0, window }
     }
 
     /// Types.
-    pub(crate) fn send(&mut self, keys: &str) {
-        self.keyboard.as_mut().unwrap().write_all(keys.as_bytes()).unwrap();
+    pub(crate) fn send(&mut self, keys: impl AsRef<[u8]>) {
+        self.keyboard.as_mut().unwrap().write_all(keys.as_ref()).unwrap();
     }
 
     /// Waits until the program has written the text, behind what was expected before.
@@ -93,7 +116,7 @@ impl Terminal {
 
     /// Types a line, and waits for what it leads to.
     pub(crate) fn says(&mut self, line: &str, text: &str) {
-        self.send(&format!("{line}\r"));
+        self.send(format!("{line}\r"));
         self.expect(text);
     }
 
@@ -162,6 +185,12 @@ impl Terminal {
         self.signal(Signal::HUP);
     }
 
+    /// Closes the window, and waits for the program's end.
+    pub(crate) fn close(mut self) -> ExitStatus {
+        (self.keyboard, self.eye) = (None, None);
+        self.process.wait_exit(Instant::now() + TIMEOUT).unwrap().expect("it ends with its terminal")
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -184,6 +213,16 @@ impl Terminal {
         self.transcript.truncate(self.transcript.len() - END.len());
         status
     }
+}
+
+/// Reads what is written; none at the end, and when nobody looks any more.
+fn look(mut screen: &File, closed: &PipeReader, bytes: &mut [u8]) -> Option<usize> {
+    let mut streams = [PollFd::new(screen, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
+    retry_on_intr(|| poll(&mut streams, None)).unwrap();
+    if !streams[1].revents().is_empty() {
+        return None;
+    }
+    screen.read(bytes).ok().filter(|read| *read > 0)
 }
 
 fn size(rows: usize, cols: usize) -> Winsize {

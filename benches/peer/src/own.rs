@@ -23,10 +23,10 @@ pub(crate) fn search(
     let root = Root::new(*pos);
     let mut moves = Vec::new();
     game.moves(pos, &mut moves);
-    let asked = SearchParams { moves, multipv: 1 };
+    let params = SearchParams { moves, multipv: 1 };
     let control = Control::default();
     control.set_limits(None, Some(depth));
-    let (cpu, wall, (found, _)) = timed(|| searcher.search(game, &root, &asked, &control, &mut |_| ()));
+    let (cpu, wall, (found, _)) = timed(|| searcher.search(game, &root, &params, &control, &mut |_| ()));
     let (value, _) = found.lines[0].value.expect("a search that ended scores its line");
     Searched { cpu, wall, nodes: control.stats().nodes, value: value.score.raw() / 1000 }
 }

@@ -68,14 +68,15 @@ impl Archive {
             Errno::WOULDBLOCK => ArchiveError::Locked,
             error => ArchiveError::Io(error.into()),
         })?;
-        let Whole { bytes, ended } = read(BufReader::new(&file), known)?;
-        if file.metadata()?.len() > bytes {
-            file.set_len(bytes)?;
+        let mut archive = Self { file };
+        let Whole { bytes, ended } = read(BufReader::new(&archive.file), known)?;
+        if archive.file.metadata()?.len() > bytes {
+            archive.file.set_len(bytes)?;
         }
         if !ended {
-            (&file).write_all(b"\n")?;
+            archive.file.write_all(b"\n")?;
         }
-        Ok(Self { file })
+        Ok(archive)
     }
 
     /// Appends a line in one write.
@@ -86,6 +87,15 @@ impl Archive {
         let mut line = serde_json::to_vec(kept)?;
         line.push(b'\n');
         self.file.write_all(&line)
+    }
+}
+
+/// Closing the file would give the lock back only once nobody has a copy of its descriptor any more, and an
+/// engine that is just being started has one until it runs.
+impl Drop for Archive {
+    fn drop(&mut self) {
+        // Closing is what is left if this fails.
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
@@ -159,6 +169,20 @@ mod tests {
             let opened = Archive::open(Path::new(device), |_: PlayedGame| Ok(()));
             assert!(matches!(opened, Err(ArchiveError::NoFile)), "{device}: {opened:?}");
         }
+    }
+
+    #[test]
+    fn an_archive_is_locked_until_it_is_dropped_whoever_has_a_copy_of_its_descriptor() {
+        let path = std::env::temp_dir().join(format!("plyd-archive-{}.jsonl", std::process::id()));
+        let open = || Archive::open(&path, |_: PlayedGame| Ok(()));
+        let archive = open().unwrap();
+        let second = open();
+        let _copy = archive.file.try_clone().unwrap();
+        drop(archive);
+        let third = open();
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(second, Err(ArchiveError::Locked)), "{second:?}");
+        third.unwrap();
     }
 
     #[test]

@@ -43,6 +43,19 @@ pub enum TimeControl {
 }
 
 /// A player's clock in one game.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_arena::{GameClock, TimeControl};
+///
+/// let (base, increment) = (Duration::from_secs(60), Duration::from_secs(1));
+/// let mut clock = GameClock::new(TimeControl::Increment { base, increment, moves: None });
+/// assert_eq!(clock.press(Duration::from_secs(11), Duration::ZERO), Ok(()));
+/// assert_eq!(clock.left(), Some(Duration::from_secs(50)));
+/// // The flag falls: ten seconds late.
+/// assert_eq!(clock.press(Duration::from_secs(60), Duration::ZERO), Err(Duration::from_secs(10)));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GameClock {
     control: TimeControl,

@@ -28,6 +28,8 @@
 //!
 //! [`tune`] finds better weights of an evaluation and [`train`] its tables, both by games.
 
+// The files of matches and tunings, which the commands open.
+#[doc(hidden)]
 pub mod archive;
 mod clock;
 mod cores;
@@ -71,6 +73,40 @@ pub use summary::{Conduct, PairingResult, Summary};
 use game::Referee;
 
 /// A match: each opening is played twice by each two players who meet, with sides swapped.
+///
+/// ```no_run
+/// use std::collections::HashSet;
+/// use std::convert::Infallible;
+/// use std::sync::Arc;
+/// use std::sync::atomic::AtomicBool;
+/// use std::time::Duration;
+///
+/// use plyd_arena::{Address, Match, NoOpening, Player, Program, Summary, TimeControl, openings};
+/// use plyd_core::play::Position;
+/// use plyd_protocol::Settings;
+///
+/// let plyd = Address::Program(Program { path: "plyd".into(), arguments: Vec::new() });
+/// let time = TimeControl::PerMove(Duration::from_millis(50));
+/// let strong = Player { time, ..Player::new("strong", plyd.clone()) };
+/// let weak = Player { time, options: Settings::from_iter([("level", 3)]), ..Player::new("weak", plyd) };
+///
+/// // Ten openings of two random moves, each played twice with sides swapped.
+/// let start = Position::start(&plyd_games::isolation::ENTRY);
+/// let openings = openings(|_, _| Ok::<_, NoOpening>(Arc::clone(start.root())), 2, 10, 0)?;
+/// let games = Match::new(start.game(), vec![strong, weak], openings);
+/// games.try_players()?;
+///
+/// let mut summary = Summary::new(&games.schedule, games.players.len());
+/// let Ok(()) = games.run(&HashSet::new(), &AtomicBool::new(false), |game| {
+///     println!("game {}: {:?}", game.number, game.record.result);
+///     summary.add(&game);
+///     Ok::<_, Infallible>(())
+/// });
+/// if let Some(elo) = summary.pairings()[0].elo() {
+///     println!("{:.0} Elo, and {:.0} around it", elo.value, elo.error);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Match {
     /// The game.
     pub game: &'static Entry,
@@ -98,6 +134,15 @@ pub struct Match {
 }
 
 /// What the referee allows.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_arena::Strictness;
+///
+/// let lenient = Strictness { margin: Duration::from_millis(5), ..Strictness::default() };
+/// assert_eq!(lenient.max_moves, 500);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Strictness {
     /// How much later than its clock an answer may arrive.
@@ -113,6 +158,19 @@ pub struct Strictness {
     /// Whether to forgive an answer that is late by no more than the machine stood still.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgives_stalls: bool,
+}
+
+impl Default for Strictness {
+    /// A late answer loses at once, a missing one is waited for 10 s, and a game of 500 moves is a draw.
+    fn default() -> Self {
+        Self {
+            margin: Duration::ZERO,
+            timeout: Duration::from_secs(10),
+            max_moves: 500,
+            adjudication: Adjudication::Never,
+            forgives_stalls: false,
+        }
+    }
 }
 
 /// Durations as whole microseconds.
@@ -152,6 +210,25 @@ pub struct StartError {
 }
 
 impl Match {
+    /// A round robin under the rules of the openings, one game at a time: each opening is a round.
+    #[must_use]
+    pub fn new(game: &'static Entry, players: Vec<Player>, openings: Vec<Arc<dyn AnyRoot>>) -> Self {
+        let rules = openings.first().map_or_else(Settings::new, |opening| bridge::rules(&opening.rules()));
+        Self {
+            game,
+            rules,
+            schedule: Schedule::new(Format::RoundRobin, players.len(), openings.len()),
+            players,
+            openings,
+            strictness: Strictness::default(),
+            seed: Seed::default(),
+            concurrency: 1,
+            cores: None,
+            reaper: None,
+            stalls: None,
+        }
+    }
+
     /// Starts each player once, to report mistakes in its options before they lose a game.
     ///
     /// # Errors

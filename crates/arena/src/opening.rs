@@ -29,6 +29,20 @@ pub enum NoOpening {
 /// `start` gives the start of an opening by its index, drawn from the random numbers if starts are drawn.
 /// No game is over there and a player is to move; positions differ, until 64 draws have found no new one.
 ///
+/// ```
+/// use std::sync::Arc;
+///
+/// use plyd_arena::{NoOpening, openings};
+/// use plyd_core::play::Position;
+///
+/// let start = Position::start(&plyd_core::nim::ENTRY);
+/// let openings = openings(|_, _| Ok::<_, NoOpening>(Arc::clone(start.root())), 2, 3, 0)?;
+/// // Of 21 stones two moves leave 15 to 19: three of these openings differ.
+/// assert!(openings.iter().all(|opening| opening.played().len() == 2));
+/// assert_ne!(openings[0].text(), openings[1].text());
+/// # Ok::<(), NoOpening>(())
+/// ```
+///
 /// # Errors
 /// [`NoOpening`] if 64 draws in a row ended before, or `start` has none.
 pub fn openings<E: ToString>(

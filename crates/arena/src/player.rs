@@ -23,3 +23,20 @@ pub struct Player {
     /// Limits of each search.
     pub limit: Limit,
 }
+
+impl Player {
+    /// A player without options, and without a clock or a limit: give it one of them, or its searches end
+    /// only if they prove the best move.
+    #[must_use]
+    pub fn new(name: impl Into<String>, address: Address) -> Self {
+        Self {
+            name: name.into(),
+            address,
+            token: None,
+            build: None,
+            options: Settings::new(),
+            time: TimeControl::Unlimited,
+            limit: Limit::default(),
+        }
+    }
+}

@@ -14,6 +14,17 @@ pub enum Format {
 
 /// The games of a match, counted from 0. In each round every pairing plays one opening twice, with sides
 /// swapped, so that a match that ends early has given all pairings the same openings.
+///
+/// ```
+/// use plyd_arena::{Format, Schedule};
+///
+/// let schedule = Schedule::new(Format::Gauntlet, 3, 10);
+/// assert_eq!(schedule.pairings(), [[0, 1], [0, 2]]);
+/// assert_eq!(schedule.games(), 40);
+/// // The second game of a pair is the first with sides swapped.
+/// let players = [0, 1].map(|number| schedule.fixture(number).map(|game| game.players));
+/// assert_eq!(players, [Some([0, 1]), Some([1, 0])]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
     pairings: Vec<[usize; 2]>,

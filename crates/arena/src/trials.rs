@@ -63,7 +63,7 @@ pub struct Games {
 
 impl Games {
     /// Each part by its name on the command line, and whether it differs from that of others.
-    pub fn differences(&self, other: &Self) -> [(bool, &'static str); 9] {
+    pub(crate) fn differences(&self, other: &Self) -> [(bool, &'static str); 9] {
         [
             (self.game != other.game, "game"),
             (self.position != other.position, "--position"),
@@ -79,7 +79,7 @@ impl Games {
 
     /// The command that gives these terms with some more flags, those without a value left out.
     #[must_use]
-    pub fn command(&self, verb: &str, more: &[(&str, String)]) -> String {
+    pub(crate) fn command(&self, verb: &str, more: &[(&str, String)]) -> String {
         let mut text = format!("plyd {verb} {}", self.game);
         let placed = [
             ("position", self.position.as_ref().map_or_else(String::new, |text| format!("'{text}'"))),
@@ -104,7 +104,7 @@ impl Games {
     ///
     /// # Errors
     /// There is none.
-    pub fn opening(&self, start: &Start<'_>, seed: u64) -> Result<Arc<dyn AnyRoot>, NoOpening> {
+    pub(crate) fn opening(&self, start: &Start<'_>, seed: u64) -> Result<Arc<dyn AnyRoot>, NoOpening> {
         let drawn = openings(|_, random| start(random.next()), self.random_plies.into(), 1, seed)?;
         Ok(drawn.into_iter().next().expect("one was asked for"))
     }
@@ -112,7 +112,7 @@ impl Games {
 
 /// Settings as the command line takes them.
 #[must_use]
-pub fn list(settings: &Settings) -> String {
+pub(crate) fn list(settings: &Settings) -> String {
     let named = settings.iter().map(|(name, value)| match value {
         Setting::Bool(value) => format!("{name}={value}"),
         Setting::Int(value) => format!("{name}={value}"),
@@ -126,7 +126,7 @@ pub fn list(settings: &Settings) -> String {
 ///
 /// # Errors
 /// The first error of a game.
-pub fn play<T: Send, E: Send>(
+pub(crate) fn play<T: Send, E: Send>(
     games: usize,
     threads: usize,
     halt: &AtomicBool,

@@ -1,5 +1,24 @@
 //! Converts the core's values to the protocol's types, and back, for all who speak for games on the wire. It
 //! decides nothing.
+//!
+//! # Where to begin
+//!
+//! Each function is named after what it converts, such as [`lines`], [`outcome`] and [`settings`]:
+//!
+//! ```
+//! use plyd_core::nim;
+//! use plyd_core::options::Options;
+//! use plyd_core::play::{Player, Position, SearchLimits};
+//! use plyd_protocol::ProofOutcome;
+//!
+//! let heap = Position::start(&nim::ENTRY);
+//! let answer = Player::new(&heap, &Options::default())?.best(&heap, &SearchLimits::default())?;
+//! let line = plyd_bridge::lines(answer.lines).remove(0);
+//! assert_eq!((line.rank, line.mv.as_str()), (1, "1"));
+//! let proof = line.score.and_then(|score| score.proof);
+//! assert_eq!(proof.map(|proof| proof.outcome), Some(ProofOutcome::Win));
+//! # Ok::<(), plyd_core::engine::Fault>(())
+//! ```
 
 use std::cmp::Ordering;
 
@@ -62,6 +81,17 @@ pub fn rules(rules: &Rules) -> wire::Settings {
 }
 
 /// Rules or options that a client gave.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// // The rules of a request, as a game takes them.
+/// let rules = plyd_protocol::Settings::from_iter([("most", 5)]);
+/// let heap = Position::open(&nim::ENTRY, &plyd_bridge::given(&rules), None)?;
+/// assert_eq!(plyd_bridge::rules(&heap.root().rules()), rules);
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 #[must_use]
 pub fn given(settings: &wire::Settings) -> Settings {
     let value = |value: &wire::Setting| match value {

@@ -368,6 +368,24 @@ impl<'w> Conversation<'w> {
         self.ended = true;
     }
 
+    /// The same by a reset, which no server takes for the end of the input.
+    pub(super) fn reset(mut self) {
+        self.ended = true;
+        self.lines.reset_at_end();
+    }
+
+    /// Goes on with what another connection began, behind that message of it.
+    pub(super) fn follow(&mut self, earlier: &Self, seq: u64) {
+        let later = earlier.log.iter().map(|heard| &heard.message);
+        self.monitor.follow(&earlier.monitor, later, seq);
+        self.sent = earlier.sent;
+    }
+
+    /// Whether a final message of the request is still to come, on this connection or on an earlier one.
+    pub(super) fn is_awaited(&self, id: &str) -> bool {
+        self.monitor.is_awaited(id) || self.finals.get(id).is_some_and(|finals| !finals.is_empty())
+    }
+
     /// The server's process; none over TCP.
     pub(super) fn pid(&self) -> Option<u32> {
         self.lines.pid()

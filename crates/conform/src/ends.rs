@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
-use super::requests::{endless, go, ping, session, with};
+use super::requests::{endless, go, ping, session, stop, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, holds, like};
 use plyd_protocol::client::signals;
@@ -220,16 +220,24 @@ fn signalled(trial: &Trial<'_>, signal: Signal) -> Checked {
     if !matches!(sent, Some(Ok(()))) {
         return Err(Stop::failed("a process that takes signals", "it is gone"));
     }
+    // A server that lets searches go on still stops those that it is asked to stop.
+    let drains = peer.hello["limits"]["drain_ms"].as_u64().is_some_and(|ms| ms > 0);
+    if drains {
+        peer.until(0, "a notice `going_away`", is_going_away)?;
+        peer.refused(&go("late", &game, endless()), &json!({ "code": "shutting_down", "fatal": false }))?;
+        peer.send_all(&["endless", "clock"].map(stop))?;
+    }
     for id in ["endless", "clock"] {
-        like(&peer.last(id)?, &reason("shutdown"))?;
+        like(&peer.last(id)?, &reason(if drains { "stopped" } else { "shutdown" }))?;
     }
     peer.closed()?;
-    let is_announced = peer
-        .log
-        .iter()
-        .any(|heard| heard.message["type"] == "notice" && heard.message["kind"] == "going_away");
+    let is_announced = peer.log.iter().any(|heard| is_going_away(&heard.message));
     holds(is_announced, "a notice `going_away`", || "none".into())?;
     peer.exit()
+}
+
+fn is_going_away(message: &Value) -> bool {
+    message["type"] == "notice" && message["kind"] == "going_away"
 }
 
 fn terminate(trial: &Trial<'_>) -> Checked {

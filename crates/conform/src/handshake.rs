@@ -82,6 +82,9 @@ fn limits(trial: &Trial<'_>) -> Checked {
     for name in ["requests", "sessions", "searches", "threads", "hash_bytes"] {
         holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
     }
+    if limits.get("drain_ms").is_some() {
+        number(limits, "drain_ms")?;
+    }
     if peer.has("byte_limits") {
         for name in [
             "request_bytes",

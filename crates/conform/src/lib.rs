@@ -2,7 +2,27 @@
 //!
 //! Knows the specification and, as the referee of what searches claim, the games that it is given; it knows
 //! nothing of our daemon. A check is written so that a server that is right but different passes: other
-//! wordings, further fields, other games. What is not offered is skipped. In reading order:
+//! wordings, further fields, other games. What is not offered is skipped.
+//!
+//! # Where to begin
+//!
+//! A [`Plan`] says which server is checked, and of what; [`run`] checks it:
+//!
+//! ```no_run
+//! use plyd_conform::{Plan, Verdict, run};
+//! use plyd_protocol::client::{Address, Program};
+//!
+//! let server = Address::Program(Program { path: "my-server".into(), arguments: Vec::new() });
+//! let rows = run(&Plan { only: vec!["handshake".to_owned()], ..Plan::new(server) })?;
+//! for row in rows.iter().filter(|row| row.verdict == Verdict::Failed) {
+//!     println!("{}/{}: expected {}; came {}", row.group, row.check, row.expected, row.came);
+//! }
+//! # Ok::<(), plyd_protocol::client::LineError>(())
+//! ```
+//!
+//! # Layout
+//!
+//! In reading order:
 //!
 //! 1. `verdict`: what comes of a check; `conversation`: one connection, with the waits and comparisons that
 //!    checks are made of.
@@ -26,6 +46,7 @@ mod liveness;
 mod memory;
 mod monitor;
 mod numbers;
+mod operate;
 mod places;
 mod preparation;
 mod promises;
@@ -34,6 +55,7 @@ mod races;
 mod referee;
 mod refusals;
 mod requests;
+mod resume;
 mod rules;
 mod search;
 mod suite;

@@ -18,6 +18,15 @@ pub struct Promise {
 
 /// All promises, in the order of the specification.
 ///
+/// ```
+/// // What the specification promises and no check can see.
+/// for promise in plyd_conform::promises() {
+///     if let Some(reason) = promise.unchecked {
+///         println!("{}: {} ({reason})", promise.section, promise.promise);
+///     }
+/// }
+/// ```
+///
 /// # Panics
 /// A row of the table is malformed, which a test finds.
 pub fn promises() -> impl Iterator<Item = Promise> {

@@ -54,6 +54,12 @@ pub(super) const CHECKS: &[Check] = &[
         update_late,
     ),
     Check::new(
+        "update-queued",
+        "an update of a go that waits leaves it waiting, and counts then",
+        update_queued,
+    ),
+    Check::new("update-move", "an update to the mode that a search has is `updated`", update_move),
+    Check::new(
         "cores",
         "a search for a move takes the cores of an analysis; an analysis takes no occupied cores",
         cores,
@@ -395,6 +401,29 @@ fn update_late(trial: &Trial<'_>) -> Checked {
     like(&peer.result(&update("never", json!({ "hard_ms": 5 })))?, &json!({ "effect": "unknown" }))
 }
 
+fn update_queued(trial: &Trial<'_>) -> Checked {
+    let (mut peer, _) = begin(trial, &["s"])?;
+    let s = session("s");
+    start(&mut peer, &go("a", &s, endless()))?;
+    peer.send(&go("b", &s, with(endless(), &json!({ "queue": true }))))?;
+    let change = json!({ "clock": { "kind": "per_move", "ms": 20 } });
+    like(&peer.result(&update("b", change))?, &json!({ "effect": "updated" }))?;
+    peer.result(&stop("a"))?;
+    like(&peer.last("a")?, &json!({ "type": "bestmove", "reason": "stopped" }))?;
+    like(&peer.last("b")?, &json!({ "type": "bestmove", "reason": "clock" }))?;
+    let is_first = peer.place("a")? < peer.place("b")?;
+    holds(is_first, "the clock of the one that waits stands still", || "it ended first".into())
+}
+
+fn update_move(trial: &Trial<'_>) -> Checked {
+    let (mut peer, game) = begin(trial, &[])?;
+    start(&mut peer, &go("m", &game, endless()))?;
+    like(&peer.result(&update("m", json!({ "mode": "move" })))?, &json!({ "effect": "updated" }))?;
+    holds(peer.is_open("m"), "the search goes on", || "it ended".into())?;
+    peer.result(&stop("m"))?;
+    like(&peer.last("m")?, &json!({ "type": "bestmove", "reason": "stopped" }))
+}
+
 fn cores(trial: &Trial<'_>) -> Checked {
     let (mut peer, game) = begin(trial, &[])?;
     let searches = number(&peer.hello["limits"], "searches")?;
@@ -407,7 +436,7 @@ fn cores(trial: &Trial<'_>) -> Checked {
     for mode in ["analyse", "ponder"] {
         peer.refused(
             &go(mode, &game, json!({ "mode": mode })),
-            &json!({ "code": "overloaded", "fatal": false }),
+            &json!({ "code": "overloaded", "fatal": false, "retry_ms": 1000 }),
         )?;
     }
     peer.send(&go("waits", &game, json!({ "mode": "analyse", "queue": true })))?;

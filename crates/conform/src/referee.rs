@@ -81,7 +81,7 @@ mod tests {
             (&json!({ "game": "isolation" }), json!({ "moves": ["d4", "b3"] }), true),
             (&json!({ "game": "isolation" }), json!({ "moves": ["d4", "d4"] }), false),
             (&json!({ "game": "isolation" }), json!({ "moves": [4] }), false),
-            (&json!({ "game": "chess" }), json!({}), false),
+            (&json!({ "game": "no_such_game" }), json!({}), false),
             (&json!({ "session": "s" }), json!({}), false),
             (&json!({ "game": "l-game", "rules": { "neutrals": "two" } }), json!({}), false),
             (&small, json!({ "start": "1../.../..2 1" }), true),

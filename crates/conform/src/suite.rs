@@ -12,8 +12,8 @@ use super::monitor::Findings;
 use super::trial::{Check, Group, Plan, Run, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
 use super::{
-    ends, fairness, framing, handshake, ids, liveness, memory, numbers, places, preparation, races, refusals,
-    rules, search, time, websocket,
+    ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places, preparation, races,
+    refusals, resume, rules, search, time, websocket,
 };
 use plyd_protocol::client::{Address, LineError};
 
@@ -21,7 +21,7 @@ use plyd_protocol::client::{Address, LineError};
 const WORKERS: usize = 4;
 
 /// The groups in the order of the report. The last two measure times, and are run when nothing else is.
-pub(super) const GROUPS: [Group; 15] = [
+pub(super) const GROUPS: [Group; 17] = [
     Group { name: "framing", checks: framing::CHECKS },
     Group { name: "numbers", checks: numbers::CHECKS },
     Group { name: "websocket", checks: websocket::CHECKS },
@@ -32,6 +32,8 @@ pub(super) const GROUPS: [Group; 15] = [
     Group { name: "races", checks: races::CHECKS },
     Group { name: "liveness", checks: liveness::CHECKS },
     Group { name: "ends", checks: ends::CHECKS },
+    Group { name: "operate", checks: operate::CHECKS },
+    Group { name: "resume", checks: resume::CHECKS },
     Group { name: "rules", checks: rules::CHECKS },
     Group { name: "preparation", checks: preparation::CHECKS },
     Group { name: "memory", checks: memory::CHECKS },
@@ -59,6 +61,12 @@ pub struct Row {
 }
 
 /// Every check as group, name and what it is about.
+///
+/// ```
+/// let (group, check, about) = plyd_conform::names().next().expect("there are checks");
+/// println!("{group}/{check}: {about}");
+/// assert!(plyd_conform::names().count() > 100);
+/// ```
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     GROUPS.iter().flat_map(|group| group.checks.iter().map(|check| (group.name, check.name, check.about)))
 }

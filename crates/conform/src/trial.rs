@@ -72,6 +72,22 @@ pub struct Plan {
     pub reaper: Option<Arc<Reaper>>,
 }
 
+impl Plan {
+    /// All checks of a server, of which no game is known; each may take half a minute.
+    #[must_use]
+    pub fn new(address: Address) -> Self {
+        Self {
+            games: &[],
+            address,
+            token: None,
+            timeout: Duration::from_secs(30),
+            only: Vec::new(),
+            log: false,
+            reaper: None,
+        }
+    }
+}
+
 /// What a check is run with.
 pub(super) struct Trial<'a> {
     plan: &'a Plan,
@@ -140,14 +156,24 @@ impl<'a> Trial<'a> {
 
     /// Whether lines are messages of a WebSocket.
     pub(super) fn is_websocket(&self) -> bool {
-        matches!(self.plan.address, Address::WebSocket(_))
+        matches!(self.plan.address, Address::WebSocket(_) | Address::SecureWebSocket(_))
     }
 
     /// The host and port of a WebSocket; skips the check if there is none.
     pub(super) fn needs_websocket(&self) -> Checked<&str> {
         match &self.plan.address {
             Address::WebSocket(address) => Ok(address),
+            Address::SecureWebSocket(to) => Ok(&to.at),
             _ => Err(Stop::skipped("of WebSocket alone")),
+        }
+    }
+
+    /// A connection to a server of WebSocket that has not asked for one.
+    pub(super) fn before_websocket(&self) -> Result<Lines, LineError> {
+        match &self.plan.address {
+            Address::WebSocket(address) => Lines::connect(address),
+            Address::SecureWebSocket(to) => Lines::connect_tls(to),
+            _ => lines(self.plan),
         }
     }
 

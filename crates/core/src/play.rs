@@ -59,6 +59,14 @@ pub struct Position(Arc<dyn AnyRoot>);
 impl Position {
     /// Where a game begins under its default rules.
     ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    ///
+    /// let heap = Position::start(&nim::ENTRY);
+    /// assert_eq!((heap.game().name, heap.played().len()), ("nim", 0));
+    /// ```
+    ///
     /// # Panics
     /// If the game does not open under its own default rules, which its tests must show.
     #[must_use]
@@ -109,6 +117,17 @@ impl Position {
     /// The legal moves, each with what follows; with the static evaluation after it if an evaluator of the
     /// game is named.
     ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    ///
+    /// let heap = Position::start(&nim::ENTRY);
+    /// // Nim has one evaluator, which knows that a multiple of four is lost.
+    /// let best = heap.successors(Some("rest"))?.into_iter().max_by_key(|after| after.eval);
+    /// assert_eq!(best.map(|after| (after.mv, after.text)), Some(("1".to_owned(), "20 2".to_owned())));
+    /// # Ok::<(), plyd_core::engine::Fault>(())
+    /// ```
+    ///
     /// # Errors
     /// The rules do not find out what a move does.
     pub fn successors(&self, evaluator: Option<&str>) -> Result<Vec<Successor>, Fault> {
@@ -122,6 +141,17 @@ impl Position {
     }
 
     /// The position after a move, or after what chance brought.
+    ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    ///
+    /// let heap = Position::start(&nim::ENTRY).play("3")?.play("2")?;
+    /// assert_eq!(heap.to_string(), "16 1");
+    /// assert_eq!(heap.played(), ["3", "2"]);
+    /// assert_eq!(heap.play("4").unwrap_err().to_string(), "ply 3: no legal move is written so");
+    /// # Ok::<(), plyd_core::engine::Fault>(())
+    /// ```
     ///
     /// # Errors
     /// The rules do not allow it.
@@ -142,6 +172,20 @@ impl Position {
     }
 
     /// The board, as what a program needs to draw it.
+    ///
+    /// ```
+    /// use plyd_core::nim;
+    /// use plyd_core::play::Position;
+    ///
+    /// let board = Position::start(&nim::ENTRY).board();
+    /// let mut row = vec!["."; board.cols];
+    /// for piece in &board.pieces {
+    ///     for &(_, col) in &piece.cells {
+    ///         row[col] = "o";
+    ///     }
+    /// }
+    /// assert_eq!(row.concat(), "o".repeat(21));
+    /// ```
     #[must_use]
     pub fn board(&self) -> Drawing {
         self.0.board()
@@ -174,6 +218,20 @@ impl fmt::Debug for Position {
 }
 
 /// What ends a search, and how much it gives; the defaults end none.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_core::play::SearchLimits;
+///
+/// // A second at most, less if a million positions were visited before.
+/// let limits = SearchLimits {
+///     nodes: Some(1_000_000),
+///     time: Some(Duration::from_secs(1)),
+///     ..SearchLimits::default()
+/// };
+/// assert_eq!((limits.depth, limits.multipv), (None, 1));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchLimits {
     /// The plies to look ahead.
@@ -195,6 +253,22 @@ impl Default for SearchLimits {
 }
 
 /// Somebody who chooses moves in games under the same rules, and keeps what was learned for the next search.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::options::Options;
+/// use plyd_core::play::{Player, Position, SearchLimits};
+///
+/// // A player against itself.
+/// let mut heap = Position::start(&nim::ENTRY);
+/// let mut player = Player::new(&heap, &Options::default())?;
+/// let limits = SearchLimits { depth: Some(12), ..SearchLimits::default() };
+/// while heap.outcome().is_none() {
+///     heap = heap.play(player.best(&heap, &limits)?.mv())?;
+/// }
+/// assert!(heap.outcome().is_some_and(|end| end.winner == Some(plyd_core::game::Side::First)));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub struct Player(Box<dyn Engine>);
 
 impl Player {
@@ -286,6 +360,20 @@ impl Player {
 }
 
 /// What a search came to.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::options::Options;
+/// use plyd_core::play::{Player, Position, SearchLimits};
+/// use plyd_core::search::End;
+///
+/// let heap = Position::start(&nim::ENTRY);
+/// let answer = Player::new(&heap, &Options::default())?.best(&heap, &SearchLimits::default())?;
+/// assert_eq!((answer.mv(), answer.end), ("1", End::Proven));
+/// let proof = answer.lines[0].value.and_then(|value| value.proof);
+/// assert!(proof.is_some_and(|proof| proof.result.is_gt()));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     /// The lines, best first; at least one.

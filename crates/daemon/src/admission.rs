@@ -7,6 +7,7 @@ use std::sync::Arc;
 use plyd_protocol::{ErrorCode, Mode, Reason};
 
 use super::holdings::Named;
+use super::intake::no_room;
 use super::job::{Job, Phase, Prepared};
 use super::outbox::JobId;
 use super::request_error::RequestError;
@@ -24,12 +25,16 @@ impl State {
             return self.effects.deferred_drops.push(prepared);
         };
         let threads = prepared.key.options.threads;
+        job.game = self.games.iter().position(|entry| entry.name == prepared.game);
         job.hash = prepared.hash;
         job.forced = prepared.candidates.forced;
         job.best = Some(Arc::new(vec![prepared.fallback.clone()]));
         let (conn, queue) = (job.conn, job.queue);
         let (session, name) = (job.session.clone(), job.name.clone());
-        self.holds_search(conn, &name);
+        if !self.holds_search(conn, &name, prepared.heap_bytes()) {
+            self.effects.deferred_drops.push(prepared);
+            return self.fail(id, no_room(), now_ns);
+        }
         for warning in &prepared.warnings {
             self.send_warning(conn, &name, warning, now_ns);
         }
@@ -62,6 +67,12 @@ impl State {
             return Some(
                 RequestError::new(ErrorCode::SessionBusy, "the session searches a move").at("/session"),
             );
+        }
+        if !job.is_only_move()
+            && job.ending.is_none()
+            && let Err(refusal) = self.has_own_search(job, threads, self.current_id(job))
+        {
+            return Some(refusal);
         }
         let freed = self.current_id(job).map_or(0, |current| self.schedule.threads_of(current));
         if job.mode != Mode::Move && !self.schedule.fits(threads, freed) {
@@ -226,5 +237,6 @@ pub(super) fn needs_minimum(job: &Job) -> bool {
 
 /// What a search asks of the cores.
 pub(super) fn claim(job: &Job, threads: usize) -> Claim {
-    Claim { conn: job.conn, threads, class: job.class(), deadline_ns: job.deadline() }
+    let Job { conn, client, .. } = *job;
+    Claim { conn, client, threads, class: job.class(), deadline_ns: job.deadline() }
 }

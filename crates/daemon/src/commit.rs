@@ -68,7 +68,7 @@ impl State {
                     self.effects.deferred_drops.push(Box::new(body));
                     return self.commit(task, Output::Refused(refusal), now_ns);
                 }
-                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+                self.answer(task.conn, &task.name, Item::body(body), now_ns);
             }
             (Output::Options(options, renamed, body), _) => {
                 self.warn_of_renamed(task.conn, &task.name, &renamed, now_ns);
@@ -77,15 +77,15 @@ impl State {
                 {
                     session.view.options = options;
                 }
-                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+                self.answer(task.conn, &task.name, Item::body(body), now_ns);
             }
             (Output::Close(body), _) => {
                 if let Some(name) = &task.session {
                     self.close_session(task.conn, name, now_ns);
                 }
-                self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+                self.answer(task.conn, &task.name, Item::body(body), now_ns);
             }
-            (Output::Body(body), _) => self.answer(task.conn, &task.name, Item::Body(body), now_ns),
+            (Output::Body(body), _) => self.answer(task.conn, &task.name, Item::body(body), now_ns),
             (Output::Valid(_), _) => debug_assert!(false, "only a go is prepared"),
         }
     }
@@ -106,6 +106,13 @@ impl State {
         if !conn.sessions.contains_key(name) && conn.sessions.len() >= max {
             let message = format!("at most {max} sessions are open on a connection");
             let refusal = RequestError::new(ErrorCode::TooManySessions, message);
+            self.effects.deferred_drops.push(opened);
+            return self.commit(task, Output::Refused(refusal), now_ns);
+        }
+        let is_new = !conn.sessions.contains_key(name);
+        if let Err(refusal) = self.has_own_session(task.conn)
+            && is_new
+        {
             self.effects.deferred_drops.push(opened);
             return self.commit(task, Output::Refused(refusal), now_ns);
         }
@@ -133,10 +140,11 @@ impl State {
         self.count_sessions(task.conn, held);
         self.effects.deferred_drops.push(Box::new(old));
         self.warn_of_renamed(task.conn, &task.name, renamed, now_ns);
-        self.answer(task.conn, &task.name, Item::Body(body), now_ns);
+        self.answer(task.conn, &task.name, Item::body(body), now_ns);
     }
 
-    fn close_session(&mut self, id: ConnId, name: &str, now_ns: u64) {
+    /// Closes a session; its searches answer first.
+    pub(super) fn close_session(&mut self, id: ConnId, name: &str, now_ns: u64) {
         self.close_jobs(id, name, now_ns);
         let held = self.held_by_sessions(id);
         let closed = self.conns.get_mut(&id).and_then(|conn| conn.sessions.remove(name));

@@ -1,16 +1,19 @@
 //! The life of a connection: opening, the writer's side, draining, closing.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::IpAddr;
+use std::time::Duration;
 
 use plyd_protocol as wire;
-use plyd_protocol::{ErrorCode, OnEof, QuitMode, Reason};
+use plyd_protocol::{ConnectionState, ErrorCode, OnEof, QuitMode, Reason};
 
 use super::intake::Held;
+use super::kept::LinkId;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
 use super::prepare::TaskId;
+use super::refusals::Refusal;
 use super::request_error::RequestError;
+use super::spans::{self, Origin};
 use super::state::{Asks, Conn, ConnId, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
@@ -23,15 +26,6 @@ const LARGE_DROP: usize = 1 << 20;
 
 /// The rate, in bytes a second, at which a client must read large answers while others wait for their room.
 const LEAST_RATE: usize = 256 << 10;
-
-/// Where a connection comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Origin {
-    /// The process that started the daemon: `hello` is optional and no token is wanted.
-    Stdio,
-    /// A socket, with the peer's address if it has one.
-    Socket(Option<IpAddr>),
-}
 
 /// What a writer finds in its connection's outbox.
 pub(super) enum Taken {
@@ -46,6 +40,16 @@ pub(super) enum Taken {
 }
 
 impl Conn {
+    /// What operators see of it.
+    pub(super) fn state(&self) -> ConnectionState {
+        match self.stage {
+            _ if self.is_away() => ConnectionState::Kept,
+            Stage::Open if self.needs_hello => ConnectionState::Stranger,
+            Stage::Open => ConnectionState::Open,
+            Stage::Draining(_) | Stage::Late(_) | Stage::Flushing => ConnectionState::Closing,
+        }
+    }
+
     /// The requests in progress or queued that a `stop` can end besides searches, in the order of their
     /// arrival.
     pub(super) fn questions(&self) -> Vec<(TaskId, String)> {
@@ -69,25 +73,31 @@ impl State {
     pub(super) fn open_conn(
         &mut self,
         origin: Origin,
-        [writer, reader, resume]: [Signal; 3],
+        [writer, reader, room]: [Signal; 3],
         now_ns: u64,
     ) -> ConnId {
         let id = self.fresh_id();
-        let (remote, address) = match origin {
-            Origin::Stdio => (false, None),
-            Origin::Socket(address) => (true, address),
-        };
+        let remote = origin.is_remote();
         let conn = Conn {
+            span: spans::connection(id, origin),
             outbox: Outbox::default(),
             writer,
             reader,
-            resume,
+            room,
+            link: Some(LinkId(id)),
+            promise: None,
+            lines: 0,
+            lines_before: 0,
             held: Held::default(),
-            network: address.map(network),
+            network: origin.peer().map(|peer| network(peer.ip())),
+            origin,
+            client: None,
+            name: None,
+            opened_ns: now_ns,
             active_ns: now_ns,
             needs_hello: remote,
             greeted: false,
-            wants_token: remote && self.token.is_some(),
+            idle_ns: 0,
             remote,
             bad_lines: 0,
             on_eof: OnEof::default(),
@@ -104,6 +114,7 @@ impl State {
         };
         self.conns.insert(id, conn);
         self.counters.connections += 1;
+        self.tally.opened(origin);
         if remote {
             self.set_timer(now_ns + self.limits.handshake.as_nanos() as u64, Timer::Handshake(id));
             self.make_place(id, now_ns);
@@ -118,6 +129,7 @@ impl State {
         };
         let batch = conn.outbox.take(bytes, now_ns);
         if !batch.is_empty() {
+            self.tally.taken(&batch, now_ns);
             return Taken::Batch(batch);
         }
         if conn.stage == Stage::Flushing {
@@ -150,7 +162,7 @@ impl State {
             self.effects.signals.push(conn.writer.clone());
         }
         if conn.outbox.unsent_small() >= self.limits.unsent_bytes {
-            tracing::info!(conn = id, "cut off: too much unsent");
+            self.note_refusal(id, Refusal::SlowReader);
             self.drop_conn(id, now_ns, true);
             return;
         }
@@ -187,7 +199,8 @@ impl State {
 
     fn fits_unsent(&self, bytes: usize) -> bool {
         let unsent: usize = self.conns.values().map(|conn| conn.outbox.unsent()).sum();
-        unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
+        let kept: usize = self.conns.values().map(|conn| conn.outbox.kept()).sum();
+        unsent == 0 || unsent + kept + bytes <= self.limits.unsent_bytes_in_all
     }
 
     /// Cuts off clients that read large answers so slowly that others get none.
@@ -196,7 +209,7 @@ impl State {
         let slow: Vec<ConnId> =
             self.conns.iter().filter(|(_, conn)| is_slow(conn)).map(|(id, _)| *id).collect();
         for id in slow {
-            tracing::info!(conn = id, "cut off: the peer reads too slowly while others wait");
+            self.note_refusal(id, Refusal::SlowReader);
             self.drop_conn(id, now_ns, true);
         }
     }
@@ -226,9 +239,11 @@ impl State {
         };
         match conn.outbox.waiting_since() {
             None => conn.watched = false,
+            Some(_) if conn.is_away() => conn.watched = false,
             Some(since) if since + stalled <= now_ns => {
-                tracing::info!(conn = id, "cut off: the peer does not read");
-                self.drop_conn(id, now_ns, true);
+                conn.watched = false;
+                self.note_refusal(id, Refusal::SlowReader);
+                self.lose_conn(id, now_ns, true);
             }
             Some(since) => self.set_timer(since + stalled, Timer::Writer(id)),
         }
@@ -258,8 +273,12 @@ impl State {
         let Some(conn) = self.conns.get_mut(&id) else {
             return;
         };
+        if conn.is_away() {
+            // Nobody would hear the answers.
+            return self.drop_conn(id, now_ns, false);
+        }
         conn.stage = Stage::Draining(last);
-        self.effects.signals.extend([conn.reader.clone(), conn.resume.clone()]);
+        self.effects.signals.extend([conn.reader.clone(), conn.room.clone()]);
         self.leave_queues(id);
         let end_ns = now_ns + self.limits.eof.as_nanos() as u64;
         if self.conns.get(&id).is_some_and(|conn| !conn.tasks.is_empty()) {
@@ -285,6 +304,13 @@ impl State {
         self.close_if_done(id, now_ns);
     }
 
+    /// Ends a connection with a fatal error that answers no line; what is in flight is answered first.
+    pub(super) fn dismiss(&mut self, id: ConnId, code: ErrorCode, message: &str, now_ns: u64) {
+        self.counters.connections_dropped += 1;
+        let message = self.error(None, 0, RequestError::new(code, message), None, true);
+        self.drain(id, Some(message.to_body()), OnEof::Stop, now_ns);
+    }
+
     /// Closes a draining connection whose requests are all answered.
     pub(super) fn close_if_done(&mut self, id: ConnId, now_ns: u64) {
         let Some(conn) = self.conns.get_mut(&id) else {
@@ -295,7 +321,7 @@ impl State {
         }
         if let Stage::Draining(last) = &mut conn.stage {
             if let Some(body) = last.take() {
-                self.send(id, Item::Body(body), now_ns);
+                self.send(id, Item::body(body), now_ns);
             }
             self.end_conn(id, now_ns);
         }
@@ -309,12 +335,12 @@ impl State {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.tasks.values().for_each(|pending| pending.interrupt.end());
             conn.stage = Stage::Flushing;
-            self.effects.signals.extend([conn.writer.clone(), conn.resume.clone()]);
+            self.effects.signals.extend([conn.writer.clone(), conn.room.clone()]);
         }
         self.leave_queues(id);
     }
 
-    /// Cuts a connection off: the peer is gone, too slow, or all was written.
+    /// Cuts a connection off: the peer is gone and not waited for, too slow, or all was written.
     pub(super) fn drop_conn(&mut self, id: ConnId, now_ns: u64, count: bool) {
         for job in self.jobs_of(id) {
             self.discard(job, now_ns);
@@ -322,10 +348,14 @@ impl State {
         let held_bytes = self.conns.get(&id).map_or(0, |conn| conn.held.total());
         self.release_all(id);
         let held = self.held_by_sessions(id);
+        self.count_own_sessions(id, held, 0);
         let Some(conn) = self.conns.remove(&id) else {
             return;
         };
         self.timers.forget(id);
+        if let Some(link) = conn.link {
+            self.taken_up.remove(&link);
+        }
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
         // The next thread gives up the tasks that wait for one, and with them what they hold.
@@ -334,26 +364,38 @@ impl State {
         for worker in conn.sessions.values().filter_map(|session| session.worker) {
             self.release_worker(worker);
         }
-        self.effects.signals.extend([&conn.writer, &conn.reader, &conn.resume].map(Clone::clone));
-        if held_bytes.max(conn.outbox.unsent()) > LARGE_DROP {
+        self.effects.signals.extend([&conn.writer, &conn.reader, &conn.room].map(Clone::clone));
+        tracing::debug!(parent: &conn.span, "connection closed");
+        if held_bytes.max(conn.outbox.unsent() + conn.outbox.kept()) > LARGE_DROP {
             self.effects.large_drops.push(Box::new(conn));
         } else {
             self.effects.deferred_drops.push(Box::new(conn));
         }
-        tracing::debug!(conn = id, "connection closed");
     }
 
-    /// Announces the daemon's end to every client, and lets every search answer.
-    pub(super) fn shut_down(&mut self, now_ns: u64) {
+    /// Announces the daemon's end to every client and takes no new work. What is in flight goes on, and may
+    /// for so long.
+    pub(super) fn announce_end(&mut self, drain: Duration, now_ns: u64) {
         self.shutting_down = true;
+        let message = match drain.as_millis() {
+            0 => "the server shuts down".to_owned(),
+            ms => format!("the server shuts down: searches in flight may go on for {ms} ms, no others begin"),
+        };
+        self.drop_kept(now_ns);
         let conns: Vec<ConnId> = self.conns.keys().copied().collect();
-        let grace = self.limits.preparation.as_nanos() as u64;
         for id in conns {
-            if self.conns.get(&id).is_some_and(|conn| !conn.tasks.is_empty()) {
-                self.set_timer(now_ns + grace, Timer::Questions(id));
-            }
-            self.send_notice(id, wire::NoticeKind::GoingAway, None, "the server shuts down", now_ns);
+            self.send_notice(id, wire::NoticeKind::GoingAway, None, &message, now_ns);
             self.late_answer_is_due(id, now_ns);
+        }
+    }
+
+    /// Lets every search answer; questions may take a moment longer.
+    pub(super) fn end_searches(&mut self, now_ns: u64) {
+        let busy = self.conns.iter().filter(|(_, conn)| !conn.tasks.is_empty());
+        let busy: Vec<ConnId> = busy.map(|(id, _)| *id).collect();
+        let grace = self.limits.preparation.as_nanos() as u64;
+        for id in busy {
+            self.set_timer(now_ns + grace, Timer::Questions(id));
         }
         let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
         for job in jobs {

@@ -5,18 +5,25 @@
 
 use std::sync::Arc;
 
+use super::limits::Limits;
+use super::shares::Shares;
 use super::state::{ConnId, Session, State};
 use plyd_core::engine::AnyRoot;
 
 /// What a session of a large board holds before its first request.
 const SESSION_BYTES: usize = 16 << 10;
-/// What a position of a large board holds beside its texts.
-const POSITION_BYTES: usize = 4 << 10;
+/// What a position of the largest board holds beside its texts.
+pub(super) const POSITION_BYTES: usize = 16 << 10;
 
 impl Session {
     fn held(&self) -> usize {
         self.bytes + self.prefix_bytes
     }
+}
+
+/// Room for what sessions hold, as the limits say for so many connections, with nothing in it.
+pub(super) fn shares(limits: &Limits, connections: usize) -> Shares {
+    Shares::new(limits.session_bytes_in_all, limits.session_bytes, connections)
 }
 
 /// A position, the `start` by which it was named, and the bytes of the texts that name it.
@@ -57,10 +64,14 @@ impl State {
         if is_room(self) {
             return Some(bytes);
         }
-        self.forget_positions(conn);
+        let mut own: Vec<ConnId> = self.conns_of_client(conn).map(|(id, _)| id).collect();
+        own.push(conn);
+        own.into_iter().for_each(|own| self.forget_positions(own));
         let replaced = self.session_mut(conn, name).map_or(0, |old| old.held());
-        if self.held_by_sessions(conn) - replaced + bytes > self.limits.session_bytes {
-            // Memory of others does not help a connection at its own bound.
+        if self.held_by_sessions(conn) - replaced + bytes > self.limits.session_bytes
+            || !self.fits_own_sessions(conn, replaced, bytes)
+        {
+            // Memory of others does not help a connection, or a client, at its own bound.
             return None;
         }
         // The connection that frees most comes first, as long as one frees anything.
@@ -95,6 +106,13 @@ impl State {
         self.count_sessions(id, before);
     }
 
+    /// Makes room as new limits say. What is held stays held, even past smaller ones.
+    pub(super) fn resize_sessions(&mut self) {
+        self.session_bytes = shares(&self.limits, self.shared_by());
+        let held: Vec<usize> = self.conns.keys().map(|id| self.held_by_sessions(*id)).collect();
+        held.into_iter().for_each(|held| self.session_bytes.change(0, held));
+    }
+
     /// What the sessions of a connection hold.
     pub(super) fn held_by_sessions(&self, conn: ConnId) -> usize {
         self.conns.get(&conn).map_or(0, |conn| conn.sessions.values().map(Session::held).sum())
@@ -104,12 +122,15 @@ impl State {
     fn fits_sessions(&self, conn: ConnId, old: usize, new: usize) -> bool {
         let before = self.held_by_sessions(conn);
         let after = before - old + new;
-        after <= self.limits.session_bytes && self.session_bytes.fits_bounded(before, after)
+        after <= self.limits.session_bytes
+            && self.session_bytes.fits_bounded(before, after)
+            && self.fits_own_sessions(conn, old, new)
     }
 
     /// Counts anew what a connection's sessions hold, which held so much before.
     pub(super) fn count_sessions(&mut self, conn: ConnId, before: usize) {
         let after = self.held_by_sessions(conn);
         self.session_bytes.change(before, after);
+        self.count_own_sessions(conn, before, after);
     }
 }

@@ -13,8 +13,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use plyd_protocol::ErrorCode;
+
 use super::limits::Limits;
 use super::prepare::TaskId;
+use super::request_error::RequestError;
 use super::shares::Shares;
 use super::state::{ConnId, Stage, State};
 
@@ -85,10 +88,19 @@ pub(super) enum Reserved {
     Unwanted,
 }
 
+/// When a client whose request found no room may ask again.
+const ROOM_RETRY_MS: u64 = 200;
+
+/// The refusal of a request for which there is no room.
+pub(super) fn no_room() -> RequestError {
+    let message = "the requests in flight use up the memory for them; stop one, or try again later";
+    RequestError::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS)
+}
+
 impl Intake {
-    /// Room as the limits say, with nothing in it.
-    pub(super) fn new(limits: &Limits) -> Self {
-        let all = Shares::new(limits.request_bytes_in_all, limits.request_bytes, limits.connections);
+    /// Room as the limits say for so many connections, with nothing in it.
+    pub(super) fn new(limits: &Limits, connections: usize) -> Self {
+        let all = Shares::new(limits.request_bytes_in_all, limits.request_bytes, connections);
         Self {
             most: limits.request_bytes,
             lasting: all.clone(),
@@ -136,10 +148,14 @@ impl State {
         };
         // What a request takes over from the connection's defaults counts as the request's.
         let bytes = bytes + conn.defaults_bytes;
-        let Intake { all, large, doomed, .. } = &mut self.intake;
-        let is_doomed = doomed.contains(&id);
-        if bytes > all.pool() / 2 && !is_doomed {
-            return take_turn(large, id);
+        let is_doomed = self.intake.doomed.contains(&id);
+        if bytes > self.intake.all.pool() / 2 && !is_doomed {
+            // It may wait with the others since before the limits changed, or the other way round.
+            self.leave_queue(id);
+            return take_turn(&mut self.intake.large, id);
+        }
+        if !is_doomed {
+            self.leave_turns(id);
         }
         match if is_doomed { Room::Never } else { self.room(id, bytes) } {
             Room::Later => Reserved::Later,
@@ -149,6 +165,20 @@ impl State {
             }
             // It will be refused, or prove to need less.
             Room::Never => take_turn(&mut self.intake.doomed, id),
+        }
+    }
+
+    /// Makes room as new limits say. What is held stays held, even past smaller ones; readers that wait look
+    /// again.
+    pub(super) fn resize_intake(&mut self) {
+        let shared_by = self.shared_by();
+        let Self { conns, intake, effects, limits, .. } = self;
+        let Intake { most, all, lasting, .. } = Intake::new(limits, shared_by);
+        (intake.most, intake.all, intake.lasting) = (most, all, lasting);
+        for conn in conns.values() {
+            intake.all.change(0, conn.held.total());
+            intake.lasting.change(0, conn.held.lasting);
+            effects.signals.push(conn.room.clone());
         }
     }
 
@@ -170,6 +200,9 @@ impl State {
 
     /// Counts a request that is taken, in the room that was reserved for its line; false if there is none.
     pub(super) fn hold(&mut self, id: ConnId, name: &str, task: TaskId, bytes: usize) -> bool {
+        if !self.has_own_room(id, bytes) {
+            return false;
+        }
         let Some(held) = self.conns.get(&id).map(|conn| &conn.held) else { return true };
         let (old, new) = (held.total(), held.total() + bytes);
         // The turn was checked before.
@@ -186,15 +219,26 @@ impl State {
         true
     }
 
-    /// Notes that a request became a search, which may not end by itself.
-    pub(super) fn holds_search(&mut self, id: ConnId, name: &str) {
+    /// Notes that a request became a search, which may not end by itself and occupies so many bytes more;
+    /// false if there is no room for these. A connection's only request always has room.
+    pub(super) fn holds_search(&mut self, id: ConnId, name: &str, more: usize) -> bool {
+        let Some(held) = self.conns.get(&id).map(|conn| &conn.held) else { return true };
+        let (old, new) = (held.total(), held.total() + more);
+        let fits = more == 0
+            || new <= self.intake.most && self.intake.all.fits(old, new) && self.has_own_room(id, more);
+        if held.requests.len() > 1 && !fits {
+            return false;
+        }
         self.change_held(id, |held| {
             if let Some(weight) = held.requests.get_mut(name).filter(|weight| !weight.lasts) {
                 weight.lasts = true;
+                weight.bytes += more;
+                held.bytes += more;
                 held.lasting += weight.bytes;
             }
         });
         self.wake_waiting(id);
+        true
     }
 
     /// Forgets a request that has its final message, or was not taken.
@@ -253,10 +297,12 @@ impl State {
     fn change_held(&mut self, id: ConnId, change: impl FnOnce(&mut Held)) {
         let Self { conns, intake, .. } = self;
         let Some(held) = conns.get_mut(&id).map(|conn| &mut conn.held) else { return };
-        let (total, lasting) = (held.total(), held.lasting);
+        let (total, lasting, bytes) = (held.total(), held.lasting, held.bytes);
         change(held);
         intake.all.change(total, held.total());
         intake.lasting.change(lasting, held.lasting);
+        let now = held.bytes;
+        self.count_own_requests(id, bytes, now);
     }
 
     /// Wakes the readers that may find room now.
@@ -264,14 +310,14 @@ impl State {
         if let Some(conn) = self.conns.get_mut(&id)
             && std::mem::take(&mut conn.held.waits)
         {
-            self.effects.signals.push(conn.resume.clone());
+            self.effects.signals.push(conn.room.clone());
         }
         self.wake_first();
     }
 
     fn wake_first(&mut self) {
         if let Some(conn) = self.intake.queue.front().and_then(|first| self.conns.get(first)) {
-            self.effects.signals.push(conn.resume.clone());
+            self.effects.signals.push(conn.room.clone());
         }
     }
 
@@ -291,13 +337,16 @@ impl State {
             let was_first = turns.front() == Some(&id);
             turns.retain(|waiting| *waiting != id);
             if let Some(conn) = turns.front().filter(|_| was_first).and_then(|next| conns.get(next)) {
-                effects.signals.push(conn.resume.clone());
+                effects.signals.push(conn.room.clone());
             }
         }
     }
 
-    /// Waits for nothing any more: the connection takes no more lines.
+    /// Waits for nothing any more: no more lines are taken from its reader.
     pub(super) fn leave_queues(&mut self, id: ConnId) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.held.waits = false;
+        }
         self.leave_queue(id);
         self.leave_turns(id);
     }

@@ -8,9 +8,13 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
+use tracing::Span;
 
 use super::budget::{Claim, Memory};
+use super::holdings::POSITION_BYTES;
+use super::identity::ClientId;
 use super::news::News;
+use super::promises::{Promises, due_after, until_flag_ms};
 use super::schedule::Class;
 use super::state::{ConnId, WorkerId};
 use plyd_core::effort::Interrupt;
@@ -72,6 +76,8 @@ pub(super) struct EngineKey {
 
 /// A search whose request is valid.
 pub(super) struct Prepared {
+    /// The game's name.
+    pub(super) game: &'static str,
     /// The position.
     pub(super) root: Arc<dyn AnyRoot>,
     /// The `start` by which the client named it.
@@ -96,6 +102,15 @@ pub(super) struct Prepared {
     pub(super) is_lasting: bool,
 }
 
+impl Prepared {
+    /// The heap bytes that it occupies beside those of its request, or a little more; without its engine,
+    /// whose tables have a budget of their own.
+    pub(super) fn heap_bytes(&self) -> usize {
+        // The position keeps the texts of its moves.
+        POSITION_BYTES + self.position_bytes + size_of_val(self.candidates.indexes.as_slice())
+    }
+}
+
 /// When a job ends at the latest, as [`plyd_core::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deadlines {
@@ -117,6 +132,8 @@ struct Deadlines {
 pub(super) struct Job {
     /// The connection.
     pub(super) conn: ConnId,
+    /// The client of that connection, if it is known by name.
+    pub(super) client: Option<ClientId>,
     /// The request's id.
     pub(super) name: String,
     /// The request's line.
@@ -139,6 +156,8 @@ pub(super) struct Job {
     pub(super) started_ns: Option<u64>,
     /// What the search needs, until a thread takes it.
     pub(super) prepared: Option<Box<Prepared>>,
+    /// The game's place in the registry, once the request is known to be valid.
+    pub(super) game: Option<usize>,
     /// The hash of the position, once it is known.
     pub(super) hash: u64,
     /// Whether the position has a single legal move.
@@ -153,12 +172,15 @@ pub(super) struct Job {
     pub(super) timer_ns: Option<u64>,
     /// What its client hears of it while it runs.
     pub(super) news: News,
+    /// What the log says around it.
+    pub(super) span: Span,
     clock: Option<Clock>,
     limit: Limit,
     hard_ms: Option<u64>,
     elapsed_ms: u64,
     overhead_ms: u64,
     deadlines: Deadlines,
+    promises: Promises,
 }
 
 impl Job {
@@ -170,6 +192,7 @@ impl Job {
         };
         let mut job = Self {
             conn,
+            client: None,
             name,
             line,
             session,
@@ -181,6 +204,7 @@ impl Job {
             received_ns,
             started_ns: None,
             prepared: None,
+            game: None,
             hash: 0,
             forced: false,
             best: None,
@@ -188,12 +212,14 @@ impl Job {
             ending: None,
             timer_ns: None,
             news: News::new(&go.info),
+            span: Span::none(),
             clock: go.clock,
             limit: go.limit,
             hard_ms: go.hard_ms,
             elapsed_ms: go.elapsed_ms,
             overhead_ms: go.overhead_ms,
             deadlines: Deadlines::default(),
+            promises: Promises::default(),
         };
         job.control.set_limits(job.limit.nodes, job.limit.depth);
         job.run_clock_from(received_ns);
@@ -297,6 +323,11 @@ impl Job {
     pub(super) fn deadline(&self) -> Option<u64> {
         let Deadlines { clock, limit, watchdog, .. } = self.deadlines;
         [clock, limit, watchdog].into_iter().flatten().min()
+    }
+
+    /// Until when its client counts on the answer.
+    pub(super) fn due_ns(&self) -> Option<u64> {
+        self.promises.due_ns()
     }
 
     /// How it is scheduled.
@@ -409,7 +440,7 @@ impl Job {
         if matches!(self.clock, Some(Clock::Anytime { .. })) {
             self.news.want_every_move();
         }
-        let spent = self.elapsed_ms.saturating_add(self.overhead_ms);
+        let spent = self.spent_ms();
         let plan = match self.clock {
             // A clock that comes with an analysis or a ponder is kept until `update` starts it.
             _ if self.mode != Mode::Move => TimePlan::unlimited(),
@@ -423,24 +454,33 @@ impl Job {
         };
         let at =
             |offset: Option<Duration>| offset.map(|offset| base_ns.saturating_add(offset.as_nanos() as u64));
+        let clock = self.clock.filter(|_| self.mode == Mode::Move);
+        self.promises.clock = due_after(base_ns, until_flag_ms(clock), spent);
         self.deadlines.clock_free = base_ns.saturating_add(plan.free.as_nanos() as u64);
         self.deadlines.clock_soft = at(plan.soft);
         self.deadlines.clock = at(plan.hard);
     }
 
+    /// The time that was spent before its request came, and that its answer takes to its client.
+    fn spent_ms(&self) -> u64 {
+        self.elapsed_ms.saturating_add(self.overhead_ms)
+    }
+
     fn plan_limit(&mut self, base_ns: u64) {
+        self.promises.limit = due_after(base_ns, self.limit.time_ms, self.spent_ms());
         self.deadlines.limit = self.limit.time_ms.map(|ms| self.offset(base_ns, ms, margin_us));
     }
 
     fn plan_watchdog(&mut self, base_ns: u64) {
         let margin = |total_us: i64| WATCHDOG_MARGIN_US.min(total_us / 4);
+        self.promises.watchdog = due_after(base_ns, self.hard_ms, self.spent_ms());
         self.deadlines.watchdog = self.hard_ms.map(|ms| self.offset(base_ns, ms, margin));
     }
 
     /// `ms` after `base_ns`, less what is spent and the margin for writing.
     fn offset(&self, base_ns: u64, ms: u64, margin: impl Fn(i64) -> i64) -> u64 {
-        let spent = self.elapsed_ms.saturating_add(self.overhead_ms);
-        let left_us = i64::try_from(ms.saturating_sub(spent)).unwrap_or(i64::MAX).saturating_mul(1000);
+        let left_us =
+            i64::try_from(ms.saturating_sub(self.spent_ms())).unwrap_or(i64::MAX).saturating_mul(1000);
         let left_us = (left_us - margin(left_us)).max(0) as u64;
         base_ns.saturating_add(left_us.saturating_mul(1000))
     }

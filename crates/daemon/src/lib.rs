@@ -32,43 +32,72 @@
 //!
 //! # Layout
 //!
-//! The modules in reading order: `limits` (the numbers), `job` (one search) and `news` (what its client hears
-//! of it), `outbox` (a connection's messages), `budget` (memory of tables), `schedule` (who searches next),
-//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `conn` (the
-//! life of a connection), `places` (who may be connected), `shares` (of bounded resources), `intake` (the
-//! memory of requests in flight), `session` (what requests do) and `commit` (what their work changes),
+//! The modules in reading order: `config` (what is served), `limits` (the numbers), `clients` (who is known
+//! by name), `job` (one search),
+//! `promises` (until when its answer is due),
+//! `news` (what its client hears of it), `outbox` (a connection's messages), `budget` (memory of tables),
+//! `schedule` (who searches next),
+//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `spans` and
+//! `refusals` (what the log says of peers), `conn` (the
+//! life of a connection), `kept` (which outlives its socket), `places` (who may be connected), `identity`
+//! (who a connection is, and what its client may have), `roles` (which request needs which role), `shares`
+//! (of bounded resources), `intake` (the memory of requests in flight), `session` (what requests do) and
+//! `commit` (what their work changes),
 //! `holdings` (what sessions hold), `admission` (which searches may start), `searches` (their life),
-//! `threads` (the search threads' place in the state), `prepare` and `describe` (the slow part of requests),
+//! `operate` (who is connected, and whom operators cut off), `threads` (the search threads' place in the
+//! state), `prepare` and `describe` (the slow part of requests),
 //! `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of computing threads), `discard`
-//! (freeing memory), `listen`, `transport`, `transcript`, and `serve` (the whole from start to end).
+//! (freeing memory), `listen`, `transport`, `transcript`, `metrics` and `probes` (what is measured),
+//! `check` (of a configuration), `reload` (of one while the daemon runs), `handed` (sockets that were
+//! listening before it did), `service` and `heartbeat` (messages to a service manager), `ending`, and
+//! `serve` (the whole from start to end).
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
 mod admission;
 mod budget;
+mod check;
+mod clients;
 mod commit;
+mod config;
 mod conn;
 mod describe;
 mod discard;
+mod ending;
+mod handed;
+mod heartbeat;
 mod holdings;
+mod identity;
 mod intake;
 mod job;
+mod kept;
 mod limits;
 mod listen;
+// The log of the process, which the commands set up and write to as well.
+#[doc(hidden)]
 pub mod log;
+mod metrics;
 mod news;
+mod operate;
 mod outbox;
 pub mod page;
 mod places;
 mod pool;
 mod prepare;
 mod priority;
+mod probes;
+mod promises;
+mod refusals;
+mod reload;
 mod request_error;
+mod roles;
 mod schedule;
 mod searches;
 mod serve;
+mod service;
 mod session;
 mod shares;
+mod spans;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -84,10 +113,10 @@ use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::SystemTime;
 
 use plyd_protocol as wire;
 use tokio::net::{TcpListener, UnixListener};
@@ -95,20 +124,29 @@ use tokio::sync::{Notify, watch};
 
 use crate::page::Page;
 use budget::Memory;
-use listen::{keep_accepting, listen_advice, path_advice, remove_stale};
+use heartbeat::Heartbeat;
+use kept::LinkId;
+use listen::{is_local, keep_accepting, listen_advice, path_advice, remove_stale};
+use metrics::Traffic;
 use plyd_core::engine::Entry;
-use plyd_core::engine::settings::Caps;
 use plyd_core::search::clock::now_ns;
 use pool::Pool;
 use prepare::RequestWorker;
 use priority::Priority;
-use state::{Effects, State};
+use reload::Running;
+use state::{ConnId, Effects, State};
 use transcript::Transcript;
+use transport::tls::{Refusals, Tls};
 use transport::web::Site;
 
+pub use clients::{Client, ClientLimits, TokenHash, new_token};
+pub use config::{Config, ServeError, TlsFiles};
+pub use handed::Handed;
 pub use limits::Limits;
 pub use listen::SocketFile;
+pub use reload::Reload;
 pub use serve::run;
+pub use service::ServiceManager;
 pub use transport::check_origin;
 pub use transport::local::Connection;
 
@@ -117,77 +155,9 @@ pub use transport::local::Connection;
 /// connect to a port of the system's choice without them.
 pub const LISTENING: &str = "plyd::listening";
 
-/// The time that the transcript gets for its last lines if peers that do not read used up the shutdown time.
-const LAST_LINES: Duration = Duration::from_millis(250);
-
-/// What a daemon serves, and how.
-#[derive(Debug, Default)]
-pub struct Config {
-    /// Whether to serve the standard streams.
-    pub stdio: bool,
-    /// TCP addresses to listen on, as `HOST:PORT`.
-    pub tcp: Vec<String>,
-    /// Addresses to listen on for WebSocket, as `HOST:PORT`.
-    pub ws: Vec<String>,
-    /// Origins whose pages may connect there, beside those of the same host.
-    pub ws_origins: Vec<String>,
-    /// A socket that listens already, to serve the page and its WebSocket on.
-    pub page: Option<std::net::TcpListener>,
-    /// A path to listen on with a Unix socket.
-    pub unix: Option<PathBuf>,
-    /// A token that connections over sockets must show.
-    pub token: Option<String>,
-    /// Whether other machines may connect without one.
-    pub insecure: bool,
-    /// A file for a record of every line.
-    pub transcript: Option<PathBuf>,
-    /// By how much the nice value of threads that compute exceeds that of the others.
-    pub search_nice: u8,
-    /// The numbers.
-    pub limits: Limits,
-}
-
-/// Why a daemon cannot serve.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// An address or a path cannot be listened on.
-    #[error("cannot listen on {at}: {error}")]
-    Listen {
-        /// The address or the path.
-        at: String,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// Other machines can reach an address, and nothing keeps their users out.
-    #[error(
-        "refusing to listen on {at} without a token, because other machines can reach it: use --token-file FILE, listen \
-         on 127.0.0.1, or pass --insecure"
-    )]
-    Exposed {
-        /// The address.
-        at: String,
-    },
-    /// The transcript cannot be written.
-    #[error("cannot write the transcript {path}: {error}")]
-    Transcript {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The transcript is one of the standard streams, which carry the protocol.
-    #[error(
-        "the transcript {path} is the standard input or output, which carries the protocol: give a file of its own, or \
-         serve sockets alone"
-    )]
-    TranscriptOnStdio {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A thread or the runtime cannot be started.
-    #[error("cannot start: {0}")]
-    Start(#[from] io::Error),
-}
+/// The target of the log lines that say what became of settings that were read again, worth showing for the
+/// same reason: a person asked for it and sees nothing else.
+pub const SETTINGS: &str = "plyd::settings";
 
 /// What all threads share.
 struct Shared {
@@ -196,18 +166,28 @@ struct Shared {
     watchdog: Condvar,
     pool: Pool,
     request_worker: RequestWorker,
-    memory: Memory,
     /// The priority of the threads that search or work on requests.
     priority: Priority,
     /// The priority of work that no clock waits for.
     slow_priority: Priority,
     transcript: Option<Transcript>,
+    /// What the settings are compared with when they are read again.
+    running: Running,
+    /// What TCP and WebSocket are served over, if it is not plain text.
+    tls: Option<Tls>,
+    refusals: Refusals,
     /// Notified when a shutdown has nothing more to wait for.
     quiet: Notify,
     /// Held by each connection that lingers before it closes.
     lingering: Arc<()>,
     over: AtomicBool,
     incidents: AtomicU64,
+    traffic: Traffic,
+    /// When the daemon began, by the calendar.
+    started: SystemTime,
+    /// Who hears that the daemon is alive and reads its settings again.
+    manager: Option<Arc<ServiceManager>>,
+    heartbeat: Heartbeat,
 }
 
 impl Shared {
@@ -225,6 +205,14 @@ impl Shared {
         drop(state);
         self.carry_out(effects);
         result
+    }
+
+    /// The same for the connection that a socket serves.
+    fn with_conn<R>(self: &Arc<Self>, link: LinkId, change: impl FnOnce(&mut State, ConnId) -> R) -> R {
+        self.with(|state| {
+            let conn = state.conn_of(link);
+            change(state, conn)
+        })
     }
 
     /// Does what the state asked for, outside of its lock.
@@ -280,6 +268,8 @@ pub struct Daemon {
     shared: Arc<Shared>,
     /// Whether it may listen where other machines reach it.
     is_open: bool,
+    /// Whether other machines may come where no token is asked for.
+    is_insecure: bool,
     /// Whether its listeners are closed, or are to be.
     closing: watch::Sender<bool>,
 }
@@ -288,37 +278,47 @@ impl Daemon {
     /// Starts a daemon for `games`. It serves nothing yet.
     ///
     /// # Errors
-    /// The transcript cannot be made, or a thread cannot be started.
+    /// The transcript cannot be made, a certificate cannot be used, or a thread cannot be started.
     pub fn start(config: &Config, games: &'static [&'static Entry]) -> Result<Self, ServeError> {
         let transcript = config
             .transcript
             .as_deref()
             .map(|path| Transcript::append(path, config.stdio, config.token.clone()))
             .transpose()?;
+        config.token.iter().for_each(|token| log::keep_out(token));
+        let tls = config.tls.as_ref().map(Tls::load).transpose()?.map(Tls::new);
         let limits = config.limits.clone();
         let memory = Memory::new(limits.hash_bytes);
-        let caps = Caps { threads: limits.cores.max(1), hash_mb: (memory.total() >> 20) as usize };
+        let threads = limits.cores.max(1);
         let mut state = State::new(limits, games, config.token.clone(), memory.clone(), now_ns());
+        state.set_clients(config.clients.clone(), now_ns());
+        state.is_exposed = config.is_exposed();
         state.transcript_lost = transcript.as_ref().map(Transcript::lost).unwrap_or_default();
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             watchdog: Condvar::new(),
-            pool: Pool::new(caps.threads),
-            request_worker: RequestWorker { games, memory: memory.clone(), caps },
-            memory,
+            pool: Pool::new(threads),
+            request_worker: RequestWorker { games, memory, threads },
             priority: Priority::below_this(config.search_nice),
             slow_priority: Priority::below_this(config.search_nice.saturating_add(pool::SLOW_NICE)),
             transcript,
+            running: Running::new(config),
+            tls,
+            refusals: Refusals::default(),
             quiet: Notify::new(),
             lingering: Arc::default(),
             over: AtomicBool::new(false),
             incidents: AtomicU64::new(0),
+            traffic: Traffic::default(),
+            started: SystemTime::now(),
+            manager: config.manager.clone(),
+            heartbeat: Heartbeat::default(),
         });
         let watched = Arc::clone(&shared);
         std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || watchdog::watch(&watched))?;
         shared.pool.warm(&shared);
-        let is_open = config.token.is_some() || config.insecure;
-        Ok(Self { shared, is_open, closing: watch::Sender::new(false) })
+        let closing = watch::Sender::new(false);
+        Ok(Self { shared, is_open: config.is_open(), is_insecure: config.insecure, closing })
     }
 
     /// Serves the standard streams; the future ends when all is written, or the peer is gone or does not
@@ -338,14 +338,38 @@ impl Daemon {
 
     /// Serves a TCP address (`HOST:PORT`) from tasks of the current runtime; returns the address bound.
     ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::{Config, Daemon};
+    /// use plyd_protocol::client::Client;
+    /// use plyd_protocol::{Command, Ping};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    /// # runtime.block_on(async {
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// // A port of the system's choice.
+    /// let address = daemon.serve_tcp("127.0.0.1:0").await?;
+    /// let answer = tokio::task::spawn_blocking(move || {
+    ///     let mut client = Client::connect(address)?;
+    ///     let (id, _) = client.request(Command::Ping(Ping::default()))?;
+    ///     client.wait_final(&id, Instant::now() + Duration::from_secs(60))
+    /// });
+    /// assert!(answer.await?.is_ok());
+    /// daemon.shut_down().await;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The address cannot be listened on, or must not be: other machines reach it, and no token is asked for.
     pub async fn serve_tcp(&self, at: &str) -> Result<SocketAddr, ServeError> {
         let (listener, address) = self.listen(at).await?;
-        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
-        keep_accepting(address.to_string(), self.closing.subscribe(), move || {
-            transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
-        });
+        self.accept_tcp(address, listener);
         Ok(address)
     }
 
@@ -356,7 +380,8 @@ impl Daemon {
     /// As for [`Self::serve_tcp`].
     pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
         let (listener, address) = self.listen(at).await?;
-        let site = Site::new(address, origins, None);
+        let site = Arc::new(Site::new(address, origins, None));
+        self.shared.running.add_site(&site);
         self.accept_web(address, listener, site);
         Ok(address)
     }
@@ -365,10 +390,10 @@ impl Daemon {
     ///
     /// # Errors
     /// The socket cannot be used.
-    pub fn serve_page(&self, listener: std::net::TcpListener, page: &'static Page) -> Result<(), ServeError> {
+    pub fn serve_page(&self, listener: std::net::TcpListener, page: Page) -> Result<(), ServeError> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let site = Site::new(address, &[], Some(page));
+        let site = Arc::new(Site::new(address, &[], Some(page)));
         self.accept_web(address, TcpListener::from_std(listener)?, site);
         Ok(())
     }
@@ -378,15 +403,31 @@ impl Daemon {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
         let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
         let address = listener.local_addr().map_err(failed)?;
-        if !self.is_open && !address.ip().to_canonical().is_loopback() {
-            return Err(ServeError::Exposed { at: at.to_owned() });
-        }
-        tracing::info!(target: LISTENING, "listening on {address}");
+        self.may_listen(at, address)?;
         Ok((listener, address))
     }
 
-    fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Site) {
-        let (shared, listener, site) = (Arc::clone(&self.shared), Arc::new(listener), Arc::new(site));
+    /// Whether an address may be served: not if other machines reach it and nothing keeps strangers out.
+    fn may_listen(&self, at: &str, address: SocketAddr) -> Result<(), ServeError> {
+        if !is_local(address) {
+            if !self.is_open {
+                return Err(ServeError::Exposed { at: at.to_owned() });
+            }
+            self.shared.running.expose(at);
+        }
+        tracing::info!(target: LISTENING, "listening on {address}");
+        Ok(())
+    }
+
+    fn accept_tcp(&self, address: SocketAddr, listener: TcpListener) {
+        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
+        keep_accepting(address.to_string(), self.closing.subscribe(), move || {
+            transport::net::accept_tcp(Arc::clone(&shared), Arc::clone(&listener))
+        });
+    }
+
+    fn accept_web(&self, address: SocketAddr, listener: TcpListener, site: Arc<Site>) {
+        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(address.to_string(), self.closing.subscribe(), move || {
             transport::web::accept(Arc::clone(&shared), Arc::clone(&listener), Arc::clone(&site))
         });
@@ -403,49 +444,22 @@ impl Daemon {
         let listener = UnixListener::bind(path).map_err(|error| failed(path_advice(path, error)))?;
         let file = SocketFile(path.to_owned());
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        self.accept_unix(path, listener);
+        Ok(file)
+    }
+
+    fn accept_unix(&self, path: &Path, listener: UnixListener) {
         tracing::info!(target: LISTENING, "listening on {}", path.display());
         let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
         keep_accepting(path.display().to_string(), self.closing.subscribe(), move || {
             transport::net::accept_unix(Arc::clone(&shared), Arc::clone(&listener))
         });
-        Ok(file)
     }
 
     /// The load and the counters, as `status` reports them.
     #[must_use]
     pub fn status(&self) -> wire::StatusResult {
         self.shared.lock().status(now_ns())
-    }
-
-    /// Closes the listeners, takes no new work, lets every search answer, and returns when all is written, or
-    /// when the time for that is over.
-    pub async fn shut_down(&self) {
-        self.closing.send_replace(true);
-        let limit = self.shared.lock().limits.shutdown;
-        self.shared.with(|state| state.shut_down(now_ns()));
-        if tokio::time::timeout(limit, self.shared.quiet.notified()).await.is_err() {
-            tracing::warn!("not everything was written in time");
-        }
-    }
-}
-
-impl Daemon {
-    /// Cuts every connection off and returns when the transcript is written, or when the time for an end that
-    /// began at that instant is over.
-    async fn finish(&self, began: Instant) {
-        self.closing.send_replace(true);
-        self.shared.with(|state| state.close_all(now_ns()));
-        let left = self.shared.lock().limits.shutdown.saturating_sub(began.elapsed()).max(LAST_LINES);
-        let shared = Arc::clone(&self.shared);
-        let finish = move || shared.transcript.iter().for_each(|transcript| transcript.finish(left));
-        if let Err(error) = tokio::task::spawn_blocking(finish).await {
-            tracing::error!(%error, "the transcript may lack its end");
-        }
-    }
-
-    /// Lets dropping the daemon skip the wait for the transcript.
-    fn hurry(&self) {
-        self.shared.transcript.iter().for_each(Transcript::abandon);
     }
 }
 

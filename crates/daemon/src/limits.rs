@@ -48,9 +48,17 @@ pub struct Limits {
     pub idle: Duration,
     /// Silence after which the system probes a TCP peer (keep-alive); zero: never.
     pub keepalive: Duration,
+    /// The longest time that a connection waits for its client after its socket broke; zero: none does.
+    pub resume: Duration,
+    /// Connections at once that may do so.
+    pub resume_connections: usize,
+    /// Bytes of messages that each of them keeps to send them again.
+    pub resume_bytes: usize,
     /// Time that searches have after the end of input.
     pub eof: Duration,
-    /// Time that a shutdown takes at most.
+    /// Time that searches in flight may go on when the daemon ends; zero: they answer at once.
+    pub drain: Duration,
+    /// Time that a shutdown takes at most after that.
     pub shutdown: Duration,
     /// Time in which a search thread must yield once its search is over; then it is abandoned.
     pub abandon: Duration,
@@ -87,7 +95,11 @@ impl Default for Limits {
             silence: Duration::from_secs(20),
             idle: Duration::ZERO,
             keepalive: Duration::from_secs(60),
+            resume: Duration::ZERO,
+            resume_connections: 64,
+            resume_bytes: 1 << 20,
             eof: Duration::from_secs(10),
+            drain: Duration::ZERO,
             shutdown: Duration::from_secs(5),
             abandon: Duration::from_secs(2),
             first_move: Duration::from_millis(5),
@@ -101,7 +113,7 @@ impl Default for Limits {
 impl Limits {
     /// The limits as `hello` announces them.
     #[must_use]
-    pub fn to_wire(&self) -> wire::Limits {
+    pub(crate) fn to_wire(&self) -> wire::Limits {
         wire::Limits {
             requests: self.requests as u32,
             sessions: self.sessions as u32,
@@ -111,6 +123,7 @@ impl Limits {
             unsent_bytes: self.unsent_bytes as u64,
             stalled_ms: self.stalled.as_millis() as u64,
             eof_ms: self.eof.as_millis() as u64,
+            drain_ms: self.drain.as_millis() as u64,
             shutdown_ms: self.shutdown.as_millis() as u64,
             request_bytes: self.request_bytes as u64,
             request_bytes_in_all: self.request_bytes_in_all as u64,
@@ -123,7 +136,11 @@ impl Limits {
             hello_ms: self.handshake.as_millis() as u64,
             bad_lines: self.bad_lines,
             idle_ms: self.idle.as_millis() as u64,
+            keepalive_ms: self.keepalive.as_millis() as u64,
             engines: self.engines as u32,
+            resume_ms: self.resume.as_millis() as u64,
+            resume_connections: self.resume_connections as u32,
+            resume_bytes: self.resume_bytes as u64,
             ..wire::Limits::default()
         }
     }

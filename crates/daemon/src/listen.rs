@@ -2,6 +2,7 @@
 //! and advice where the system refuses.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,6 +62,11 @@ pub(super) fn keep_accepting<F>(
     });
 }
 
+/// Whether no other machine can reach an address.
+pub(super) fn is_local(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
 /// What the system says of a TCP address, and what to do about it.
 pub(super) fn listen_advice(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::AddrInUse {
@@ -72,11 +78,8 @@ pub(super) fn listen_advice(error: io::Error) -> io::Error {
 
 /// What is wrong with the path of a Unix socket: the system says the same of whatever stands there.
 pub(super) fn path_advice(path: &Path, error: io::Error) -> io::Error {
-    let length = path.as_os_str().len();
-    if length > MAX_SOCKET_PATH {
-        let message =
-            format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
-        return io::Error::new(error.kind(), message);
+    if let Err(error) = check_length(path) {
+        return error;
     }
     let found = std::fs::symlink_metadata(path).map(|found| found.file_type());
     let Some(found) = found.ok().filter(|_| error.kind() == io::ErrorKind::AddrInUse) else {
@@ -90,6 +93,19 @@ pub(super) fn path_advice(path: &Path, error: io::Error) -> io::Error {
         "a file is there that is no socket; choose another path, or remove it"
     };
     io::Error::new(error.kind(), what)
+}
+
+/// Whether a path is short enough for a Unix socket.
+///
+/// # Errors
+/// It is not.
+pub(super) fn check_length(path: &Path) -> io::Result<()> {
+    let length = path.as_os_str().len();
+    if length <= MAX_SOCKET_PATH {
+        return Ok(());
+    }
+    let message = format!("the path of a socket has at most {MAX_SOCKET_PATH} bytes, this one has {length}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
 /// Removes a socket to which nobody listens. Any other file stays, so that binding fails.

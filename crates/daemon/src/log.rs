@@ -1,24 +1,35 @@
 //! The log: a thread of its own writes the lines to stderr, so that no caller ever waits for it or fails
 //! with it.
 //!
-//! Knows nothing of what is logged. Lines wait in a queue of bounded size. Lines are
+//! Knows nothing of what is logged; its form is a matter of `lines`, and what peers can cause is bounded by
+//! a `Quota`. Lines wait in a queue of bounded size. Lines are
 //! lost and counted if the queue is full (nobody reads stderr) or they cannot be written (the disk is full
 //! or the reader gone); the log says how many as soon as it can be written again.
 
+mod lines;
+mod quota;
+
 use std::backtrace::{Backtrace, BacktraceStatus};
-use std::fmt::Write as _;
 use std::io;
+use std::iter;
 use std::os::fd::AsFd;
 use std::panic::{self, PanicHookInfo};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use tracing::Level;
 use tracing_subscriber::fmt::format;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::registry::{Registry, SpanRef};
+
+use lines::Fields;
+
+pub use lines::Layer;
+pub(crate) use quota::{Quota, bounded, left_out};
 
 /// What may wait to be written.
 const QUEUE_BYTES: usize = 256 << 10;
@@ -26,8 +37,66 @@ const QUEUE_BYTES: usize = 256 << 10;
 /// How long the end of the process waits for the lines that are left.
 const FLUSH: Duration = Duration::from_millis(250);
 
+/// The target of the lines that the log writes about itself.
+const ITSELF: &str = "plyd::log";
+/// The most secrets that are kept out of the log; of more, the latest.
+const SECRETS_MOST: usize = 8;
+
 /// The log of the process.
 static LOG: Log = Log::new();
+/// Whether its lines are JSON.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+/// Texts that are never shown.
+static SECRETS: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+/// The form of the log's lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Form {
+    /// Text, for people.
+    #[default]
+    Text,
+    /// A JSON object a line, with `time`, `level`, `target`, `fields` and `spans`.
+    Json,
+}
+
+/// Writes lines in this form from now on.
+pub fn set_form(form: Form) {
+    IS_JSON.store(form == Form::Json, Relaxed);
+}
+
+/// The form of the lines.
+#[must_use]
+pub fn form() -> Form {
+    if IS_JSON.load(Relaxed) { Form::Json } else { Form::Text }
+}
+
+/// Keeps a secret out of the log: a value that holds it is not shown.
+pub(crate) fn keep_out(secret: &str) {
+    let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
+    if !secret.is_empty() && !secrets.iter().any(|known| known == secret) {
+        let surplus = (secrets.len() + 1).saturating_sub(SECRETS_MOST);
+        secrets.drain(..surplus);
+        secrets.push(secret.to_owned());
+    }
+}
+
+/// Whether a text holds a secret.
+fn is_secret(text: &str) -> bool {
+    let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
+    secrets.iter().any(|secret| text.contains(secret))
+}
+
+/// The time as lines have it.
+fn now() -> String {
+    let mut text = String::new();
+    let _no_clock = SystemTime.format_time(&mut format::Writer::new(&mut text));
+    text
+}
+
+/// A line that is a JSON object, of something that happened outside of any span.
+fn json(level: Level, target: &str, fields: &Fields) -> String {
+    lines::json(level, target, fields, iter::empty::<SpanRef<'_, Registry>>())
+}
 
 /// Lines between those who log and the thread that writes.
 struct Log {
@@ -135,11 +204,14 @@ impl<F: AsFd> Writer<F> {
     /// Says how many lines were lost. The error is that none of what follows is written.
     fn report(&mut self) -> Result<(), usize> {
         if self.lost > 0 {
-            let mut text = String::from(if self.is_cut { "\n" } else { "" });
-            let _no_clock = SystemTime.format_time(&mut format::Writer::new(&mut text));
             let plural = if self.lost == 1 { "line of the log was" } else { "lines of the log were" };
-            writeln!(text, "  WARN plyd::log: {} {plural} lost", self.lost).expect("a string takes all");
-            self.put(text.as_bytes()).or(Err(0_usize))?;
+            let message = format!("{} {plural} lost", self.lost);
+            let line = match form() {
+                Form::Text => format!("{}  WARN {ITSELF}: {message}\n", now()),
+                Form::Json => json(Level::WARN, ITSELF, &Fields::of(&message, &[])),
+            };
+            let gap = if self.is_cut { "\n" } else { "" };
+            self.put([gap, &line].concat().as_bytes()).or(Err(0_usize))?;
             self.lost = 0;
         }
         Ok(())
@@ -170,21 +242,6 @@ fn line_ends(lines: &[u8]) -> u64 {
     lines.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// Takes lines for the log of the process; never waits and never fails.
-#[derive(Clone, Copy, Debug)]
-pub struct Lines;
-
-impl io::Write for Lines {
-    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        LOG.append(lines);
-        Ok(lines.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Writes what is left of the log, for a moment at most, when dropped.
 #[derive(Debug)]
 pub struct Flush(());
@@ -209,15 +266,30 @@ pub fn start() -> io::Result<Flush> {
     Ok(Flush(()))
 }
 
-/// The text of a panic, in the standard library's form.
+/// What is logged of a panic.
 fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     let thread = thread::current();
-    let mut text = format!("\nthread '{}' {panic}\n", thread.name().unwrap_or("<unnamed>"));
     let backtrace = Backtrace::capture();
-    if backtrace.status() == BacktraceStatus::Captured {
-        writeln!(text, "stack backtrace:\n{backtrace}").expect("a string takes all");
+    let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
+    panic_lines(form(), thread.name().unwrap_or("<unnamed>"), &panic.to_string(), backtrace.as_deref())
+}
+
+/// A panic as text, in the standard library's form, or as JSON.
+fn panic_lines(form: Form, thread: &str, panic: &str, backtrace: Option<&str>) -> String {
+    match form {
+        Form::Text => {
+            let backtrace = backtrace.map(|text| format!("stack backtrace:\n{text}\n")).unwrap_or_default();
+            let text = format!("\nthread '{thread}' {panic}\n{backtrace}");
+            // Its lines stay lines.
+            let shown = |line: &str| line.chars().flat_map(lines::escaped).collect::<String>();
+            text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
+        }
+        Form::Json => {
+            let texts = [("thread", thread), ("panic", panic), ("backtrace", backtrace.unwrap_or_default())];
+            let count = texts.len() - usize::from(backtrace.is_none());
+            json(Level::ERROR, ITSELF, &Fields::of("a thread panicked", &texts[..count]))
+        }
     }
-    text
 }
 
 /// Waits a moment until the log is written; returns whether it is. If not, a write to stderr would block.
@@ -226,7 +298,7 @@ pub fn flush() -> bool {
 }
 
 /// The lines of the log that were lost so far.
-pub fn lost() -> u64 {
+pub(crate) fn lost() -> u64 {
     LOG.lost.load(Relaxed)
 }
 
@@ -329,6 +401,25 @@ mod tests {
         assert_eq!((lines[0], lines[2]), ("", "next"));
         assert!(lines[1].ends_with(" 2 lines of the log were lost"), "{text}");
         assert!(lines[3].ends_with(" 1 line of the log was lost"), "{text}");
+    }
+
+    #[test]
+    fn a_panic_is_text_or_one_object_and_commands_no_terminal() {
+        let panic = "panicked at src/x.rs:1:2:\nbad \u{1b}[2J \"move\"";
+        let text = panic_lines(Form::Text, "search-1", panic, Some("0: main"));
+        assert_eq!(
+            text,
+            "\nthread 'search-1' panicked at src/x.rs:1:2:\nbad \\u{1b}[2J \"move\"\nstack backtrace:\n0: main\n"
+        );
+        let line = panic_lines(Form::Json, "search-1", panic, None);
+        assert_eq!((line_ends(line.as_bytes()), line.ends_with("}\n")), (1, true));
+        let object: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&object["level"], &object["target"]), (&"ERROR".into(), &ITSELF.into()));
+        assert_eq!(
+            (&object["fields"]["panic"], &object["fields"]["thread"]),
+            (&panic.into(), &"search-1".into())
+        );
+        assert!(object["fields"].get("backtrace").is_none() && object["spans"] == serde_json::json!([]));
     }
 
     #[test]

@@ -39,6 +39,13 @@ struct RateLimit {
     skipped: u64,
 }
 
+impl RateLimit {
+    /// Counts what is held back as replaced, even if its time has come: whoever sends it may be late.
+    fn replace(&mut self) {
+        self.skipped += u64::from(std::mem::take(&mut self.held));
+    }
+}
+
 impl News {
     /// The news that a client asks for.
     pub(super) fn new(request: &wire::InfoRequest) -> Self {
@@ -72,15 +79,18 @@ impl News {
         self.remind_after(now_ns, reminder);
     }
 
-    /// Which news published lines make, given how far the search has come and whether they are new.
+    /// Which news published lines make, given how far the search has come and whether they are new. They
+    /// replace what is held back.
     pub(super) fn of(&mut self, lines_changed: bool, depth: u32) -> Vec<InfoEvent> {
         let mut news = Vec::new();
         if lines_changed && self.wants.best {
+            self.best.replace();
             news.push(InfoEvent::Best);
         }
         if depth > self.shown_depth {
             self.shown_depth = depth;
             if self.wants.progress {
+                self.progress.replace();
                 news.push(InfoEvent::Progress);
             }
         }
@@ -97,7 +107,6 @@ impl News {
             InfoEvent::Progress => &mut self.progress,
         };
         if now_ns < rate.next_ns {
-            rate.skipped += u64::from(rate.held);
             rate.held = true;
             return None;
         }
@@ -137,5 +146,40 @@ impl News {
     fn remind_after(&mut self, now_ns: u64, reminder: Duration) {
         let pause = self.wants.interval_ns.max(reminder.as_nanos() as u64);
         self.reminder_ns = now_ns.saturating_add(pause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn what_is_replaced_is_counted_even_if_it_is_overdue() {
+        let events = vec![InfoEvent::Best, InfoEvent::Progress];
+        let mut news = News::new(&wire::InfoRequest { events, min_interval_ms: 10 });
+        let mut sent = Vec::new();
+        // When what came, and whether it is new or was held back.
+        for (at_ms, depth) in [(0, 1), (1, 2), (2, 3), (10, 0), (11, 4), (30, 5), (31, 6), (60, 0)] {
+            let (now_ns, is_new) = (at_ms * MS, depth > 0);
+            let events = if is_new { news.of(true, depth) } else { news.overdue(now_ns, true) };
+            assert_eq!(events, [InfoEvent::Best, InfoEvent::Progress], "{at_ms} ms");
+            let reminder = Duration::from_secs(9);
+            let passed: Vec<_> = events.into_iter().map(|event| news.pass(event, now_ns, reminder)).collect();
+            sent.push((at_ms, passed));
+        }
+        let (none, some) = (None, Some);
+        let expected = [
+            (0, some(0)),
+            (1, none),
+            (2, none),
+            (10, some(1)),
+            (11, none),
+            (30, some(1)),
+            (31, none),
+            (60, some(0)),
+        ];
+        assert_eq!(sent, expected.map(|(at_ms, skipped)| (at_ms, vec![skipped; 2])));
     }
 }

@@ -1,79 +1,98 @@
 //! The page of `plyd gui`: the files of `gui/`, in the binary, so that nothing has to be installed beside it.
 //!
-//! Knows no HTTP and no game; the page is a client of the protocol like any other.
+//! Knows no HTTP, and of games only how each looks; the page is a client of the protocol like any other.
 
-/// A file of the page.
-#[derive(Clone, Copy, Debug)]
-pub struct File {
-    /// Its path below the root, without a leading slash.
-    pub path: &'static str,
+use plyd_core::engine::Entry;
+
+/// What is at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Content {
     /// Its type, as in `Content-Type`.
     pub mime: &'static str,
     /// What is in it.
     pub bytes: &'static [u8],
 }
 
-/// Files that are served together.
+/// A file, by its path below the root, without a leading slash.
+pub(crate) type File = (&'static str, Content);
+
+/// The page, for the games of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// The files; `index.html` is the one at `/`.
-    pub files: &'static [File],
+    files: &'static [File],
+    /// The games, each with its look at `games/NAME.js`.
+    games: &'static [&'static Entry],
 }
 
 impl Page {
-    /// The file at the path of a request, such as `/` or `/style.css`; only listed files exist.
+    /// The page of `plyd gui` for these games.
     #[must_use]
-    pub fn file(&self, path: &str) -> Option<&File> {
+    pub const fn new(games: &'static [&'static Entry]) -> Self {
+        Self::of(FILES, games)
+    }
+
+    /// A page of these files.
+    pub(crate) const fn of(files: &'static [File], games: &'static [&'static Entry]) -> Self {
+        Self { files, games }
+    }
+
+    /// What is at the path of a request, such as `/` or `/style.css`; only what is listed exists.
+    #[must_use]
+    pub fn content(&self, path: &str) -> Option<Content> {
         let path = match path.strip_prefix('/')? {
             "" => "index.html",
             path => path,
         };
-        self.files.iter().find(|file| file.path == path)
+        if let Some(game) = path.strip_prefix("games/").and_then(|rest| rest.strip_suffix(".js")) {
+            let entry = self.games.iter().find(|entry| entry.name == game)?;
+            return Some(Content { mime: mime(".js"), bytes: look(entry).as_bytes() });
+        }
+        self.files.iter().find(|file| file.0 == path).map(|file| file.1)
     }
 }
 
-/// The files of `gui/` at these paths.
+/// The module that says how a game looks, whether it brings one or not.
+#[must_use]
+pub fn look(game: &Entry) -> &'static str {
+    game.look.unwrap_or("export default () => ({});\n")
+}
+
+/// The files of `gui/` at these paths. The crate's own `gui` is a link to that folder, so that a package of
+/// the crate has them.
 macro_rules! files {
     ($($path:literal)*) => {
-        &[$(File { path: $path, mime: mime($path), bytes: include_bytes!(concat!("../../../gui/", $path)) }),*]
+        &[$(($path, Content { mime: mime($path), bytes: include_bytes!(concat!("../gui/", $path)) })),*]
     };
 }
 
-/// The page of `plyd gui`.
-pub static PAGE: Page = Page {
-    files: files! {
-        "analysis-panel.js"
-        "analysis.js"
-        "board-panel.js"
-        "board.js"
-        "changes.js"
-        "clock.js"
-        "connection.js"
-        "dialogs.js"
-        "dom.js"
-        "form.js"
-        "games/colosseum.js"
-        "games/ijk.js"
-        "games/index.js"
-        "games/isolation.js"
-        "games/l-game.js"
-        "games/sudoku.js"
-        "graph.js"
-        "icon.svg"
-        "index.html"
-        "input.js"
-        "main.js"
-        "moves-panel.js"
-        "pieces.js"
-        "record.js"
-        "seats-panel.js"
-        "server.js"
-        "storage.js"
-        "style.css"
-        "symmetry.js"
-        "table.js"
-        "words.js"
-    },
+static FILES: &[File] = files! {
+    "analysis-panel.js"
+    "analysis.js"
+    "board-panel.js"
+    "board.js"
+    "changes.js"
+    "clock.js"
+    "connection.js"
+    "dialogs.js"
+    "dom.js"
+    "form.js"
+    "graph.js"
+    "icon.svg"
+    "index.html"
+    "input.js"
+    "looks.js"
+    "main.js"
+    "moves-panel.js"
+    "pieces.js"
+    "record.js"
+    "seats-panel.js"
+    "server.js"
+    "storage.js"
+    "style.css"
+    "symmetry.js"
+    "table.js"
+    "words.js"
 };
 
 /// The type of a file by its ending. A file of another kind does not compile.
@@ -115,24 +134,37 @@ mod tests {
 
     #[test]
     fn every_file_of_the_page_is_in_the_binary() {
-        let mut embedded: Vec<String> = PAGE.files.iter().map(|file| file.path.to_owned()).collect();
+        let mut embedded: Vec<String> = FILES.iter().map(|file| file.0.to_owned()).collect();
         embedded.sort();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gui");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("gui");
         assert_eq!(embedded, files_of(&folder, ""), "the table in page.rs against the folder gui/");
     }
 
     #[test]
     fn the_page_is_small() {
-        let total: usize = PAGE.files.iter().map(|file| file.bytes.len()).sum();
+        let total: usize = FILES.iter().map(|file| file.1.bytes.len()).sum();
         assert!(total < 160 << 10, "{total} bytes");
     }
 
     #[test]
     fn paths_are_found_as_they_are_listed() {
+        static LOOKING: Entry = Entry { name: "nim", look: Some("look"), ..Entry::DEFAULT };
+        static PLAIN: Entry = Entry { name: "plain", ..Entry::DEFAULT };
+        static GAMES: [&Entry; 2] = [&LOOKING, &PLAIN];
+        let page = Page::new(&GAMES);
+        let file = |path: &str| FILES.iter().find(|file| file.0 == path).map(|file| file.1);
+        let script = |text: &'static str| Some(Content { mime: mime(".js"), bytes: text.as_bytes() });
         for (path, found) in [
-            ("/", Some("index.html")),
-            ("/index.html", Some("index.html")),
-            ("/style.css", Some("style.css")),
+            ("/", file("index.html")),
+            ("/index.html", file("index.html")),
+            ("/style.css", file("style.css")),
+            ("/games/nim.js", script("look")),
+            ("/games/plain.js", script("export default () => ({});\n")),
+            ("/games/isolation.js", None),
+            ("/games/nim", None),
+            ("/games/nim.js/", None),
+            ("/games/.js", None),
+            ("/games/../games/nim.js", None),
             ("/Style.css", None),
             ("//style.css", None),
             ("/./style.css", None),
@@ -142,7 +174,7 @@ mod tests {
             ("style.css", None),
             ("", None),
         ] {
-            assert_eq!(PAGE.file(path).map(|file| file.path), found, "{path}");
+            assert_eq!(page.content(path), found, "{path}");
         }
     }
 }

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
+use super::refusals::Refusal;
 use super::request_error::RequestError;
 use super::state::{Conn, ConnId, Stage, State};
 use super::timers::Timer;
@@ -95,18 +96,18 @@ impl State {
         if most > 0 && network.is_some() {
             let count = self.conns.values().filter(|conn| of_network(conn) && conn.stage != Stage::Flushing);
             if count.count() > most {
-                self.oldest_leaves(newcomer, "connections_per_address", of_network, now_ns);
+                self.oldest_leaves(newcomer, Refusal::ConnectionsPerAddress, of_network, now_ns);
             }
         }
         if self.conns.values().filter(|conn| conn.is_stranger()).count() > self.limits.strangers {
-            self.oldest_leaves(newcomer, "strangers", |_| true, now_ns);
+            self.oldest_leaves(newcomer, Refusal::Strangers, |_| true, now_ns);
         }
     }
 
     fn oldest_leaves(
         &mut self,
         newcomer: ConnId,
-        limit: &str,
+        limit: Refusal,
         is_meant: impl Fn(&Conn) -> bool,
         now_ns: u64,
     ) {
@@ -118,11 +119,11 @@ impl State {
     }
 
     /// Ends a connection because of a limit, which a notice names.
-    pub(super) fn leave(&mut self, id: ConnId, limit: &str, message: &str, now_ns: u64) {
-        tracing::debug!(conn = id, limit, "connection ended by a limit");
+    pub(super) fn leave(&mut self, id: ConnId, limit: Refusal, message: &str, now_ns: u64) {
+        self.note_refusal(id, limit);
         self.counters.connections_dropped += 1;
         let notice = wire::Notice {
-            limit: Some(limit.to_owned()),
+            limit: Some(limit.name().to_owned()),
             ..wire::Notice::new(wire::NoticeKind::Warning, message)
         };
         self.send_message(id, &wire::Message::Notice(notice), now_ns);
@@ -135,16 +136,24 @@ impl State {
     /// All places, or all those of its address, are taken.
     pub(super) fn find_place(&self, id: ConnId) -> Result<(), RequestError> {
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.remote) else { return Ok(()) };
-        let (network, most) = (conn.network, self.limits.connections_per_address);
-        let greeted = || self.conns.values().filter(|conn| conn.is_greeted());
-        let here = || greeted().filter(|conn| conn.network == network).count();
-        let message = if greeted().count() >= self.limits.connections {
-            format!("at most {} connections are open", self.limits.connections)
-        } else if most > 0 && network.is_some() && here() >= most {
-            format!("at most {most} connections are open from one address")
-        } else {
+        if self.conns.values().filter(|conn| conn.is_greeted()).count() >= self.limits.connections {
+            let message = format!("at most {} connections may be open", self.limits.connections);
+            return Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS));
+        }
+        self.find_place_of_address(conn.network)
+    }
+
+    /// Whether an address, if it is one, may have one more connection that has said `hello`.
+    ///
+    /// # Errors
+    /// All its places are taken.
+    pub(super) fn find_place_of_address(&self, network: Option<IpAddr>) -> Result<(), RequestError> {
+        let most = self.limits.connections_per_address;
+        let here = self.conns.values().filter(|conn| conn.is_greeted() && conn.network == network);
+        if most == 0 || network.is_none() || here.count() < most {
             return Ok(());
-        };
+        }
+        let message = format!("at most {most} connections may be open from one address");
         Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS))
     }
 
@@ -175,19 +184,20 @@ impl State {
     /// Starts the idle timer of a greeted client.
     pub(super) fn watch_idle(&mut self, id: ConnId, now_ns: u64) {
         let most = self.limits.idle.as_nanos() as u64;
-        if most > 0 && self.conns.get(&id).is_some_and(|conn| conn.remote) {
-            self.set_timer(now_ns.saturating_add(most), Timer::Idle(id));
-        }
+        let Some(conn) = self.conns.get_mut(&id).filter(|conn| conn.remote && most > 0) else { return };
+        conn.idle_ns = most;
+        self.set_timer(now_ns.saturating_add(most), Timer::Idle(id));
     }
 
     /// Ends a connection that was idle for too long: no line came, nothing was sent, nothing is in flight.
+    /// One that waits for its client has a time of its own.
     pub(super) fn idle_is_due(&mut self, id: ConnId, now_ns: u64) {
-        let most = self.limits.idle.as_nanos() as u64;
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.stage == Stage::Open) else { return };
-        let is_busy = !conn.inflight.is_empty() || self.is_taking(id);
+        let most = conn.idle_ns;
+        let is_busy = conn.is_away() || !conn.inflight.is_empty() || self.is_taking(id);
         let since = if is_busy { now_ns } else { conn.active_ns };
         if since + most <= now_ns {
-            self.leave(id, "idle_ms", "nothing came for too long", now_ns);
+            self.leave(id, Refusal::IdleMs, "nothing came for too long", now_ns);
         } else {
             self.set_timer(since + most, Timer::Idle(id));
         }
@@ -200,8 +210,8 @@ mod tests {
 
     use super::*;
     use crate::budget::Memory;
-    use crate::conn::Origin;
     use crate::limits::Limits;
+    use crate::spans::Origin;
     use crate::transport::Signal;
 
     #[test]
@@ -217,9 +227,9 @@ mod tests {
         let nobody = || Signal::Task(Arc::default());
         let token = Some("secret".to_owned());
         let mut state = State::new(Limits::default(), &[], token, Memory::new(0), 0);
-        let id = state.open_conn(Origin::Socket(None), [nobody(), nobody(), nobody()], 0);
+        let id = state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0);
         state.answer_late(id, "{}".to_owned(), 0);
-        state.leave(id, "hello_ms", "hello did not come in time", 1);
+        state.leave(id, Refusal::HelloMs, "hello did not come in time", 1);
         state.late_answer_is_due(id, 2);
         let conn = &state.conns[&id];
         assert_eq!((&conn.stage, conn.greeted), (&Stage::Flushing, false));

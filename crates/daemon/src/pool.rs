@@ -254,6 +254,8 @@ impl Pool {
 /// thread nor the lane.
 fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     let conn = task.conn;
+    let span = task.span.clone();
+    let _within = span.enter();
     let answered = catch_unwind(AssertUnwindSafe(|| answer(shared, kind, &task)));
     shared.pool.done(kind, conn);
     match answered {
@@ -346,6 +348,7 @@ fn work_apart(
     let mut work = || Some(shared.request_worker.work(task, context.take()?, effort));
     let done = std::thread::scope(|scope| {
         let apart = || {
+            let _within = task.span.enter();
             shared.slow_priority.apply();
             work()
         };

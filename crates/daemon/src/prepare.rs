@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, GameRef, ResultBody, Want};
+use tracing::Span;
 
-use super::budget::Memory;
+use super::budget::{Memory, Quota};
 use super::describe;
 use super::holdings::Named;
 use super::job::{EngineKey, LoadedEngine, Prepared};
@@ -49,8 +50,12 @@ pub(super) struct Task {
     pub(super) lane: Lane,
     /// The connection's default options when the request arrived.
     pub(super) defaults: wire::Settings,
+    /// What its search may have, if that is less than any other's.
+    pub(super) quota: Option<Quota>,
     /// What is asked.
     pub(super) work: Work,
+    /// What the log says around the work on it.
+    pub(super) span: Span,
 }
 
 /// A group of a connection's requests that keep their order.
@@ -143,16 +148,27 @@ pub(super) struct RequestWorker {
     pub(super) games: &'static [&'static Entry],
     /// The table memory.
     pub(super) memory: Memory,
-    /// What options are capped at.
-    pub(super) caps: Caps,
+    /// The most threads that a search can ask for.
+    pub(super) threads: usize,
 }
 
 impl RequestWorker {
+    /// What the options of a request are capped at.
+    fn caps(&self, task: &Task) -> Caps {
+        let threads = task.quota.as_ref().map_or(self.threads, |quota| quota.threads.min(self.threads));
+        Caps { threads, hash_mb: (self.memory_for(task).total() >> 20) as usize }
+    }
+
+    /// The memory that the table of its search is taken from.
+    fn memory_for<'a>(&'a self, task: &'a Task) -> &'a Memory {
+        task.quota.as_ref().map_or(&self.memory, |quota| &quota.memory)
+    }
+
     /// Works on a task.
     pub(super) fn work(&self, task: &Task, context: Context, effort: &Arc<Effort>) -> Output {
         let output = match (&task.work, context) {
             (Work::Go(_, go), context) => self.view(&go.game, &task.defaults, context).and_then(|view| {
-                self.go(go, &view, effort).map(|prepared| Output::Valid(Box::new(prepared)))
+                self.go(task, go, &view, effort).map(|prepared| Output::Valid(Box::new(prepared)))
             }),
             (Work::Inspect(inspect), context) => self
                 .view(&inspect.game, &task.defaults, context)
@@ -161,7 +177,10 @@ impl RequestWorker {
             (Work::SetOption(set), Context::Session(view)) => self.setoption(task, set, &view),
             (Work::Close(close), _) => {
                 let session = close.session.clone();
-                Ok(Output::Close(body(task, ResultBody::Close(wire::CloseResult { session }))))
+                Ok(Output::Close(body(
+                    task,
+                    ResultBody::Close(wire::CloseResult { session, connection: None }),
+                )))
             }
             (Work::Describe(describe), _) => describe::body(self.games, describe)
                 .map(|described| body(task, ResultBody::Describe(wire::DescribeResult { body: described })))
@@ -212,7 +231,7 @@ impl RequestWorker {
         let asked = given(&newgame.options);
         let renamed = settings::check_options(entry, &asked)?;
         let asked = settings::layered(&settings::applicable(entry, &given(&task.defaults)), &asked);
-        let options = settings::options(entry, &asked, seed, self.caps)?;
+        let options = settings::options(entry, &asked, seed, self.caps(task))?;
         let base = settings::open(entry, &rules, None)?;
         let result = wire::NewGameResult {
             session: newgame.session.clone(),
@@ -234,18 +253,18 @@ impl RequestWorker {
         set: &wire::SetOption,
         view: &SessionView,
     ) -> Result<Output, RequestError> {
-        let Overlaid { given, options, renamed } = self.options(view, &set.options)?;
+        let Overlaid { given, options, renamed } = self.options(task, view, &set.options)?;
         let effective = bridge::settings(&settings::effective(view.entry, &options));
         let result = wire::SetOptionResult { session: set.session.clone(), options: effective };
         Ok(Output::Options(bridge::settings(&given), renamed, body(task, ResultBody::SetOption(result))))
     }
 
     /// A session's options overlaid with a request's.
-    fn options(&self, view: &SessionView, over: &wire::Settings) -> Result<Overlaid, Fault> {
+    fn options(&self, task: &Task, view: &SessionView, over: &wire::Settings) -> Result<Overlaid, Fault> {
         let over = given(over);
         let renamed = settings::check_options(view.entry, &over)?;
         let given = settings::layered(&given(&view.options), &over);
-        let options = settings::options(view.entry, &given, view.seed, self.caps)?;
+        let options = settings::options(view.entry, &given, view.seed, self.caps(task))?;
         Ok(Overlaid { given, options, renamed })
     }
 
@@ -260,7 +279,7 @@ impl RequestWorker {
         if let Some(doubt) = root.doubt() {
             return Err(Fault::from(doubt).into());
         }
-        let Overlaid { options, .. } = self.options(view, &wire::Settings::new())?;
+        let Overlaid { options, .. } = self.options(task, view, &wire::Settings::new())?;
         let wanted = |want| inspect.want.contains(&want);
         let eval = wanted(Want::Eval).then_some(options.eval.as_str());
         let moves = inspect.want.iter().position(|&want| want == Want::Moves).map(|at| {
@@ -292,24 +311,31 @@ impl RequestWorker {
         Ok(Output::Looked(body, Named { start, root, bytes }))
     }
 
-    fn go(&self, go: &wire::Go, view: &SessionView, effort: &Arc<Effort>) -> Result<Prepared, RequestError> {
+    fn go(
+        &self,
+        task: &Task,
+        go: &wire::Go,
+        view: &SessionView,
+        effort: &Arc<Effort>,
+    ) -> Result<Prepared, RequestError> {
         let root = position(view, &go.position, effort)?;
         let doubt = root.doubt();
         // If the position is uncertain, so is a fault in the moves chosen from it.
         let candidates = root
             .candidates_within(&go.searchmoves, &go.excludemoves, effort)
             .map_err(|fault| doubt.map_or(fault, Fault::from))?;
-        let Overlaid { options, renamed, .. } = self.options(view, &go.options)?;
+        let Overlaid { options, renamed, .. } = self.options(task, view, &go.options)?;
         let key = EngineKey { options, rules: root.rules() };
         // A guess: a search that waits before this one may give the session another engine.
         let loaded = if view.engine.as_ref() == Some(&key) {
             None
         } else {
-            Some(LoadedEngine::new(root.as_ref(), key.clone(), &self.memory)?)
+            Some(LoadedEngine::new(root.as_ref(), key.clone(), self.memory_for(task))?)
         };
         let first = candidates.first_text.clone();
         let fallback = wire::Line { rank: 1, mv: first.clone(), pv: vec![first], depth: 0, score: None };
         Ok(Prepared {
+            game: view.entry.name,
             hash: root.hash(),
             start: go.position.start.clone(),
             position_bytes: go.position.heap_bytes(),

@@ -20,11 +20,13 @@ pub(super) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
+use super::identity::ClientId;
 use super::outbox::JobId;
 use super::state::ConnId;
+use claim::Holdings;
 use plan::{Debt, ends, first_late};
 
-pub(super) use claim::{Claim, Class};
+pub(super) use claim::{Claim, Class, Holding};
 pub(super) use plan::Plan;
 
 /// A turn of a search for a move that had its minimum.
@@ -125,6 +127,7 @@ pub(super) struct Schedule {
     cores: usize,
     searches: BTreeMap<JobId, Search>,
     accounts: HashMap<(Class, ConnId), Account>,
+    holdings: Holdings,
     /// The searches that run.
     running: Vec<JobId>,
     /// The threads of all searches.
@@ -144,6 +147,7 @@ impl Schedule {
             cores: cores.max(1),
             searches: BTreeMap::new(),
             accounts: HashMap::new(),
+            holdings: Holdings::default(),
             running: Vec::new(),
             held: 0,
             is_stale: false,
@@ -160,6 +164,11 @@ impl Schedule {
     /// The threads of a search, if it is admitted.
     pub(super) fn threads_of(&self, id: JobId) -> usize {
         self.searches.get(&id).map_or(0, |search| search.claim.threads)
+    }
+
+    /// What the searches of a client hold.
+    pub(super) fn held_by(&self, client: Option<ClientId>) -> Holding {
+        self.holdings.of(client)
     }
 
     /// The threads that run.
@@ -211,6 +220,7 @@ impl Schedule {
         self.charge(now_ns);
         self.open_account(claim);
         self.held += claim.threads;
+        self.holdings.add(&claim);
         let promised_ns = claim.minimum(now_ns);
         let search = Search { claim, promised_ns, is_ready: false, has_begun: false, used_ns: 0, turn: None };
         let old = self.searches.insert(id, search);
@@ -249,6 +259,7 @@ impl Schedule {
         self.charge(now_ns);
         let Some(search) = self.searches.remove(&id) else { return false };
         self.held -= search.claim.threads;
+        self.holdings.remove(&search.claim);
         self.running.retain(|running| *running != id);
         self.close_account(search.claim);
         self.is_stale = true;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
+use tracing::Span;
 
 use super::admission::claim;
 use super::job::{Job, Phase};
@@ -242,8 +243,9 @@ impl State {
         job.phase = Phase::Open(end);
         self.schedule.leave(id, now_ns);
         self.freed = true;
-        if changed && self.jobs.get(&id).is_some_and(|job| job.news.wants(InfoEvent::Best)) {
-            self.send_info(id, InfoEvent::Best, now_ns);
+        let news = self.jobs.get_mut(&id).map(|job| job.news.of(changed, 0)).unwrap_or_default();
+        for event in news {
+            self.send_info(id, event, now_ns);
         }
         self.rearm_job(id);
     }
@@ -263,7 +265,8 @@ impl State {
         now_ns: u64,
     ) {
         if self.jobs.get(&id).is_some_and(|job| job.best.is_none()) {
-            tracing::error!(job = id, ?reason, "a search ended before its position was read");
+            let span = self.jobs.get(&id).map_or_else(Span::none, |job| job.span.clone());
+            tracing::error!(parent: &span, ?reason, "a search ended before its position was read");
             return self.fail(
                 id,
                 RequestError::new(ErrorCode::Internal, "the search ended without a move"),
@@ -294,8 +297,11 @@ impl State {
             superseded_by,
             incident,
         };
-        tracing::debug!(conn = job.conn, id = job.name, ?reason, nodes = bestmove.stats.nodes, "search");
-        self.answer(job.conn, &job.name, Item::BestMove(Box::new(bestmove), lines), now_ns);
+        tracing::debug!(parent: &job.span, ?reason, nodes = bestmove.stats.nodes, "search");
+        let took_ns = job.started_ns.map(|started_ns| now_ns.saturating_sub(started_ns));
+        self.tally.answered(job.game, reason, took_ns);
+        let item = Item::BestMove(Box::new(bestmove), lines, job.due_ns());
+        self.answer(job.conn, &job.name, item, now_ns);
         self.effects.deferred_drops.push(Box::new(job));
     }
 
@@ -305,6 +311,8 @@ impl State {
             return;
         };
         self.release(job.conn, &job.name);
+        let span = job.span.clone();
+        let _within = span.enter();
         self.send_error(job.conn, Some(&job.name), job.line, refusal, now_ns);
         self.close_if_done(job.conn, now_ns);
         self.effects.deferred_drops.push(Box::new(job));
@@ -337,7 +345,9 @@ impl State {
         }
         self.schedule.leave(id, now_ns);
         self.waiting.leave(id);
-        self.counters.nodes += job.control.stats().nodes;
+        let nodes = job.control.stats().nodes;
+        self.counters.nodes += nodes;
+        self.tally.searched(job.game, nodes);
         self.freed = true;
         if let Some(name) = &job.session
             && self.session_mut(job.conn, name).is_some_and(|session| session.current == Some(id))
@@ -421,7 +431,10 @@ impl State {
                     self.hurry_job(id, now_ns);
                 }
             }
-            Some(reason) => self.finish(id, reason, now_ns),
+            Some(reason) => {
+                self.tally.watchdog_answered();
+                self.finish(id, reason, now_ns);
+            }
         }
     }
 }

@@ -5,19 +5,24 @@
 
 use plyd_protocol as wire;
 use plyd_protocol::{Command, Effect, ErrorCode, Mode, Reason, ResultBody, StopTarget};
+use tracing::Span;
 
+use super::intake::no_room;
 use super::job::{Job, Phase};
+use super::kept::LinkId;
 use super::outbox::JobId;
 use super::prepare::{Lane, Task, TaskId, Work};
+use super::refusals::Refusal;
 use super::request_error::RequestError;
+use super::spans;
 use super::state::{Asks, Conn, ConnId, Pending, Stage, State};
 use super::timers::Timer;
 use plyd_bridge as bridge;
 use plyd_core::effort::Interrupt;
 use plyd_core::engine::settings;
 
-/// What the server can do beyond the protocol's core.
-pub(super) const FEATURES: [&str; 12] = [
+/// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
+const FEATURES: [&str; 14] = [
     "analyse",
     "anytime",
     "byte_limits",
@@ -26,32 +31,46 @@ pub(super) const FEATURES: [&str; 12] = [
     "hard_ms",
     "log_lost",
     "multipv",
+    "operate",
     "ponder",
     "preparation",
     "queue",
+    RESUME,
     "websocket",
 ];
 
-/// When a client whose request found no room may ask again.
-const ROOM_RETRY_MS: u64 = 200;
+/// Connections outlive their sockets.
+const RESUME: &str = "resume";
 
 /// Where and when a request came in.
 #[derive(Debug)]
 pub(super) struct Arrival {
     /// The connection.
     pub(super) conn: ConnId,
-    /// The line, counted from 1.
+    /// The line, counted from 1 over all lines of the connection.
     pub(super) line: u64,
     /// When its last byte arrived.
     pub(super) received_ns: u64,
     /// The bytes that its request occupies.
     pub(super) bytes: usize,
+    /// A token that nobody else has, if the request asks for one.
+    pub(super) fresh_token: Option<String>,
+}
+
+impl Arrival {
+    /// A line of a socket, by its number there, that holds no request; it is for the connection that the
+    /// socket serves.
+    pub(super) fn of(state: &State, link: LinkId, number: u64, received_ns: u64) -> Self {
+        let conn = state.conn_of(link);
+        let before = state.conns.get(&conn).map_or(0, |conn| conn.lines_before);
+        Self { conn, line: number.wrapping_add(before), received_ns, bytes: 0, fresh_token: None }
+    }
 }
 
 impl State {
     /// Takes a line that is no request.
     pub(super) fn bad_line(&mut self, at: &Arrival, fault: wire::Fault, now_ns: u64) {
-        self.hear(at.conn, now_ns);
+        self.hear(at, now_ns);
         let Some(conn) = self.listening(at.conn) else {
             return;
         };
@@ -81,6 +100,7 @@ impl State {
     pub(super) fn foreign(&mut self, at: &Arrival, message: &str, now_ns: u64) {
         self.counters.lines += 1;
         self.counters.connections_dropped += 1;
+        self.note_refusal(at.conn, Refusal::ForeignProtocol);
         if self.listening(at.conn).is_some() {
             self.send_fatal(at.conn, at.line, RequestError::new(ErrorCode::BadJson, message), now_ns);
         }
@@ -89,6 +109,7 @@ impl State {
     /// Whether a request must wait until others of its connection, or of all, are done.
     pub(super) fn must_wait(&mut self, at: &Arrival, request: &wire::Request) -> bool {
         let (max_requests, shutting_down) = (self.limits.requests, self.shutting_down);
+        let is_forbidden = self.allow(at.conn, &request.command).is_err();
         let Some(conn) = self.listening(at.conn) else { return false };
         let is_answered_at_once = match &request.command {
             Command::SetOption(set) => set.session.is_none(),
@@ -97,32 +118,55 @@ impl State {
         let is_refused = conn.needs_hello
             || conn.inflight.contains_key(&request.id)
             || conn.inflight.len() >= max_requests
-            || shutting_down;
+            || shutting_down
+            || is_forbidden;
         let bytes = at.bytes + conn.defaults_bytes;
         !is_answered_at_once && !is_refused && self.awaits_room(at.conn, bytes)
     }
 
     /// Takes a request.
     pub(super) fn request(&mut self, at: &Arrival, request: wire::Request, now_ns: u64) {
-        self.hear(at.conn, now_ns);
+        self.hear(at, now_ns);
+        self.tally.requested(request.command.name());
         let max_requests = self.limits.requests;
         let Some(conn) = self.listening(at.conn) else {
             return;
         };
         let wire::Request { id, command } = request;
+        let cmd = command.name();
         if conn.inflight.contains_key(&id) {
             return self.send_duplicate(at.conn, id, at.line, now_ns);
         }
         let full = conn.inflight.len() >= max_requests;
         if conn.needs_hello && !matches!(command, Command::Hello(_)) {
             let refusal = RequestError::new(ErrorCode::HandshakeRequired, "hello must come first");
-            return self.send_error(at.conn, Some(&id), at.line, refusal, now_ns);
+            return self.refuse(at, &id, cmd, refusal, now_ns);
+        }
+        if let Err(refusal) = self.allow(at.conn, &command) {
+            return self.refuse(at, &id, cmd, refusal, now_ns);
         }
         let immediate = match command {
-            Command::Hello(hello) => self.hello(at.conn, &hello, now_ns),
+            Command::Hello(hello) => match self.hello(at, &id, &hello, now_ns) {
+                Ok(Some(result)) => Ok(ResultBody::Hello(Box::new(result))),
+                // The connection that it takes up has the answer.
+                Ok(None) => return,
+                Err(refusal) => Err(refusal),
+            },
             Command::Ping(ping) => Ok(ResultBody::Ping(wire::PingResult { echo: ping.echo })),
-            Command::Describe(wire::Describe { what: wire::DescribeWhat::Limits, .. }) => self.limits_body(),
+            Command::Describe(wire::Describe { what: wire::DescribeWhat::Limits, .. }) => {
+                self.limits_body(at.conn)
+            }
             Command::Status(_) => Ok(ResultBody::Status(self.status(now_ns))),
+            Command::Connections(asked) => Ok(ResultBody::Connections(self.connections(asked.after, now_ns))),
+            Command::Close(wire::Close { session, connection: Some(connection) }) => {
+                let closed = self.close_for_operator(at.conn, &session, connection, now_ns);
+                let connection = Some(connection);
+                closed.map(|()| ResultBody::Close(wire::CloseResult { session, connection }))
+            }
+            Command::Disconnect(disconnect) => match self.meant(&disconnect.target) {
+                Ok(connections) => return self.disconnect_all(at.conn, &id, connections, now_ns),
+                Err(refusal) => Err(refusal),
+            },
             Command::SetOption(request) if request.session.is_none() => {
                 self.set_defaults(at.conn, &id, &request.options, now_ns)
             }
@@ -130,7 +174,8 @@ impl State {
             Command::Update(update) => return self.update(at, &id, &update, now_ns),
             Command::Quit(quit) => return self.quit(at.conn, id, quit.mode, now_ns),
             _ if self.shutting_down => {
-                Err(RequestError::new(ErrorCode::ShuttingDown, "the server takes no new work"))
+                let message = "the server ends and takes no new work: connect again after its restart";
+                Err(RequestError::new(ErrorCode::ShuttingDown, message))
             }
             _ if full => Err(RequestError::new(
                 ErrorCode::TooManyRequests,
@@ -140,15 +185,23 @@ impl State {
         };
         match immediate {
             Ok(body) => self.send_result(at.conn, &id, body, now_ns),
-            Err(refusal) => self.send_error(at.conn, Some(&id), at.line, refusal, now_ns),
+            Err(refusal) => self.refuse(at, &id, cmd, refusal, now_ns),
         }
     }
 
+    /// Refuses a request that is not worked on.
+    fn refuse(&mut self, at: &Arrival, id: &str, cmd: &str, refusal: RequestError, now_ns: u64) {
+        let span = spans::request(&self.span(at.conn), id, cmd, None);
+        let _within = span.enter();
+        self.send_error(at.conn, Some(id), at.line, refusal, now_ns);
+    }
+
     /// Notes that a line came.
-    fn hear(&mut self, id: ConnId, now_ns: u64) {
+    fn hear(&mut self, at: &Arrival, now_ns: u64) {
         self.counters.lines += 1;
-        if let Some(conn) = self.conns.get_mut(&id) {
+        if let Some(conn) = self.conns.get_mut(&at.conn) {
             conn.active_ns = now_ns;
+            conn.lines = at.line;
         }
     }
 
@@ -163,6 +216,7 @@ impl State {
         conn.bad_lines += 1;
         if conn.bad_lines >= max {
             self.counters.connections_dropped += 1;
+            self.note_refusal(id, Refusal::BadLines);
             let message = "too many bad lines before hello";
             let notice = wire::Notice::new(wire::NoticeKind::ProtocolAbuse, message);
             let notice = wire::Notice { limit: Some("bad_lines".to_owned()), ..notice };
@@ -171,11 +225,16 @@ impl State {
         }
     }
 
-    fn hello(&mut self, id: ConnId, hello: &wire::Hello, now_ns: u64) -> Result<ResultBody, RequestError> {
-        let limits = self.limits.to_wire();
-        let games = self.games.iter().map(|entry| entry.name.to_owned()).collect();
-        let token = self.token.clone();
-        let Some(conn) = self.conns.get_mut(&id) else {
+    /// Opens the connection, and returns the result; none if another one that this client takes up has it.
+    fn hello(
+        &mut self,
+        at: &Arrival,
+        name: &str,
+        hello: &wire::Hello,
+        now_ns: u64,
+    ) -> Result<Option<wire::HelloResult>, RequestError> {
+        let id = at.conn;
+        let Some(conn) = self.conns.get(&id) else {
             return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
         if conn.greeted {
@@ -185,45 +244,73 @@ impl State {
             let message = format!("this server speaks version {}", wire::VERSION);
             return Err(RequestError::new(ErrorCode::VersionUnsupported, message).at("/protocol"));
         }
-        if conn.wants_token
-            && let Some(token) = &token
-        {
-            match &hello.token {
-                None => {
-                    return Err(
-                        RequestError::new(ErrorCode::AuthRequired, "a token is required").at("/token")
-                    );
-                }
-                Some(given) if !same_secret(given.as_bytes(), token.as_bytes()) => {
-                    return Err(RequestError::new(ErrorCode::AuthFailed, "the token is wrong").at("/token"));
-                }
-                Some(_) => {}
-            }
-        }
-        let lacking = hello.require.iter().position(|wanted| !FEATURES.contains(&wanted.as_str()));
+        let client = self.identify(conn, hello.token.as_deref())?;
+        let features = self.features(id);
+        let lacking = hello.require.iter().position(|wanted| !features.contains(wanted));
         if let Some(index) = lacking {
             let refusal = RequestError::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
             return Err(refusal.at(&format!("/require/{index}")));
         }
+        if let Some(wire::Resume::Take { .. }) = &hello.resume {
+            return self.take_up(at, name, hello, client, now_ns).map(|()| None);
+        }
         self.find_place(id)?;
+        self.find_own_place(client)?;
         let Some(conn) = self.conns.get_mut(&id) else {
             return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
         };
+        conn.client = client;
+        conn.name = hello.client.as_ref().and_then(|client| client.name.as_deref()).map(wire::echo);
         conn.greeted = true;
         conn.needs_hello = false;
         conn.on_eof = hello.on_eof;
+        let span = conn.span.clone();
+        let resume = match hello.resume {
+            Some(wire::Resume::Keep { keep_ms }) => {
+                self.promise(id, keep_ms, at.fresh_token.as_deref(), at.line.saturating_sub(1))
+            }
+            Some(wire::Resume::Take { .. }) | None => None,
+        };
         self.watch_idle(id, now_ns);
-        Ok(ResultBody::Hello(wire::HelloResult {
-            protocol: wire::VERSION,
-            server: wire::Server { name: "plyd".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-            features: FEATURES.map(str::to_owned).to_vec(),
-            games,
-            limits,
-        }))
+        Ok(Some(self.hello_result(id, hello, &span, resume)))
     }
 
-    fn limits_body(&self) -> Result<ResultBody, RequestError> {
-        let body = serde_json::to_value(self.limits.to_wire())
+    /// What the server can do for a connection.
+    fn features(&self, id: ConnId) -> Vec<String> {
+        let offers_resume = self.offers_resume(id);
+        let features = FEATURES.into_iter().filter(|feature| offers_resume || *feature != RESUME);
+        features.map(str::to_owned).collect()
+    }
+
+    /// What answers a good `hello`; the name that the client gives is noted in the span of its socket.
+    pub(super) fn hello_result(
+        &self,
+        id: ConnId,
+        hello: &wire::Hello,
+        span: &Span,
+        resume: Option<wire::Resumable>,
+    ) -> wire::HelloResult {
+        let limits = self.limits_of(id);
+        // How it calls itself counts only where nothing better is known.
+        let name = match &limits.client {
+            Some(client) => Some(client.name.as_str()),
+            None => hello.client.as_ref().and_then(|client| client.name.as_deref()),
+        };
+        if let Some(name) = name {
+            spans::name(span, name);
+        }
+        wire::HelloResult {
+            protocol: wire::VERSION,
+            server: wire::Server { name: "plyd".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            features: self.features(id),
+            games: self.games.iter().map(|entry| entry.name.to_owned()).collect(),
+            limits,
+            resume,
+        }
+    }
+
+    fn limits_body(&self, id: ConnId) -> Result<ResultBody, RequestError> {
+        let body = serde_json::to_value(self.limits_of(id))
             .map_err(|error| RequestError::new(ErrorCode::Internal, error.to_string()))?;
         Ok(ResultBody::Describe(wire::DescribeResult { body }))
     }
@@ -306,7 +393,7 @@ impl State {
         {
             let refusal =
                 RequestError::new(ErrorCode::MissingField, "a search for a move needs a clock or a limit");
-            return self.send_error(at.conn, Some(name), at.line, refusal.at("/clock"), now_ns);
+            return self.refuse(at, name, "update", refusal.at("/clock"), now_ns);
         }
         self.send_result(at.conn, name, ResultBody::Update(wire::UpdateResult { effect }), now_ns);
         let Some((id, job)) = target.and_then(|id| Some((id, self.jobs.get_mut(&id)?))) else {
@@ -341,12 +428,11 @@ impl State {
             wire::GameRef::Game { .. } => None,
         };
         let Some(conn) = self.conns.get(&at.conn) else { return };
+        let (client, cmd) = (conn.client, command.name());
         let bytes = at.bytes + conn.defaults_bytes;
         let task = self.fresh_id();
         if !self.hold(at.conn, &name, task, bytes) {
-            let message = "running searches use up the memory for requests; stop one, or try again later";
-            let refusal = RequestError::new(ErrorCode::TooManyRequests, message).retry(ROOM_RETRY_MS);
-            return self.send_error(at.conn, Some(&name), at.line, refusal, now_ns);
+            return self.refuse(at, &name, cmd, no_room(), now_ns);
         }
         let mut job = None;
         let mut interrupt = Interrupt::default();
@@ -358,10 +444,11 @@ impl State {
                         "a search for a move needs a clock or a limit",
                     );
                     self.release(at.conn, &name);
-                    return self.send_error(at.conn, Some(&name), at.line, refusal.at("/clock"), now_ns);
+                    return self.refuse(at, &name, cmd, refusal.at("/clock"), now_ns);
                 }
                 let id = self.fresh_id();
-                let new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns);
+                let mut new = Job::new(at.conn, name.clone(), at.line, &go, at.received_ns);
+                new.client = client;
                 interrupt = new.interrupt.clone();
                 self.jobs.insert(id, new);
                 self.rearm_job(id);
@@ -378,15 +465,22 @@ impl State {
             | Command::Update(_)
             | Command::Stop(_)
             | Command::Status(_)
+            | Command::Connections(_)
+            | Command::Disconnect(_)
             | Command::Quit(_) => return,
         };
         let id = task;
         if let (Some(session), Work::Close(_) | Work::NewGame(_)) = (&session, &work) {
             self.end_preparations(at.conn, session, id, now_ns);
         }
+        let quota = self.quota(at.conn);
         let Some(conn) = self.conns.get_mut(&at.conn) else {
             return;
         };
+        let span = spans::request(&conn.span, &name, cmd, session.as_deref());
+        if let Some(job) = job.and_then(|job| self.jobs.get_mut(&job)) {
+            job.span = span.clone();
+        }
         conn.inflight.insert(name.clone(), job);
         let defaults = conn.defaults.clone();
         let lane = match (&session, &work) {
@@ -407,8 +501,19 @@ impl State {
         };
         conn.tasks.insert(id, pending);
         let (conn_id, line) = (at.conn, at.line);
-        let task =
-            Task { id, interrupt, conn: conn_id, name, line, session, lane: lane.clone(), defaults, work };
+        let task = Task {
+            id,
+            interrupt,
+            conn: conn_id,
+            name,
+            line,
+            session,
+            lane: lane.clone(),
+            defaults,
+            quota,
+            work,
+            span,
+        };
         match conn.lanes.get_mut(&lane) {
             Some(waiting) => waiting.push_back(task),
             None => {
@@ -438,13 +543,4 @@ impl State {
             self.set_timer(now_ns + grace, Timer::Lane(conn, task));
         }
     }
-}
-
-/// Compares secrets in a time that depends only on the length of the given one.
-fn same_secret(given: &[u8], secret: &[u8]) -> bool {
-    let mut difference = given.len() ^ secret.len();
-    for (index, byte) in given.iter().enumerate() {
-        difference |= usize::from(byte ^ secret.get(index % secret.len().max(1)).copied().unwrap_or(0));
-    }
-    difference == 0
 }

@@ -8,27 +8,31 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender};
 
 use plyd_protocol as wire;
-use plyd_protocol::ErrorCode;
+use tracing::Span;
 
 use super::budget::Memory;
+use super::holdings;
+use super::identity::{ClientId, Clients};
 use super::intake::{Held, Intake};
 use super::job::Job;
+use super::kept::{LinkId, Promise};
 use super::limits::Limits;
+use super::metrics::Tally;
 use super::outbox::{Item, JobId, Outbox};
 use super::places::Guesses;
 use super::prepare::{Lane, SessionView, Task, TaskId};
-use super::request_error::RequestError;
+use super::refusals::Refusal;
 use super::schedule::Schedule;
 use super::shares::Shares;
+use super::spans::Origin;
 use super::timers::{Timer, Timers};
 use super::transport::Signal;
 use super::waiting::Waiting;
 use super::worker::Order;
-use crate::log;
 use plyd_core::effort::Interrupt;
 use plyd_core::engine::Entry;
 use plyd_core::engine::settings::Renamed;
@@ -134,6 +138,8 @@ pub(super) enum Stage {
 
 /// A connection.
 pub(super) struct Conn {
+    /// What the log says around all that it causes.
+    pub(super) span: Span,
     /// Its messages.
     pub(super) outbox: Outbox,
     /// Wakes its writer.
@@ -141,19 +147,34 @@ pub(super) struct Conn {
     /// Asks its reader to end.
     pub(super) reader: Signal,
     /// Wakes its reader if that waits for room.
-    pub(super) resume: Signal,
+    pub(super) room: Signal,
+    /// The socket, or another way in, that serves it; none if that broke and it waits for its client.
+    pub(super) link: Option<LinkId>,
+    /// The promise to wait for its client.
+    pub(super) promise: Option<Promise>,
+    /// The lines that it has taken, over all its sockets, and what is added to their numbers on this one.
+    pub(super) lines: u64,
+    pub(super) lines_before: u64,
     /// What its requests in flight occupy.
     pub(super) held: Held,
     /// Its peer's address, as limits count it.
     pub(super) network: Option<IpAddr>,
+    /// Where it comes from.
+    pub(super) origin: Origin,
+    /// Who it is, if that is a client known by name.
+    pub(super) client: Option<ClientId>,
+    /// How its client calls itself, escaped and cut.
+    pub(super) name: Option<String>,
+    /// When it was opened.
+    pub(super) opened_ns: u64,
     /// When a line last came or a message was last queued.
     pub(super) active_ns: u64,
     /// Whether `hello` must still come first.
     pub(super) needs_hello: bool,
     /// Whether `hello` came.
     pub(super) greeted: bool,
-    /// Whether a token is wanted.
-    pub(super) wants_token: bool,
+    /// How long it may be idle; 0: for ever. A later limit is for those that come later.
+    pub(super) idle_ns: u64,
     /// Whether it came over a network socket, so that the peer may be a stranger.
     pub(super) remote: bool,
     /// Bad lines before `hello`.
@@ -190,8 +211,14 @@ pub(super) struct State {
     pub(super) games: &'static [&'static Entry],
     /// The token that remote connections must show.
     pub(super) token: Option<String>,
+    /// Whether it serves others than the users of this machine, who need no token for that.
+    pub(super) is_exposed: bool,
+    /// The clients that are known by name.
+    pub(super) clients: Clients,
     /// Open connections.
     pub(super) conns: BTreeMap<ConnId, Conn>,
+    /// The connections that sockets serve which opened others.
+    pub(super) taken_up: HashMap<LinkId, ConnId>,
     /// Jobs that are not over, in the order of their arrival.
     pub(super) jobs: BTreeMap<JobId, Job>,
     /// Search threads.
@@ -212,6 +239,8 @@ pub(super) struct State {
     pub(super) guesses: Guesses,
     /// What happened so far.
     pub(super) counters: wire::Counters,
+    /// The same for operators, in more detail.
+    pub(super) tally: Tally,
     /// Lines that are missing from the transcript, as their number grows.
     pub(super) transcript_lost: Arc<AtomicU64>,
     /// When the daemon began.
@@ -243,18 +272,22 @@ impl State {
         Self {
             schedule: Schedule::new(limits.cores),
             waiting: Waiting::default(),
-            session_bytes: Shares::new(limits.session_bytes_in_all, limits.session_bytes, limits.connections),
-            intake: Intake::new(&limits),
+            session_bytes: holdings::shares(&limits, limits.connections),
+            intake: Intake::new(&limits, limits.connections),
             memory,
             limits,
             games,
             token,
+            is_exposed: false,
+            clients: Clients::default(),
             conns: BTreeMap::new(),
+            taken_up: HashMap::new(),
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),
             guesses: Guesses::default(),
             counters: wire::Counters::default(),
+            tally: Tally::new(games),
             transcript_lost: Arc::default(),
             began_ns: now_ns,
             shutting_down: false,
@@ -303,13 +336,14 @@ impl State {
                 Timer::Questions(conn) => self.end_questions(conn, None),
                 Timer::Handshake(conn) => {
                     if self.conns.get(&conn).is_some_and(Conn::is_stranger) {
-                        self.leave(conn, "hello_ms", "hello did not come in time", now_ns);
+                        self.leave(conn, Refusal::HelloMs, "hello did not come in time", now_ns);
                     }
                 }
                 // The decision itself is [`State::settle`]'s.
                 Timer::Turn => self.turn_ns = None,
                 Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
                 Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
+                Timer::Kept(conn) => self.kept_is_due(conn, now_ns),
             }
         }
     }
@@ -357,74 +391,13 @@ impl State {
 
     /// Queues a message that is small enough to be serialised under the lock.
     pub(super) fn send_message(&mut self, conn: ConnId, message: &wire::Message, now_ns: u64) {
-        self.send(conn, Item::Body(message.to_body()), now_ns);
+        self.send(conn, Item::body(message.to_body()), now_ns);
     }
 
     /// Queues a `result`.
     pub(super) fn send_result(&mut self, conn: ConnId, id: &str, body: wire::ResultBody, now_ns: u64) {
         let message = wire::Message::Result(Box::new(wire::ResultMessage { id: id.to_owned(), body }));
         self.send_message(conn, &message, now_ns);
-    }
-
-    /// Queues an `error`.
-    pub(super) fn send_error(
-        &mut self,
-        conn: ConnId,
-        id: Option<&str>,
-        line: u64,
-        refusal: RequestError,
-        now_ns: u64,
-    ) {
-        let fatal = refusal.code.fatal();
-        self.send_error_message(conn, id, line, refusal, None, fatal, now_ns);
-    }
-
-    /// Queues a `duplicate_id`.
-    pub(super) fn send_duplicate(&mut self, conn: ConnId, name: String, line: u64, now_ns: u64) {
-        let refusal =
-            RequestError::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
-        self.send_error_message(conn, None, line, refusal, Some(name), false, now_ns);
-    }
-
-    /// Queues an `error` after which the connection closes, whatever its code.
-    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: RequestError, now_ns: u64) {
-        self.send_error_message(conn, None, line, refusal, None, true, now_ns);
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of the message, private to its three forms")]
-    fn send_error_message(
-        &mut self,
-        conn: ConnId,
-        id: Option<&str>,
-        line: u64,
-        refusal: RequestError,
-        reference: Option<String>,
-        fatal: bool,
-        now_ns: u64,
-    ) {
-        self.counters.errors += 1;
-        let refusal_code = refusal.code;
-        let message = wire::ErrorMessage {
-            id: id.map(str::to_owned),
-            line,
-            code: refusal.code,
-            message: refusal.message,
-            pointer: refusal.pointer,
-            reference,
-            retry_ms: refusal.retry_ms,
-            outcome: refusal.outcome.map(|outcome| *outcome),
-            fatal,
-        };
-        let message = wire::Message::Error(Box::new(message));
-        if fatal {
-            if refusal_code == ErrorCode::AuthFailed {
-                return self.answer_late(conn, message.to_body(), now_ns);
-            }
-            // What is in flight is answered first.
-            self.drain(conn, Some(message.to_body()), wire::OnEof::Stop, now_ns);
-        } else {
-            self.send_message(conn, &message, now_ns);
-        }
     }
 
     /// Ends the questions of a connection: all, or those that came before a task and in its lane, if it still
@@ -473,23 +446,5 @@ impl State {
     /// The session of a connection.
     pub(super) fn session_mut(&mut self, conn: ConnId, name: &str) -> Option<&mut Session> {
         self.conns.get_mut(&conn)?.sessions.get_mut(name)
-    }
-
-    /// The load and the counters.
-    pub(super) fn status(&self, now_ns: u64) -> wire::StatusResult {
-        let running: u64 = self.jobs.values().map(|job| job.control.stats().nodes).sum();
-        wire::StatusResult {
-            searches: self.jobs.len() as u64,
-            sessions: self.conns.values().map(|conn| conn.sessions.len() as u64).sum(),
-            threads: self.schedule.running() as u64,
-            hash_bytes: self.memory.used(),
-            uptime_ms: now_ns.saturating_sub(self.began_ns) / 1_000_000,
-            counters: wire::Counters {
-                nodes: self.counters.nodes + running,
-                log_lost: log::lost(),
-                transcript_lost: self.transcript_lost.load(Relaxed),
-                ..self.counters
-            },
-        }
     }
 }

@@ -32,7 +32,7 @@ impl State {
     /// that a session has kept unused the longest.
     pub(super) fn acquire_worker(&mut self, owner: Option<(ConnId, String)>) -> WorkerId {
         if self.idle.is_empty() && self.workers.len() >= self.limits.engines {
-            self.forget_oldest();
+            self.forget_engines(1);
         }
         if let Some(id) = self.idle.pop()
             && let Some(worker) = self.workers.get_mut(&id)
@@ -47,17 +47,44 @@ impl State {
         id
     }
 
-    /// Takes the engine from the session that has kept one without a search for the longest time.
-    fn forget_oldest(&mut self) {
+    /// Takes engines from sessions that keep them without a search until there are no more than slots.
+    pub(super) fn trim_engines(&mut self) {
+        let taken = self.workers.len() - self.idle.len();
+        self.forget_engines(taken.saturating_sub(self.limits.engines));
+    }
+
+    /// Takes that many engines from sessions that keep one without a search: first from those that have done
+    /// so for the longest time, and last from those whose search waits for its turn.
+    fn forget_engines(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
         let resting = self.workers.iter().filter(|(_, worker)| worker.busy.is_none());
-        let oldest =
-            resting.filter_map(|(id, worker)| Some((worker.rested_ns, *id, worker.owner.clone()?))).min();
-        let Some((_, id, (conn, name))) = oldest else { return };
-        if let Some(session) = self.session_mut(conn, &name).filter(|session| session.worker == Some(id)) {
+        let ranked = resting.filter_map(|(id, worker)| {
+            let (conn, name) = worker.owner.as_ref()?;
+            Some((self.starting(*conn, name).is_some(), worker.rested_ns, *id))
+        });
+        let mut ranked: Vec<(bool, u64, WorkerId)> = ranked.collect();
+        ranked.sort_unstable();
+        for (_, _, id) in ranked.into_iter().take(count) {
+            self.forget_engine(id);
+        }
+    }
+
+    fn forget_engine(&mut self, id: WorkerId) {
+        let owner = self.workers.get(&id).and_then(|worker| worker.owner.clone());
+        let session = owner.and_then(|(conn, name)| self.session_mut(conn, &name));
+        if let Some(session) = session.filter(|session| session.worker == Some(id)) {
             session.worker = None;
             session.view.engine = None;
         }
         self.release_worker(id);
+    }
+
+    /// The search of a session that waits for its first turn.
+    fn starting(&self, conn: ConnId, name: &str) -> Option<JobId> {
+        let id = self.conns.get(&conn)?.sessions.get(name)?.current?;
+        (self.jobs.get(&id)?.phase == Phase::Starting).then_some(id)
     }
 
     /// Takes a thread that has no work from its session: it forgets its engine and is kept for others, or
@@ -102,13 +129,20 @@ impl State {
             control: Arc::clone(&job.control),
             key: key.clone(),
             loaded,
+            memory: self.memory.clone(),
             forget: false,
+            span: job.span.clone(),
         };
-        let (conn, session) = (job.conn, job.session.clone());
+        let (conn, session, game) = (job.conn, job.session.clone(), job.game);
+        let waited_ns = now_ns.saturating_sub(job.received_ns);
+        if let Some(quota) = self.quota(conn) {
+            run.memory = quota.memory;
+        }
         if let Some(session) = session.and_then(|name| self.session_mut(conn, &name)) {
             run.forget = std::mem::take(&mut session.forget);
             session.view.engine = Some(key);
         }
+        self.tally.began(game, waited_ns);
         self.counters.searches += 1;
         if let Some(worker) = self.workers.get_mut(&worker_id) {
             worker.busy = Some(id);
@@ -147,11 +181,10 @@ impl State {
         let Some((conn, name)) = owner else {
             return self.release_worker(worker_id);
         };
-        let next = self.session_mut(conn, &name).and_then(|session| session.current);
-        if let Some(next) = next
-            && self.jobs.get(&next).is_some_and(|job| job.phase == Phase::Starting)
-        {
-            self.schedule.ready(next);
+        match self.starting(conn, &name) {
+            Some(next) => self.schedule.ready(next),
+            // The limit may have fallen meanwhile.
+            None => self.trim_engines(),
         }
     }
 
@@ -176,8 +209,7 @@ impl State {
         }
         session.worker = None;
         session.view.engine = None;
-        let Some(next) = session.current else { return };
-        if self.jobs.get(&next).is_some_and(|job| job.phase == Phase::Starting) {
+        if let Some(next) = self.starting(conn, &name) {
             self.schedule.ready(next);
         }
     }

@@ -30,6 +30,8 @@ pub(super) enum Timer {
     Lane(ConnId, TaskId),
     /// All questions of a connection must be answered.
     Questions(ConnId),
+    /// The client of a connection that lost its socket must be back.
+    Kept(ConnId),
 }
 
 impl Timer {
@@ -42,7 +44,8 @@ impl Timer {
             | Self::Late(conn)
             | Self::Idle(conn)
             | Self::Lane(conn, _)
-            | Self::Questions(conn) => Some(conn),
+            | Self::Questions(conn)
+            | Self::Kept(conn) => Some(conn),
         }
     }
 }
@@ -104,8 +107,8 @@ mod tests {
 
     use super::*;
     use crate::budget::Memory;
-    use crate::conn::Origin;
     use crate::limits::Limits;
+    use crate::spans::Origin;
     use crate::state::State;
     use crate::transport::Signal;
 
@@ -131,8 +134,7 @@ mod tests {
         let nobody = || Signal::Task(Arc::default());
         let limits = Limits { strangers: 2, idle: Duration::from_secs(1000), ..Limits::default() };
         let mut state = State::new(limits, &[], Some("secret".to_owned()), Memory::new(0), 0);
-        let open =
-            |state: &mut State| state.open_conn(Origin::Socket(None), [nobody(), nobody(), nobody()], 1);
+        let open = |state: &mut State| state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 1);
         // The first ones leave for those that come, each with a notice that its writer has to write.
         let ids: Vec<ConnId> = (0..10).map(|_| open(&mut state)).collect();
         state.watch_idle(ids[9], 2);

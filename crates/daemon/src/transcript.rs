@@ -50,8 +50,37 @@ struct Load {
 }
 
 enum Entry {
-    Line { t_us: u64, conn: ConnId, line: u64, said: Said },
+    Line {
+        t_us: u64,
+        conn: ConnId,
+        line: u64,
+        said: Said,
+    },
+    /// From here on in this file, without this token.
+    Continue(Continued),
+    /// From here on in the same file, without this token.
+    KeepOut(Option<String>),
     End,
+}
+
+/// A file that is ready to be written, and the token to keep out of it.
+struct Continued {
+    file: File,
+    /// What reads the same file, if it can be read again.
+    reader: Option<File>,
+    token: Option<String>,
+}
+
+impl Continued {
+    fn open(path: &Path, has_stdio: bool, token: Option<String>) -> Result<Self, ServeError> {
+        let failed = |error| ServeError::Transcript { path: path.to_owned(), error };
+        let file = file::open(path).map_err(failed)?;
+        if has_stdio && (file::are_same(&file, io::stdout()) || file::are_same(&file, io::stdin())) {
+            return Err(ServeError::TranscriptOnStdio { path: path.to_owned() });
+        }
+        let reader = file::reader(path, &file).map_err(failed)?;
+        Ok(Self { file, reader, token })
+    }
 }
 
 /// A line by who said it.
@@ -87,19 +116,12 @@ impl Transcript {
     /// # Errors
     /// The file cannot be opened or is one of those streams, or the thread cannot be started.
     pub(super) fn append(path: &Path, has_stdio: bool, token: Option<String>) -> Result<Self, ServeError> {
-        let failed = |error| ServeError::Transcript { path: path.to_owned(), error };
-        let file = file::open(path).map_err(failed)?;
-        if has_stdio && (file::are_same(&file, io::stdout()) || file::are_same(&file, io::stdin())) {
-            return Err(ServeError::TranscriptOnStdio { path: path.to_owned() });
-        }
-        Self::start(path, file, token).map_err(failed)
+        let opened = Continued::open(path, has_stdio, token)?;
+        Self::start(opened).map_err(|error| ServeError::Transcript { path: path.to_owned(), error })
     }
 
-    fn start(path: &Path, file: File, token: Option<String>) -> io::Result<Self> {
-        let mut writer = Writer { file, token, batch: Vec::new(), batched: 0, load: Arc::default() };
-        if file::ends_within_a_line(path, &writer.file.metadata()?)? {
-            writer.batch.push(b'\n');
-        }
+    fn start(opened: Continued) -> io::Result<Self> {
+        let writer = Writer::new(opened, Arc::default());
         let load = Arc::clone(&writer.load);
         let (lines, queue) = channel();
         let (ending, ended) = channel();
@@ -108,6 +130,29 @@ impl Transcript {
             writer.run(&queue);
         })?;
         Ok(Self { lines, writer: Mutex::new(Some(ended)), load })
+    }
+
+    /// Goes on in a file of that path, which may be a new one where the old one was renamed, and keeps
+    /// `token` out from now on. Nobody waits for that; all that was noted before stands in the old file.
+    ///
+    /// # Errors
+    /// As for [`append`](Self::append); the transcript then goes on as before.
+    pub(super) fn continue_in(
+        &self,
+        path: &Path,
+        has_stdio: bool,
+        token: Option<String>,
+    ) -> Result<(), ServeError> {
+        let opened = Continued::open(path, has_stdio, token)?;
+        // The writer has ended only if it panicked, and the log says so.
+        let _ended = self.lines.send(Entry::Continue(opened));
+        Ok(())
+    }
+
+    /// Goes on in the same file, and keeps `token` out from now on.
+    pub(super) fn keep_out(&self, token: Option<String>) {
+        // As in `continue_in`.
+        let _ended = self.lines.send(Entry::KeepOut(token));
     }
 
     /// Notes a line from a client.
@@ -160,6 +205,7 @@ impl Transcript {
 /// The thread that writes.
 struct Writer {
     file: File,
+    reader: Option<File>,
     /// The token that clients must show.
     token: Option<String>,
     /// Records that are not written yet, and how many they are.
@@ -169,19 +215,53 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes lines until the end; once that fails, counts all later lines as lost.
+    fn new(opened: Continued, load: Arc<Load>) -> Self {
+        let Continued { file, reader, token } = opened;
+        Self { file, reader, token, batch: Vec::new(), batched: 0, load }
+    }
+
+    /// Writes lines until the end; once that fails, counts the later lines as lost until it is to go on in
+    /// another file.
     fn run(mut self, queue: &Receiver<Entry>) {
-        if let Err(error) = self.write(queue) {
-            tracing::error!(%error, "the transcript ends here");
-            self.load.losses.note(self.batched);
-            while let Ok(Entry::Line { said, .. }) = queue.recv() {
-                self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
-                self.load.losses.note(1);
+        loop {
+            let next = self.write(queue).unwrap_or_else(|error| {
+                self.give_up(&error);
+                self.lose(queue)
+            });
+            let Some(opened) = next else { return };
+            self = Self::new(opened, self.load);
+        }
+    }
+
+    /// Leaves a file that cannot be written.
+    fn give_up(&self, error: &io::Error) {
+        tracing::error!(%error, "the transcript ends here");
+        self.load.losses.note(self.batched);
+    }
+
+    /// Counts lines as lost until the end, or until the transcript is to go on in a file.
+    fn lose(&self, queue: &Receiver<Entry>) -> Option<Continued> {
+        loop {
+            match queue.recv() {
+                Ok(Entry::Line { said, .. }) => {
+                    self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
+                    self.load.losses.note(1);
+                }
+                // The file to go on in comes with the token of its time.
+                Ok(Entry::KeepOut(_)) => {}
+                Ok(Entry::Continue(opened)) => return Some(opened),
+                Ok(Entry::End) | Err(_) => return None,
             }
         }
     }
 
-    fn write(&mut self, queue: &Receiver<Entry>) -> io::Result<()> {
+    /// Writes lines until the end, or until the transcript is to go on in another file.
+    fn write(&mut self, queue: &Receiver<Entry>) -> io::Result<Option<Continued>> {
+        // Looked at only now: when the file was opened, the last lines to an earlier one may have been under
+        // way, and that may be the same.
+        if self.reader.as_ref().map_or(Ok(false), file::ends_within_a_line)? {
+            self.batch.push(b'\n');
+        }
         // When the oldest record of the batch came.
         let mut since = Instant::now();
         loop {
@@ -198,8 +278,17 @@ impl Writer {
                     entry => entry.ok(),
                 }
             };
-            let Some(Entry::Line { t_us, conn, line, said }) = entry else {
-                return self.flush();
+            let (t_us, conn, line, said) = match entry {
+                Some(Entry::Line { t_us, conn, line, said }) => (t_us, conn, line, said),
+                Some(Entry::Continue(opened)) => {
+                    self.flush().unwrap_or_else(|error| self.give_up(&error));
+                    return Ok(Some(opened));
+                }
+                Some(Entry::KeepOut(token)) => {
+                    self.token = token;
+                    continue;
+                }
+                Some(Entry::End) | None => return self.flush().map(|()| None),
             };
             self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
             self.batched += 1;
@@ -290,6 +379,76 @@ mod tests {
         }
         transcript.finish(TIMEOUT);
         assert_eq!(lost.load(Relaxed), 1000);
+    }
+
+    #[test]
+    fn a_transcript_goes_on_in_another_file_and_loses_nothing() {
+        let path = std::env::temp_dir().join(format!("plyd-test-rotated-{}", std::process::id()));
+        let (old, gone) = (path.with_extension("1"), Path::new("/nowhere/transcript"));
+        let transcript = Transcript::append(&path, false, Some("first".into())).unwrap();
+        let line = |number| transcript.received(1, number, 0, b"{}");
+        line(1);
+        // The same file; then one that cannot be had.
+        transcript.continue_in(&path, false, Some("first".into())).unwrap();
+        line(2);
+        transcript.received(1, 3, 0, br#"{"echo":"second"}"#);
+        assert!(matches!(transcript.continue_in(gone, false, None), Err(ServeError::Transcript { .. })));
+        std::fs::rename(&path, &old).unwrap();
+        // As if an earlier run had been killed within a line.
+        std::fs::write(&path, "{").unwrap();
+        transcript.continue_in(&path, false, Some("second".into())).unwrap();
+        line(4);
+        transcript.received(1, 5, 0, br#"{"echo":"second"}"#);
+        transcript.finish(TIMEOUT);
+        let [first, second] = [&old, &path].map(|path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            std::fs::remove_file(path).unwrap();
+            text
+        });
+        let lines = |text: &str, numbers: &[u64]| {
+            let found: Vec<&str> = text.lines().filter(|line| line.starts_with(r#"{"dir":"in""#)).collect();
+            assert_eq!(found.len(), numbers.len(), "{text}");
+            for (line, number) in found.into_iter().zip(numbers) {
+                assert!(line.contains(&format!(r#""line":{number},"#)), "{text}");
+            }
+        };
+        lines(&first, &[1, 2, 3]);
+        assert_eq!(first.lines().count(), 3, "{first}");
+        lines(&second, &[4, 5]);
+        assert!(first.contains("second") && second.starts_with("{\n") && !second.contains("second"));
+        assert_eq!(transcript.lost().load(Relaxed), 0);
+    }
+
+    #[test]
+    fn a_transcript_that_broke_goes_on_in_a_file_that_can_be_written() {
+        let path = std::env::temp_dir().join(format!("plyd-test-mended-{}", std::process::id()));
+        let transcript = append(Path::new("/dev/full"));
+        transcript.received(1, 1, 0, b"{}");
+        // Whether the writer has found out by now or finds out by this.
+        transcript.continue_in(&path, false, None).unwrap();
+        transcript.received(1, 2, 0, b"{}");
+        transcript.finish(TIMEOUT);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text, concat!(r#"{"dir":"in","t_us":0,"conn":1,"line":2,"msg":{}}"#, "\n"));
+        assert_eq!(transcript.lost().load(Relaxed), 1);
+    }
+
+    #[test]
+    fn a_record_stands_in_a_line_of_its_own_behind_what_a_failed_write_left() {
+        let path = std::env::temp_dir().join(format!("plyd-test-cut-{}", std::process::id()));
+        let transcript = append(Path::new("/dev/full"));
+        transcript.received(1, 1, 0, b"{}");
+        std::fs::write(&path, "").unwrap();
+        let opened = Continued::open(&path, false, None).unwrap();
+        // As if the writer had failed there after the file was opened again.
+        std::fs::write(&path, "{").unwrap();
+        assert!(transcript.lines.send(Entry::Continue(opened)).is_ok());
+        transcript.received(1, 2, 0, b"{}");
+        transcript.finish(TIMEOUT);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text, concat!("{\n", r#"{"dir":"in","t_us":0,"conn":1,"line":2,"msg":{}}"#, "\n"));
     }
 
     #[test]

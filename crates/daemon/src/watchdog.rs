@@ -13,6 +13,7 @@ pub(super) fn watch(shared: &Arc<Shared>) {
     sleep_precisely();
     let mut state = shared.lock();
     while !shared.is_over() {
+        shared.heartbeat.answer();
         let now = now_ns();
         match state.next_timer() {
             Some(at) if at <= now => {

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use plyd_protocol as wire;
+use tracing::Span;
 
 use super::Shared;
+use super::budget::Memory;
 use super::job::{EngineKey, LoadedEngine};
 use super::outbox::JobId;
 use super::state::WorkerId;
@@ -43,8 +45,12 @@ pub(super) struct Run {
     pub(super) key: EngineKey,
     /// A new engine, in case the thread's was made from another key.
     pub(super) loaded: Option<LoadedEngine>,
+    /// The memory that its table is taken from.
+    pub(super) memory: Memory,
     /// Whether the engine must forget what it learned.
     pub(super) forget: bool,
+    /// What the log says around it.
+    pub(super) span: Span,
 }
 
 /// Searches until there are no more commands.
@@ -55,6 +61,8 @@ pub(super) fn work(shared: &Arc<Shared>, id: WorkerId, orders: &Receiver<Order>)
         match order {
             Order::Forget => drop_engine(loaded.take()),
             Order::Search(mut run) => {
+                let span = run.span.clone();
+                let _within = span.enter();
                 let fresh = run.loaded.take();
                 if loaded.as_ref().is_some_and(|kept| kept.key == run.key) {
                     drop_engine(fresh);
@@ -102,7 +110,7 @@ fn search(
         other => {
             // The thread is a replacement, or searched with other options since the request was prepared:
             // these were checked then, so that this fails only if the engine is broken.
-            let fresh = LoadedEngine::new(run.root.as_ref(), run.key.clone(), &shared.memory);
+            let fresh = LoadedEngine::new(run.root.as_ref(), run.key.clone(), &run.memory);
             other.insert(fresh.unwrap_or_else(|fault| panic!("no engine: {}", fault.message)))
         }
     };

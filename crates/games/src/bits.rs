@@ -6,6 +6,13 @@ use std::fmt::Debug;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, Shr};
 
 /// A set of cells: numbers below 256.
+///
+/// ```
+/// use plyd_games::bits::Bits;
+///
+/// let set = u64::single(3) | u64::single(5);
+/// assert_eq!((set.len(), set.cells().collect::<Vec<_>>()), (2, vec![3, 5]));
+/// ```
 pub trait Bits:
     Copy
     + Eq
@@ -109,33 +116,33 @@ pub struct Words<const W: usize>([u64; W]);
 impl<const W: usize> Words<W> {
     /// The set of the numbers below `len`.
     #[must_use]
-    pub fn below(len: usize) -> Self {
+    pub(crate) fn below(len: usize) -> Self {
         (0..len).collect()
     }
 
     /// Adds a number.
     #[inline]
-    pub fn insert(&mut self, number: usize) {
+    pub(crate) fn insert(&mut self, number: usize) {
         self.0[number / 64] |= 1 << (number % 64);
     }
 
     /// Takes a number out.
     #[inline]
-    pub fn remove(&mut self, number: usize) {
+    pub(crate) fn remove(&mut self, number: usize) {
         self.0[number / 64] &= !(1 << (number % 64));
     }
 
     /// Whether the number is in the set.
     #[inline]
     #[must_use]
-    pub fn contains(&self, number: usize) -> bool {
+    pub(crate) fn contains(&self, number: usize) -> bool {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
     /// The only number in the set, if there is no other.
     #[inline]
     #[must_use]
-    pub fn only(&self) -> Option<usize> {
+    pub(crate) fn only(&self) -> Option<usize> {
         let (mut found, mut words) = (None, 0);
         for (at, &word) in self.0.iter().enumerate() {
             if word != 0 {
@@ -148,7 +155,7 @@ impl<const W: usize> Words<W> {
 
     /// The numbers in the set, ascending.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
         let words = self.0;
         words.into_iter().enumerate().flat_map(|(at, mut word)| {
             std::iter::from_fn(move || {
@@ -164,7 +171,7 @@ impl<const W: usize> Words<W> {
     /// The words, the smallest numbers first.
     #[inline]
     #[must_use]
-    pub fn words(&self) -> &[u64; W] {
+    pub(crate) fn words(&self) -> &[u64; W] {
         &self.0
     }
 }

@@ -40,14 +40,14 @@ impl<B: Bits> Flood<B> {
     /// Every cell that a side can ever reach.
     #[inline]
     #[must_use]
-    pub fn all(&self) -> B {
+    pub(crate) fn all(&self) -> B {
         self.first | self.second
     }
 
     /// Whether no cell can ever be reached by both: from then on each plays alone.
     #[inline]
     #[must_use]
-    pub fn is_apart(&self, board: &impl Step<B>) -> bool {
+    pub(crate) fn is_apart(&self, board: &impl Step<B>) -> bool {
         ((self.first | board.step(self.first)) & self.second).is_empty()
     }
 }
@@ -55,7 +55,7 @@ impl<B: Bits> Flood<B> {
 /// Every cell that can be reached from `from` by any number of steps through open cells, `from` included.
 #[inline]
 #[must_use]
-pub fn reachable<B: Bits>(board: &impl Step<B>, open: B, from: B) -> B {
+pub(crate) fn reachable<B: Bits>(board: &impl Step<B>, open: B, from: B) -> B {
     let (mut all, mut edge) = (from, from);
     while !edge.is_empty() {
         edge = board.step(edge) & open & !all;

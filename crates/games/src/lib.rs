@@ -18,10 +18,12 @@
 //!
 //! // A search with limits, which reports each better line.
 //! let mut player = Player::new(&pos, &Options { hash_mb: 64, ..Options::default() })?;
-//! let limits = SearchLimits { time: Some(Duration::from_millis(50)), multipv: 2, ..SearchLimits::default()
-//! }; let answer = player.search(&pos, &limits, &Control::default(), |lines| { println!("depth {}: {}",
-//! lines[0].depth, lines[0].pv.join(" ")); })?; println!("{} after {} nodes", answer.mv(),
-//! answer.stats.nodes);
+//! let time = Some(Duration::from_millis(50));
+//! let limits = SearchLimits { time, multipv: 2, ..SearchLimits::default() };
+//! let answer = player.search(&pos, &limits, &Control::default(), |lines| {
+//!     println!("depth {}: {}", lines[0].depth, lines[0].pv.join(" "));
+//! })?;
+//! println!("{} after {} nodes", answer.mv(), answer.stats.nodes);
 //!
 //! // A search without, which another thread stops.
 //! let control = Control::default();
@@ -55,7 +57,7 @@ mod tests;
 ///
 /// ```
 /// assert_eq!(plyd_games::find("l-game").map(|game| game.name), Some("l-game"));
-/// assert!(plyd_games::find("chess").is_none());
+/// assert!(plyd_games::find("no_such_game").is_none());
 /// ```
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -1,6 +1,6 @@
 """A stand-in for the referee of Colosseum Survival.
 
-`colosseum.py GAMES`: this writes `store.py` and `agents/agent.py` beside the adapter, which lies in
+`colosseum.py GAMES SECONDS`, with so much time a move: this writes `store.py` and `agents/agent.py` beside the adapter, which lies in
 `agents/`. Prints a line of JSON for each game.
 """
 
@@ -96,7 +96,7 @@ class World:
         return self.places[1] not in self.zone(0)
 
 
-def main(games):
+def main(games, seconds):
     pathlib.Path("store.py").write_text(STORE)
     pathlib.Path("agents/agent.py").write_text(AGENT)
     pathlib.Path("agents/__init__.py").write_text("from .plyd_agent import PlydAgent\n")
@@ -110,7 +110,7 @@ def main(games):
         ours = game % 2
         agent = REGISTRY["plyd_agent"]()
         assert agent.autoplay
-        agent.TURN = 0.2
+        agent.TURN = float(seconds)
         while not world.over():
             move = random.choice(world.moves())
             if world.turn == ours:

@@ -1,12 +1,13 @@
 //! Where a server is found: a program to start, or an address to call.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::{Launch, LineError, Lines, Reaper};
+use super::{Launch, LineError, Lines, Reaper, Secured};
 
 /// Where a server of the protocol is found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,11 +18,23 @@ pub enum Address {
     Tcp(String),
     /// Over WebSocket, as `HOST:PORT`.
     WebSocket(String),
+    /// Over TLS.
+    Tls(Secured),
+    /// Over WebSocket and TLS.
+    SecureWebSocket(Secured),
     /// At the path of a Unix socket.
     Unix(PathBuf),
 }
 
 /// A program that speaks the protocol on its standard streams.
+///
+/// ```
+/// use plyd_protocol::client::{Address, Client, Program};
+///
+/// let nobody = Program { path: "no-such-engine".into(), arguments: vec!["--threads=1".into()] };
+/// let error = Client::at(&Address::Program(nobody)).expect_err("there is no such program");
+/// assert!(error.to_string().contains("no-such-engine"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// The executable.
@@ -32,23 +45,49 @@ pub struct Program {
 
 impl Address {
     /// How addresses are written.
-    pub const WRITTEN: &str = "tcp=HOST:PORT, ws=HOST:PORT or unix=PATH";
+    pub const WRITTEN: &str = "tcp=HOST:PORT, ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT or unix=PATH";
 
-    /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT` (or `ws://HOST:PORT`) or `unix=PATH`; none is a program.
+    /// The kinds of addresses: what stands before the `=`.
+    pub const WAYS: [&str; 5] = ["tcp", "ws", "tls", "wss", "unix"];
+
+    /// Reads `tcp=HOST:PORT`, `ws=HOST:PORT`, `tls=HOST:PORT`, `wss=HOST:PORT` (each also with `://` for the
+    /// `=`) or `unix=PATH`; none is a program. Behind an address of TLS may stand what [`Secured::read`]
+    /// takes.
+    ///
+    /// ```
+    /// use plyd_protocol::client::Address;
+    ///
+    /// assert_eq!(Address::read("unix=/run/plyd"), Ok(Address::Unix("/run/plyd".into())));
+    /// assert_eq!(Address::read("ws://localhost:80/ws"), Ok(Address::WebSocket("localhost:80".into())));
+    /// assert!(matches!(Address::read("tls://localhost:7117?ca=ca.pem"), Ok(Address::Tls(_))));
+    /// assert!(Address::read("localhost").is_err());
+    /// ```
     ///
     /// # Errors
     /// What to write instead.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("give {}, such as tcp=127.0.0.1:7117", Self::WRITTEN);
-        let text = text.strip_prefix("ws://").map_or(text.to_owned(), |rest| {
-            format!("ws={}", rest.trim_end_matches('/').trim_end_matches("/ws"))
-        });
-        let (way, place) = text.split_once('=').ok_or_else(wrong)?;
+        let (way, place) = Self::url(text).or_else(|| text.split_once('=')).ok_or_else(wrong)?;
         Self::of(way, place).unwrap_or_else(|| Err(wrong()))
     }
 
-    /// The address of that kind (`tcp`, `ws` or `unix`); none if there is no such kind.
+    /// The kind and the place of a URL of a server.
+    #[must_use]
+    pub fn url(text: &str) -> Option<(&str, &str)> {
+        text.split_once("://").filter(|(way, _)| *way != "unix" && Self::WAYS.contains(way))
+    }
+
+    /// The address of that kind (one of [`WAYS`](Self::WAYS)); none if there is no such kind.
     pub fn of(way: &str, place: &str) -> Option<Result<Self, String>> {
+        let (place, options) = match place.find('?').filter(|_| ["tls", "wss"].contains(&way)) {
+            Some(end) => place.split_at(end),
+            None => (place, ""),
+        };
+        let place = match way {
+            "ws" | "wss" => place.trim_end_matches('/').trim_end_matches("/ws"),
+            "tcp" | "tls" => place.trim_end_matches('/'),
+            _ => place,
+        };
         let is_port = place.rsplit_once(':').is_some_and(|(host, port)| {
             let is_host = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/');
             is_host && port.parse::<u16>().is_ok()
@@ -60,7 +99,12 @@ impl Address {
                 Err(format!("give a host and a port, such as {way}=127.0.0.1:7117"))
             }
         };
+        let secured = |address: fn(Secured) -> Self| {
+            called(Self::Tcp).and_then(|_| Secured::read(&format!("{place}{options}"))).map(address)
+        };
         match way {
+            "tls" => Some(secured(Self::Tls)),
+            "wss" => Some(secured(Self::SecureWebSocket)),
             "tcp" => Some(called(Self::Tcp)),
             "ws" => Some(called(Self::WebSocket)),
             "unix" if place.is_empty() => Some(Err("give the path of a socket".into())),
@@ -78,6 +122,8 @@ impl Address {
             Self::Program(program) => return Lines::spawn(program.launch(None)?),
             Self::Tcp(address) => (Lines::connect(address), address.clone()),
             Self::WebSocket(address) => (Lines::connect_websocket(address), address.clone()),
+            Self::Tls(to) => (Lines::connect_tls(to), to.at.clone()),
+            Self::SecureWebSocket(to) => (Lines::connect_secure_websocket(to), to.at.clone()),
             Self::Unix(path) => (Lines::connect_unix(path), path.display().to_string()),
         };
         connected.map_err(|error| match error {
@@ -86,6 +132,23 @@ impl Address {
             }
             error => error,
         })
+    }
+}
+
+impl fmt::Display for Address {
+    /// As [`Address::read`] takes it; a program as its path and its arguments.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(program) => {
+                write!(f, "{}", program.path.display())?;
+                program.arguments.iter().try_for_each(|argument| write!(f, " {}", argument.display()))
+            }
+            Self::Tcp(at) => write!(f, "tcp={at}"),
+            Self::WebSocket(at) => write!(f, "ws={at}"),
+            Self::Tls(to) => write!(f, "tls={to}"),
+            Self::SecureWebSocket(to) => write!(f, "wss={to}"),
+            Self::Unix(path) => write!(f, "unix={}", path.display()),
+        }
     }
 }
 
@@ -111,11 +174,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn addresses_are_written_as_they_are_read() {
+        for text in [
+            "tcp=localhost:7117",
+            "ws=[::1]:80",
+            "tls=h:1",
+            "wss=h:1?ca=/a",
+            "tls=h:1?ca=a&cert=b&key=c",
+            "unix=/run/plyd",
+        ] {
+            assert_eq!(Address::read(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
     fn addresses_show_their_kind() {
         let read = |text| Address::read(text).ok();
         assert_eq!(read("tcp=localhost:7117"), Some(Address::Tcp("localhost:7117".into())));
         for text in ["ws=[::1]:80", "ws://[::1]:80", "ws://[::1]:80/", "ws://[::1]:80/ws"] {
             assert_eq!(read(text), Some(Address::WebSocket("[::1]:80".into())), "{text}");
+        }
+        let secured =
+            |at: &str, ca: Option<&str>| Secured { at: at.into(), ca: ca.map(Into::into), identity: None };
+        for text in ["tls=h:1?ca=/a/ws", "tls://h:1?ca=/a/ws", "tls://h:1/?ca=/a/ws"] {
+            assert_eq!(read(text), Some(Address::Tls(secured("h:1", Some("/a/ws")))), "{text}");
+        }
+        for text in ["wss=[::1]:80", "wss://[::1]:80", "wss://[::1]:80/", "wss://[::1]:80/ws"] {
+            assert_eq!(read(text), Some(Address::SecureWebSocket(secured("[::1]:80", None))), "{text}");
         }
         assert_eq!(read("unix=/run/a=b"), Some(Address::Unix("/run/a=b".into())));
         for text in [
@@ -125,6 +210,11 @@ mod tests {
             "ws=:80",
             "ws://h:80/x",
             "tcp=h:99999",
+            "tls=h",
+            "tls=h:1?ca",
+            "wss://h:80/x",
+            "tcp=h:1?ca=a",
+            "unix://run/a",
             "unix=",
             "",
         ] {

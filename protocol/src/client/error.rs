@@ -30,6 +30,9 @@ pub enum LineError {
     /// A line is longer than the protocol allows.
     #[error("a line of more than {MAX_LINE} bytes")]
     TooLong,
+    /// TLS ended the connection: one end does not trust the other, or does not understand it.
+    #[error("TLS: {0}")]
+    Tls(String),
     /// The peer breaks the rules of WebSocket.
     #[error("the WebSocket breaks a rule: {0}")]
     Frames(&'static str),

@@ -6,6 +6,9 @@
 //! line and one read. There is no thread behind it. What arrives while nobody calls waits in the system, and
 //! a peer that writes on waits for its reader.
 
+mod secure;
+mod websocket;
+
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::ops::Range;
@@ -22,9 +25,10 @@ use rustix::io::Errno;
 use super::error::LineError;
 use super::peer::Peer;
 use super::process::Launch;
-use super::websocket::{ControlFrame, Decoder, Encoder, Opening};
-use crate::frames::close_status;
+use super::secure::Secure;
 use crate::framing::{Event, Framing};
+
+use websocket::Web;
 
 /// The most bytes of one read.
 const READ_BYTES: usize = 64 << 10;
@@ -33,6 +37,18 @@ const READ_BYTES: usize = 64 << 10;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A peer that reads and writes lines.
+///
+/// ```
+/// use std::process::Command;
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::Lines;
+///
+/// let mut echo = Lines::spawn(Command::new("cat"))?;
+/// echo.send(b"a line")?;
+/// assert_eq!(echo.next(Instant::now() + Duration::from_secs(60))?.bytes, b"a line");
+/// # Ok::<(), plyd_protocol::client::LineError>(())
+/// ```
 #[derive(Debug)]
 pub struct Lines {
     peer: Peer,
@@ -49,23 +65,8 @@ pub struct Lines {
     write_timeout: Duration,
     /// The frames that lines are carried in, over a WebSocket.
     web: Option<Box<Web>>,
-}
-
-/// A WebSocket under the lines.
-#[derive(Debug, Default)]
-struct Web {
-    encoder: Encoder,
-    decoder: Decoder,
-    /// What was read, before lines were found in it.
-    raw: Vec<u8>,
-    /// The frames that leave in one write.
-    frames: Vec<u8>,
-    /// Whether a close frame was sent.
-    is_closed: bool,
-    /// The payload of the last pong.
-    pong: Option<Vec<u8>>,
-    /// The status with which the server closed.
-    status: Option<u16>,
+    /// The records that all of it is carried in, over TLS.
+    secure: Option<Box<Secure>>,
 }
 
 /// A line and when it arrived.
@@ -119,32 +120,6 @@ impl Lines {
         Ok(Self::new(peer.map_err(LineError::Connect)?))
     }
 
-    /// Connects to a WebSocket at `HOST:PORT`, each line a text message. Finishing the input closes it.
-    ///
-    /// # Errors
-    /// [`LineError::Connect`] if nobody listens there, or what listens speaks no WebSocket.
-    pub fn connect_websocket(address: &str) -> Result<Self, LineError> {
-        let mut lines = Self::connect(address)?;
-        let refused = |message: String| LineError::Connect(io::Error::other(message));
-        let opening = Opening::default();
-        lines.send_bytes(&opening.request(address))?;
-        let deadline = Instant::now() + TIMEOUT;
-        let mut answer = Vec::new();
-        let end = loop {
-            lines.read(deadline)?;
-            if lines.ended {
-                return Err(refused("it closes where it is asked for a WebSocket".into()));
-            }
-            answer.extend_from_slice(&lines.chunk[lines.rest.clone()]);
-            if let Some(end) = opening.answered(&answer).map_err(refused)? {
-                break end;
-            }
-        };
-        lines.web = Some(Box::new(Web { raw: vec![0; READ_BYTES], ..Web::default() }));
-        lines.take_frames(&mut answer[end..])?;
-        Ok(lines)
-    }
-
     fn new(peer: Peer) -> Self {
         Self {
             peer,
@@ -156,6 +131,7 @@ impl Lines {
             outgoing: Vec::new(),
             write_timeout: TIMEOUT,
             web: None,
+            secure: None,
         }
     }
 
@@ -215,24 +191,12 @@ impl Lines {
     /// Writes what waits to be written, as it is.
     fn write_out(&mut self) -> Result<Instant, LineError> {
         let bytes = self.web.as_mut().map_or(&mut self.outgoing, |web| &mut web.frames);
-        let mut sent = 0;
-        let mut deadline = None;
-        while sent < bytes.len() {
-            let output = self.peer.output().ok_or(LineError::Closed)?;
-            match rustix::io::write(output, &bytes[sent..]) {
-                Ok(count) => sent += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + self.write_timeout);
-                    if !is_ready(output, PollFlags::OUT, deadline)? {
-                        return Err(LineError::Unread);
-                    }
-                }
-                Err(_) => return Err(LineError::Closed),
-            }
-        }
+        let Some(secure) = &mut self.secure else {
+            return send(&self.peer, bytes, self.write_timeout);
+        };
+        secure.seal(bytes)?;
         bytes.clear();
-        Ok(Instant::now())
+        self.send_sealed()
     }
 
     /// The next line that is not blank.
@@ -271,32 +235,19 @@ impl Lines {
         if self.web.is_some() {
             // Nothing can be sent behind it, in either direction.
             let _gone_already = self.close(&1000_u16.to_be_bytes());
-        } else {
-            self.peer.finish_output();
+            return;
         }
-    }
-
-    /// The status with which the server closed the WebSocket; none before that, or if it gave none.
-    #[must_use]
-    pub fn status(&self) -> Option<u16> {
-        self.web.as_ref().and_then(|web| web.status)
-    }
-
-    /// The payload of the last pong of a WebSocket.
-    #[must_use]
-    pub fn pong(&self) -> Option<&[u8]> {
-        self.web.as_ref().and_then(|web| web.pong.as_deref())
-    }
-
-    /// Sends a close frame, unless one was sent.
-    fn close(&mut self, payload: &[u8]) -> Result<(), LineError> {
-        if let Some(web) = &mut self.web
-            && !std::mem::replace(&mut web.is_closed, true)
-        {
-            web.encoder.close(payload, &mut web.frames);
-            self.write_out()?;
+        if let Some(secure) = &mut self.secure {
+            secure.finish();
+            let _gone_already = self.send_sealed();
         }
-        Ok(())
+        self.peer.finish_output();
+    }
+
+    /// Lets the end of a TCP connection be a reset, so that the peer sees it break instead of end. What is
+    /// not sent by then is lost.
+    pub fn reset_at_end(&self) {
+        self.peer.reset_at_end();
     }
 
     /// Waits until the child process ends, and kills what it leaves behind; none for a connection over TCP.
@@ -323,21 +274,16 @@ impl Lines {
             if !is_ready(self.peer.input(), PollFlags::IN, deadline)? {
                 return Err(LineError::TimedOut);
             }
-            let room = self.web.as_mut().map_or(&mut self.chunk, |web| &mut web.raw);
+            let room = match (&mut self.secure, &mut self.web) {
+                (Some(secure), _) => secure.raw(),
+                (None, Some(web)) => &mut web.raw,
+                (None, None) => &mut self.chunk,
+            };
             match rustix::io::read(self.peer.input(), &mut room[..]) {
                 Ok(count) => {
                     self.at = Instant::now();
                     self.ended = count == 0;
-                    if let Some(web) = &mut self.web {
-                        let mut raw = std::mem::take(&mut web.raw);
-                        let taken = self.take_frames(&mut raw[..count]);
-                        if let Some(web) = &mut self.web {
-                            web.raw = raw;
-                        }
-                        return taken;
-                    }
-                    self.rest = 0..count;
-                    return Ok(());
+                    return self.take(count);
                 }
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 // A connection that breaks ends like one that closes.
@@ -351,28 +297,44 @@ impl Lines {
 }
 
 impl Lines {
-    /// Finds lines in frames, and answers those that want it.
-    fn take_frames(&mut self, bytes: &mut [u8]) -> Result<(), LineError> {
-        let Some(web) = &mut self.web else { return Ok(()) };
-        self.chunk.clear();
-        let controls = web.decoder.take(bytes, &mut self.chunk);
-        self.rest = 0..self.chunk.len();
-        for control in controls.map_err(LineError::Frames)? {
-            match control {
-                ControlFrame::Ping(payload) => web.encoder.pong(&payload, &mut web.frames),
-                ControlFrame::Pong(payload) => web.pong = Some(payload),
-                ControlFrame::Close(payload) => {
-                    web.status = close_status(&payload).map(u16::from);
-                    self.ended = true;
-                    let _gone_already = self.close(&payload);
-                    return Ok(());
+    /// Takes so many bytes that were read.
+    fn take(&mut self, count: usize) -> Result<(), LineError> {
+        if self.secure.is_some() {
+            return self.open_records(count);
+        }
+        let Some(web) = &mut self.web else {
+            self.rest = 0..count;
+            return Ok(());
+        };
+        let mut raw = std::mem::take(&mut web.raw);
+        let taken = self.take_frames(&mut raw[..count]);
+        if let Some(web) = &mut self.web {
+            web.raw = raw;
+        }
+        taken
+    }
+}
+
+/// Writes bytes and clears them; returns when the last one was sent.
+fn send(peer: &Peer, bytes: &mut Vec<u8>, timeout: Duration) -> Result<Instant, LineError> {
+    let mut sent = 0;
+    let mut deadline = None;
+    while sent < bytes.len() {
+        let output = peer.output().ok_or(LineError::Closed)?;
+        match rustix::io::write(output, &bytes[sent..]) {
+            Ok(count) => sent += count,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
+                if !is_ready(output, PollFlags::OUT, deadline)? {
+                    return Err(LineError::Unread);
                 }
             }
+            Err(_) => return Err(LineError::Closed),
         }
-        // The next read reports a peer that left meanwhile.
-        let _gone_already = self.write_out();
-        Ok(())
     }
+    bytes.clear();
+    Ok(Instant::now())
 }
 
 /// What the framing found, for the caller.

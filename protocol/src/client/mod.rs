@@ -25,7 +25,12 @@ mod peer;
 mod process;
 mod reaper;
 mod retry;
+mod secure;
+// Shared by plyd's commands and its daemon, which a client has no part in.
+#[doc(hidden)]
 pub mod signals;
+// The WebSocket of `Lines`, which the conformance suite and the benches speak by hand too.
+#[doc(hidden)]
 pub mod websocket;
 
 use std::collections::VecDeque;
@@ -40,10 +45,31 @@ pub use address::{Address, Program};
 pub use error::{ClientError, LineError};
 pub use lines::{Lines, ReceivedLine};
 pub use process::{Launch, Process};
-pub use reaper::{Reaper, Starter, join, reap};
+pub use reaper::Reaper;
+// What the command `plyd reaper` is made of.
+#[doc(hidden)]
+pub use reaper::{Starter, join, reap};
 pub use retry::Retry;
+pub use secure::Secured;
 
 /// A connection to a server.
+///
+/// ```no_run
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::{Address, Client};
+/// use plyd_protocol::{Clock, Command, GameRef, Go, Message, Position, Settings};
+///
+/// let mut server = Client::at(&Address::read("tcp=127.0.0.1:7117")?)?;
+/// let game = GameRef::Game { game: "isolation".into(), rules: Settings::new() };
+/// let go = Go { clock: Some(Clock::PerMove { ms: 100 }), ..Go::new(game, Position::default()) };
+/// let (id, _) = server.request(Command::Go(Box::new(go)))?;
+/// let answer = server.wait_final(&id, Instant::now() + Duration::from_secs(5))?;
+/// if let Message::BestMove(best) = answer.last.envelope.message {
+///     println!("{} after {} infos", best.mv, answer.infos.len());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Client {
     lines: Lines,
@@ -230,6 +256,14 @@ pub fn is_final(message: &Message) -> bool {
 }
 
 /// [`is_final`] of a message as plain JSON, which may have fields that this crate does not know.
+///
+/// ```
+/// use plyd_protocol::client::is_final_json;
+/// use serde_json::json;
+///
+/// assert!(is_final_json(&json!({ "type": "bestmove", "id": "g" })));
+/// assert!(!is_final_json(&json!({ "type": "info", "id": "g" })));
+/// ```
 #[must_use]
 pub fn is_final_json(message: &serde_json::Value) -> bool {
     matches!(message["type"].as_str(), Some("result" | "bestmove" | "error"))

@@ -8,8 +8,10 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::net::sockopt::set_socket_linger;
 
 use super::process::{Launch, Process};
 
@@ -75,6 +77,13 @@ impl Peer {
             Self::Unix(stream) => {
                 let _gone_already = stream.shutdown(Shutdown::Write);
             }
+        }
+    }
+
+    /// Lets the end of a TCP connection be a reset.
+    pub(super) fn reset_at_end(&self) {
+        if let Self::Tcp(stream) = self {
+            let _broken_already = set_socket_linger(stream, Some(Duration::ZERO));
         }
     }
 

@@ -14,6 +14,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::reaper::Reaper;
 
+/// Variables of a service manager that are for this process alone: a child that took them for its own would
+/// speak in our name. Whoever starts a service sets them for the child.
+const OURS: [&str; 6] =
+    ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"];
+
 /// The interval at which a child's exit is polled.
 const EXIT_POLL: Duration = Duration::from_millis(2);
 
@@ -46,6 +51,18 @@ impl From<Command> for Launch {
 }
 
 /// A child process, which is killed with its group when this is dropped.
+///
+/// ```
+/// use std::process::Command;
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::Process;
+///
+/// let mut child = Process::spawn(Command::new("true"))?;
+/// let status = child.wait_exit(Instant::now() + Duration::from_secs(60))?;
+/// assert!(status.is_some_and(|status| status.success()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -63,6 +80,10 @@ impl Process {
         let Launch { mut command, leads_group, reaper, .. } = launch.into();
         if leads_group {
             command.process_group(0);
+        }
+        let is_set: Vec<OsString> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+        for name in OURS.iter().filter(|name| is_set.iter().all(|set| set != *name)) {
+            command.env_remove(name);
         }
         let child = command.spawn()?;
         if let Some(reaper) = &reaper {

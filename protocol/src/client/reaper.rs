@@ -35,6 +35,17 @@ use super::process::Launch;
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
 /// The starter's end of a reaper.
+///
+/// ```no_run
+/// use std::process::Command;
+///
+/// use plyd_protocol::client::{Client, Reaper};
+///
+/// let reaper = Reaper::start("plyd")?;
+/// // Ends with this process, even if that is killed.
+/// let server = Client::spawn(reaper.launch(&Command::new("plyd"))?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Reaper {
     process: Child,

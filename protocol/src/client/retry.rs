@@ -8,6 +8,26 @@ use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
 const USUAL: Duration = Duration::from_millis(100);
 
 /// A `go` that is sent again while the server is overloaded.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::Retry;
+/// use plyd_protocol::{Clock, ErrorCode, ErrorMessage, GameRef, Go, Position};
+///
+/// let clock = Some(Clock::PerMove { ms: 100 });
+/// let mut go = Go { clock, ..Go::new(GameRef::default(), Position::default()) };
+/// let began = Instant::now();
+/// let retry = Retry::new(&go, began);
+///
+/// // The server answers after 10 ms that it is full for another 20.
+/// let mut full = ErrorMessage::new(Some("1".into()), 1, ErrorCode::Overloaded, "all cores are busy");
+/// full.retry_ms = Some(20);
+/// let now = began + Duration::from_millis(10);
+/// let pause = retry.pause(&go, &full, now).expect("the clock lasts so long");
+/// retry.renew(&mut go, now + pause);
+/// assert_eq!((pause, go.elapsed_ms), (Duration::from_millis(20), 30));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
     /// When it was sent for the first time.

@@ -1,4 +1,5 @@
-//! The signals that end the process: the first asks for it, the second insists.
+//! The signals that end the process: the first asks for it, the second insists. A process may give SIGHUP
+//! another meaning.
 
 use std::io;
 
@@ -18,10 +19,18 @@ impl Signals {
     /// The system refuses.
     pub fn install() -> io::Result<Self> {
         let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self { hangup, ..Self::install_without_hangup()? })
+    }
+
+    /// The same for SIGTERM and SIGINT alone: SIGHUP is left to the caller, whose [`Hangups`] take it over.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn install_without_hangup() -> io::Result<Self> {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            hangup,
+            hangup: None,
         })
     }
 
@@ -37,6 +46,24 @@ impl Signals {
                 }
             } => {}
         }
+    }
+}
+
+/// SIGHUP where it does not end the process, whether it was ignored before or not.
+pub struct Hangups(Signal);
+
+impl Hangups {
+    /// Takes the signal over from the system's default, which would end the process at once.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn install() -> io::Result<Self> {
+        Ok(Self(signal(SignalKind::hangup())?))
+    }
+
+    /// Waits for the next one. Those that come while nobody waits count as one.
+    pub async fn next(&mut self) {
+        let _no_more_signals = self.0.recv().await;
     }
 }
 

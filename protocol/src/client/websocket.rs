@@ -20,7 +20,7 @@ const CLOSE: u8 = 0x8;
 const PONG: u8 = 0xa;
 
 /// The longest answer to a request that asks for a WebSocket.
-pub const MAX_ANSWER: usize = 16 << 10;
+pub(super) const MAX_ANSWER: usize = 16 << 10;
 
 /// A request that asks a server for a WebSocket.
 #[derive(Debug)]
@@ -99,12 +99,12 @@ impl Encoder {
     }
 
     /// Appends the answer to a ping of that payload.
-    pub fn pong(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn pong(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         self.frame(FINAL | PONG, payload, out);
     }
 
     /// Appends the end of the connection, with a status and a reason as a close frame carries them.
-    pub fn close(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn close(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         self.frame(FINAL | CLOSE, payload, out);
     }
 

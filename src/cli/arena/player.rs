@@ -11,11 +11,14 @@ use crate::options::COMMON;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use crate::cli::failure::Failure;
-use crate::cli::serve::read_token;
-use crate::cli::{build, clock, parse, position};
+use crate::cli::token::read_token;
+use crate::cli::{build, clock, own, parse, position};
 
 /// The time for a move of a player that has no limit.
 const DEFAULT_TIME: TimeControl = TimeControl::PerMove(Duration::from_millis(100));
+
+/// What says where a player is.
+const PLACES: &str = "cmd, tcp, ws, tls, wss or unix";
 
 /// The most players that one text stands for.
 const MOST_SPREAD: u32 = 100;
@@ -34,7 +37,7 @@ pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
     let range = |part: &str| {
         let (name, values) = part.split_once('=')?;
         let (first, last) =
-            values.split_once("..").filter(|_| !["cmd", "tcp", "ws", "unix"].contains(&name))?;
+            values.split_once("..").filter(|_| name != "cmd" && !Address::WAYS.contains(&name))?;
         let bound = |text: &str| text.parse::<u32>().ok();
         let values = bound(first).zip(bound(last));
         Some((name.to_owned(), values.filter(|(first, last)| first <= last && last - first < MOST_SPREAD)))
@@ -63,7 +66,8 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     let mut options: Vec<(String, String)> = Vec::new();
     let mut names = Vec::new();
     for (index, part) in text.split(',').enumerate() {
-        let (name, value) = match parse::assignment(part) {
+        let url = Address::url(part).map(|(way, place)| (way.to_owned(), place.to_owned()));
+        let (name, value) = match url.map_or_else(|| parse::assignment(part), Ok) {
             Ok(setting) => setting,
             Err(_) if index == 0 && !part.is_empty() => ("player".into(), part.into()),
             Err(message) => return Err(format!("`{part}`: {message}")),
@@ -72,10 +76,10 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
             return Err(format!("`{name}` is given twice"));
         }
         match &*name {
-            "cmd" => set(&mut address, Address::Program(command(&value)?), "cmd, tcp, ws or unix")?,
-            "tcp" | "ws" | "unix" => {
-                let called = Address::of(&name, &value).expect("all three are kinds of addresses");
-                set(&mut address, called?, "cmd, tcp, ws or unix")?;
+            "cmd" => set(&mut address, Address::Program(command(&value)?), PLACES)?,
+            way if Address::WAYS.contains(&way) => {
+                let called = Address::of(way, &value).expect("it is a kind of addresses");
+                set(&mut address, called?, PLACES)?;
             }
             "token_file" => {
                 let read = read_token(value.as_ref()).map_err(|error| format!("`{part}`: {error}"))?;
@@ -132,9 +136,8 @@ fn set<T>(place: &mut Option<T>, value: T, names: &str) -> Result<(), String> {
 
 /// This very program.
 fn own_program() -> Result<Address, String> {
-    let path =
-        std::env::current_exe().map_err(|error| format!("the path of this program is unknown: {error}"))?;
-    Ok(Address::Program(Program { path: path.into(), arguments: vec!["serve".into()] }))
+    let server = own::server().map_err(|error| format!("the path of this program is unknown: {error}"))?;
+    Ok(Address::Program(server))
 }
 
 /// A program and its arguments, between blanks.
@@ -176,6 +179,7 @@ fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::Secured;
     use crate::games::REGISTRY;
 
     fn isolation(text: &str) -> Result<Player, String> {
@@ -260,6 +264,10 @@ mod tests {
             isolation("unix=/run/plyd.sock,nodes=9").unwrap().address,
             Address::Unix("/run/plyd.sock".into())
         );
+        for text in ["wss=h:1?ca=/a,nodes=9", "wss://h:1/ws?ca=/a,nodes=9"] {
+            let to = Secured { at: "h:1".into(), ca: Some("/a".into()), identity: None };
+            assert_eq!(isolation(text).unwrap().address, Address::SecureWebSocket(to), "{text}");
+        }
         let message = isolation("tcp=localhost:7117,token_file=/nowhere").unwrap_err();
         assert!(message.contains("/nowhere"), "{message}");
     }

@@ -200,8 +200,8 @@ pub(super) fn resume(table: &Table) -> String {
     if let Some(clock) = clock::text(table.control) {
         line += &format!(" --clock {}", shell(&clock));
     }
-    if let Place::Tcp { address, token_file, .. } = table.link.place() {
-        line += &format!(" --connect {}", shell(&format!("tcp={address}")));
+    if let Place::Server { address, token_file, .. } = table.link.place() {
+        line += &format!(" --connect {}", shell(&address.to_string()));
         if let Some(file) = token_file {
             line += &format!(" --token-file {}", shell(&file.to_string_lossy()));
         }

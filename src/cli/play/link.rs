@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
-use std::process::{Command as Process, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::client::{Client, ClientError, LineError, Retry, is_final, message_id};
+use crate::cli::own;
+use crate::client::{Address, Client, ClientError, LineError, Retry, is_final, message_id};
 use plyd_protocol::{
     self as wire, BestMove, Board, Command, ErrorMessage, GameRef, Go, Grid, Hello, Info, Inspect,
     InspectResult, Message, NewGame, OnEof, Position, ResultBody, Settings, Stop, StopTarget, Versions, Want,
@@ -35,8 +36,8 @@ const WIDEST: usize = 32;
 pub(super) enum Place {
     /// In a process of our own, started from this program.
     Child,
-    /// Behind a TCP address, with the token that it may want and the file that has it.
-    Tcp { address: String, token: Option<String>, token_file: Option<PathBuf> },
+    /// At an address, with the token that it may want and the file that has it.
+    Server { address: Address, token: Option<String>, token_file: Option<PathBuf> },
 }
 
 /// A connection, made when it is first needed and again after it broke.
@@ -321,14 +322,13 @@ impl Link {
             self.drop_connection();
             let mut client = match &self.place {
                 Place::Child => {
-                    let program = std::env::current_exe()
+                    let mut daemon = own::command()
                         .map_err(|error| Refusal::Unreachable(format!("where is this program? {error}")))?;
-                    let mut daemon = Process::new(program);
                     // Its log would be written over the board.
-                    daemon.arg("serve").stderr(Stdio::null());
+                    daemon.stderr(Stdio::null());
                     Client::spawn(daemon)?
                 }
-                Place::Tcp { address, .. } => Client::connect(address)?,
+                Place::Server { address, .. } => Client::at(address)?,
             };
             greet(&mut client, &self.place)?;
             self.client = Some(client);
@@ -359,7 +359,7 @@ fn is_drawable(board: &Board) -> bool {
 fn greet(client: &mut Client, place: &Place) -> Result<(), Refusal> {
     let (token, timeout) = match place {
         Place::Child => (None, TIMEOUT),
-        Place::Tcp { token, .. } => (token.clone(), GREETING),
+        Place::Server { token, .. } => (token.clone(), GREETING),
     };
     let (name, version) = (Some("plyd play".to_owned()), Some(env!("CARGO_PKG_VERSION").to_owned()));
     let hello = Hello {
@@ -389,7 +389,7 @@ mod tests {
     /// second; gives what it was asked once its client is gone.
     fn busy_server() -> (Place, JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
+        let address = Address::Tcp(listener.local_addr().unwrap().to_string());
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut asked: Vec<String> = Vec::new();
@@ -412,7 +412,7 @@ mod tests {
             }
             asked
         });
-        (Place::Tcp { address, token: None, token_file: None }, server)
+        (Place::Server { address, token: None, token_file: None }, server)
     }
 
     fn searching() -> (Link, JoinHandle<Vec<String>>) {

@@ -1,17 +1,16 @@
 //! `plyd play`: a game in the terminal, against the engine, between two people, or to watch and to analyse.
 //!
 //! A client of the protocol like any other: it asks a daemon about the rules and for moves, and knows
-//! neither. In reading order: `command` has the commands, `history` the game with its plies, `seats` who
-//! plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and `files` what is
-//! done there; `input` and `keys` are what comes in, `plain` and `screen` the two ways to show it.
+//! neither. In reading order: `command` and `catalogue` have the commands, `history` the game with its plies,
+//! `seats` who plays, `link` the way to the engine, `table` where they meet and `orders`, `thinking` and
+//! `files` what is done there; `plain` and `screen` are the two ways to show it.
 
+mod catalogue;
 mod command;
 mod cursor;
 mod entry;
 mod files;
 mod history;
-mod input;
-mod keys;
 mod link;
 mod orders;
 mod plain;
@@ -19,7 +18,6 @@ mod screen;
 mod seats;
 mod suggest;
 mod table;
-mod terminal;
 mod thinking;
 mod view;
 
@@ -29,14 +27,15 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::arena::TimeControl;
+use crate::client::Address;
 use crate::zobrist::mix;
 use plyd_protocol::{Player, Seed};
 
 use super::failure::Failure;
+use super::input::{Input, Inputs, Signal};
 use super::position::{self, PositionArgs};
 use super::styled::{Colours, Text};
 use super::{clock, parse};
-use input::{Input, Inputs, Signal};
 use link::{Link, Place, Refusal};
 use seats::Seat;
 use table::Table;
@@ -87,9 +86,10 @@ pub(super) struct Args {
     /// The number of the game, if the file has several
     #[arg(long = "game", id = "number", value_name = "N", requires = "load")]
     number: Option<usize>,
-    /// Ask a server that runs already, at tcp=HOST:PORT, instead of starting an engine
+    /// Ask a server that runs already, at tcp=HOST:PORT, ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT or
+    /// unix=PATH, instead of starting an engine
     #[arg(long, value_name = "WHERE", value_parser = address)]
-    connect: Option<String>,
+    connect: Option<Address>,
     /// The token that the server wants, in a file
     #[arg(long, value_name = "FILE", requires = "connect")]
     token_file: Option<PathBuf>,
@@ -153,7 +153,9 @@ fn lay(args: &Args) -> Result<Table, Failure> {
     });
     let token = token.transpose()?.map(|token| token.trim_end().to_owned());
     let place = match &args.connect {
-        Some(address) => Place::Tcp { address: address.clone(), token, token_file: args.token_file.clone() },
+        Some(address) => {
+            Place::Server { address: address.clone(), token, token_file: args.token_file.clone() }
+        }
         None => Place::Child,
     };
     let seed = args.seed.map_or_else(draw_seed, |Seed(seed)| seed);
@@ -262,13 +264,9 @@ fn draw_seed() -> u64 {
     mix(now.as_nanos() as u64 ^ u64::from(std::process::id()))
 }
 
-/// An address with the way to it, `tcp=HOST:PORT`.
-fn address(text: &str) -> Result<String, String> {
-    let address = text.strip_prefix("tcp=").unwrap_or(text);
-    match address.rsplit_once(':') {
-        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(address.to_owned()),
-        _ => Err("give a host and a port, such as tcp=127.0.0.1:7117".into()),
-    }
+/// An address with the way to it, which is TCP if none is given.
+fn address(text: &str) -> Result<Address, String> {
+    if text.contains(['=', '/']) { Address::read(text) } else { Address::read(&format!("tcp={text}")) }
 }
 
 #[cfg(test)]
@@ -286,7 +284,9 @@ mod tests {
 
     #[test]
     fn addresses_have_a_port() {
-        assert_eq!(address("tcp=localhost:7117"), Ok("localhost:7117".into()));
+        for text in ["tcp=localhost:7117", "localhost:7117"] {
+            assert_eq!(address(text), Ok(Address::Tcp("localhost:7117".into())));
+        }
         for text in ["tcp=localhost", "tcp=:1", "7117", "tcp=a:99999"] {
             assert!(address(text).unwrap_err().contains("tcp=127.0.0.1:7117"), "{text}");
         }

@@ -8,6 +8,7 @@ use crate::cli::{picture, position, words};
 use crate::engine::settings::Renamed;
 use plyd_protocol::{Player, Settings};
 
+use super::catalogue::COMMANDS;
 use super::command::{self, Command, NoCommand, Shape};
 use super::cursor::{self, Naming};
 use super::files;
@@ -210,7 +211,7 @@ impl Table {
 
     fn help(&mut self) {
         let mut table = crate::cli::columns::Columns::plain();
-        for spec in command::COMMANDS {
+        for spec in COMMANDS {
             table.row([format!("{} {}", spec.name, spec.takes).trim_end(), spec.about]);
         }
         let mut lines = vec![

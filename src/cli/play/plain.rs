@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::cli::input::{Input, Signal};
 use crate::cli::picture::{self, Emphasis};
 use crate::cli::styled::{Colours, Text};
 
 use super::Front;
-use super::input::{Input, Signal};
 use super::table::{Note, Table};
 use super::thinking::Purpose;
 
@@ -81,7 +81,7 @@ impl<W: Write> Front for Plain<W> {
             }
             Input::Unreadable => table.alarm("a line of that kind is not read: it is too long, or no text"),
             Input::End => self.ended = true,
-            Input::Key(_) => {}
+            Input::Key(_) | Input::Paste(_) => {}
         }
         Ok(())
     }

@@ -1,23 +1,23 @@
 //! The full screen: the board with a cell to choose, what the engine thinks, what was said, and a line to
 //! write.
-//!
-//! Every line is made anew, but only changed ones are written, so that little goes over a slow connection.
 
 use std::io::{self, Write};
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::cli::frame::Frame;
+use crate::cli::input::{Input, Signal};
 use crate::cli::picture::{self, Emphasis};
 use crate::cli::styled::{Colours, Style, Text, Tone};
+use crate::cli::terminal::Terminal;
 use plyd_protocol::{Cell, Side};
 
 use super::Front;
 use super::command::{self, Command};
 use super::cursor::{self, Naming};
 use super::entry::Entry;
-use super::input::{Input, Signal};
-use super::keys::Key;
 use super::suggest;
 use super::table::{Note, Table, side_name};
-use super::terminal::Terminal;
 use super::thinking::{Purpose, line_text};
 
 /// How many lines of what was said are kept.
@@ -41,10 +41,7 @@ pub(super) struct Screen<W> {
     /// What was said, the last at the end.
     said: Vec<Text>,
     page: Option<Page>,
-    /// The lines as they stand in the window.
-    drawn: Vec<String>,
-    /// Where its cursor stands.
-    cursor: (usize, usize),
+    frame: Frame,
     size: (usize, usize),
 }
 
@@ -63,75 +60,91 @@ impl<W: Write> Screen<W> {
     pub(super) fn new(out: W, colours: Colours) -> io::Result<Self> {
         let terminal = Terminal::enter()?;
         let size = terminal.size();
-        let (entry, said, drawn) = (Entry::default(), Vec::new(), Vec::new());
-        Ok(Self { out, terminal, colours, entry, cell: None, said, page: None, drawn, cursor: (0, 0), size })
+        let (entry, said, frame) = (Entry::default(), Vec::new(), Frame::default());
+        Ok(Self { out, terminal, colours, entry, cell: None, said, page: None, frame, size })
     }
 
-    fn key(&mut self, table: &mut Table, key: Key) -> io::Result<()> {
-        if key != Key::Ctrl('c') {
+    /// Draws everything anew, for the window as it is now.
+    fn redraw(&mut self) {
+        self.size = self.terminal.size();
+        self.frame.forget();
+    }
+
+    /// Obeys a key. Control matters only with a character, other modifiers never.
+    fn key(&mut self, table: &mut Table, key: KeyEvent) -> io::Result<()> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if (key.code, control) != (KeyCode::Char('c'), true) {
             table.warned = false;
         }
-        match key {
-            Key::Ctrl('c') => {
+        match (key.code, control) {
+            (KeyCode::Char('c'), true) => {
                 self.page = None;
                 table.interrupt();
             }
-            Key::Ctrl('z') => {
+            (KeyCode::Char('z'), true) => {
                 self.terminal.suspend()?;
-                self.drawn.clear();
+                // The size may have changed meanwhile, and the signal went to whoever had the terminal.
+                self.redraw();
             }
-            Key::Ctrl('l') => self.drawn.clear(),
-            _ if self.page.is_some() => self.turn_page(&key),
-            Key::Ctrl('d') if self.entry.is_empty() => table.leaving = true,
-            Key::Help => table.obey(Command::Help(None)),
-            Key::Char('?') if self.entry.is_empty() => table.obey(Command::Help(None)),
-            Key::PageUp => table.obey(Command::Step(-1)),
-            Key::PageDown => table.obey(Command::Step(1)),
-            Key::Home if self.entry.is_empty() => table.obey(Command::Ply(0)),
-            Key::End if self.entry.is_empty() => table.obey(Command::Ply(table.history.len())),
-            Key::Up if self.entry.is_empty() => self.go(table, Side::Up),
-            Key::Down if self.entry.is_empty() => self.go(table, Side::Down),
-            Key::Left if self.entry.is_empty() => self.go(table, Side::Left),
-            Key::Right if self.entry.is_empty() => self.go(table, Side::Right),
-            Key::Enter => self.enter(table),
-            Key::Tab => self.complete(table),
-            Key::Escape if self.entry.is_empty() => self.cell = None,
-            key => self.edit(key),
+            (KeyCode::Char('l'), true) => self.frame.forget(),
+            (code, _) if self.page.is_some() => self.turn_page(code),
+            (KeyCode::F(1), _) => table.obey(Command::Help(None)),
+            (KeyCode::PageUp, _) => table.obey(Command::Step(-1)),
+            (KeyCode::PageDown, _) => table.obey(Command::Step(1)),
+            // A line feed is Ctrl-J here.
+            (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => self.enter(table),
+            (KeyCode::Tab, _) => self.complete(table),
+            (code, control) if !self.entry.is_empty() => self.edit(code, control),
+            (KeyCode::Char('d'), true) => table.leaving = true,
+            (KeyCode::Char('?'), false) => table.obey(Command::Help(None)),
+            (KeyCode::Home, _) => table.obey(Command::Ply(0)),
+            (KeyCode::End, _) => table.obey(Command::Ply(table.history.len())),
+            (KeyCode::Up, _) => self.go(table, Side::Up),
+            (KeyCode::Down, _) => self.go(table, Side::Down),
+            (KeyCode::Left, _) => self.go(table, Side::Left),
+            (KeyCode::Right, _) => self.go(table, Side::Right),
+            (KeyCode::Esc, _) => self.cell = None,
+            (code, control) => self.edit(code, control),
         }
         Ok(())
     }
 
-    fn edit(&mut self, key: Key) {
+    fn edit(&mut self, code: KeyCode, control: bool) {
         let entry = &mut self.entry;
-        match key {
-            Key::Char(c) => entry.insert(c.encode_utf8(&mut [0; 4])),
-            // Only one line can be written; the rest of a paste is left out.
-            Key::Paste(text) => entry.insert(text.lines().next().unwrap_or_default()),
-            Key::Backspace => entry.backspace(),
-            Key::Delete => entry.delete(),
-            Key::Left | Key::Ctrl('b') => entry.go(-1),
-            Key::Right | Key::Ctrl('f') => entry.go(1),
-            Key::Home | Key::Ctrl('a') => entry.go(isize::MIN),
-            Key::End | Key::Ctrl('e') => entry.go(isize::MAX),
-            Key::Up | Key::Ctrl('p') => entry.recall_earlier(),
-            Key::Down | Key::Ctrl('n') => entry.recall_later(),
-            Key::Ctrl('w') => entry.delete_word(),
-            Key::Escape | Key::Ctrl('u') => entry.clear(),
+        match (code, control) {
+            (KeyCode::Char(c), false) => entry.insert(c.encode_utf8(&mut [0; 4])),
+            (KeyCode::Backspace, _) | (KeyCode::Char('h'), true) => entry.backspace(),
+            (KeyCode::Delete, _) => entry.delete(),
+            (KeyCode::Left, _) | (KeyCode::Char('b'), true) => entry.go(-1),
+            (KeyCode::Right, _) | (KeyCode::Char('f'), true) => entry.go(1),
+            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => entry.go(isize::MIN),
+            (KeyCode::End, _) | (KeyCode::Char('e'), true) => entry.go(isize::MAX),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => entry.recall_earlier(),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => entry.recall_later(),
+            (KeyCode::Char('w'), true) => entry.delete_word(),
+            (KeyCode::Esc, _) | (KeyCode::Char('u'), true) => entry.clear(),
             _ => {}
         }
     }
 
-    fn turn_page(&mut self, key: &Key) {
+    fn turn_page(&mut self, code: KeyCode) {
         let rows = self.size.0.saturating_sub(2).max(1);
         let Some(page) = &mut self.page else { return };
-        match key {
-            Key::Up => page.from = page.from.saturating_sub(1),
-            Key::Down => page.from += 1,
-            Key::PageUp => page.from = page.from.saturating_sub(rows),
-            Key::PageDown | Key::Char(' ') => page.from += rows,
-            Key::Home => page.from = 0,
-            Key::End => page.from = usize::MAX,
+        match code {
+            KeyCode::Up => page.from = page.from.saturating_sub(1),
+            KeyCode::Down => page.from += 1,
+            KeyCode::PageUp => page.from = page.from.saturating_sub(rows),
+            KeyCode::PageDown | KeyCode::Char(' ') => page.from += rows,
+            KeyCode::Home => page.from = 0,
+            KeyCode::End => page.from = usize::MAX,
             _ => self.page = None,
+        }
+    }
+
+    /// Writes the first line of a paste, as there is only one; a page is left as by any key.
+    fn paste(&mut self, text: &str) {
+        if self.page.take().is_none() {
+            self.entry.insert(text.lines().next().unwrap_or_default());
         }
     }
 
@@ -279,23 +292,7 @@ impl<W: Write> Screen<W> {
         let (rows, cols) = self.size;
         let lines: Vec<String> =
             lines.iter().take(rows).map(|line| line.cut(cols).written(self.colours)).collect();
-        if self.drawn == lines && self.cursor == (row, col) {
-            return Ok(());
-        }
-        self.cursor = (row, col);
-        let is_new = self.drawn.len() != lines.len();
-        if is_new {
-            write!(self.out, "\x1b[2J")?;
-        }
-        write!(self.out, "\x1b[?25l")?;
-        for (index, line) in lines.iter().enumerate() {
-            if is_new || self.drawn[index] != *line {
-                write!(self.out, "\x1b[{};1H\x1b[2K{line}", index + 1)?;
-            }
-        }
-        write!(self.out, "\x1b[{};{}H\x1b[?25h", row + 1, col + 1)?;
-        self.drawn = lines;
-        self.out.flush()
+        self.frame.draw(&mut self.out, lines, Some((row, col)))
     }
 }
 
@@ -303,8 +300,13 @@ impl<W: Write> Front for Screen<W> {
     fn input(&mut self, table: &mut Table, input: Input) -> io::Result<()> {
         match input {
             Input::Key(key) => self.key(table, key)?,
+            Input::Paste(text) => {
+                table.warned = false;
+                self.paste(&text);
+            }
             Input::End => table.leaving = true,
-            Input::Line(_) | Input::Unreadable => {}
+            Input::Unreadable => table.alarm("what was pasted is too long, and was not read"),
+            Input::Line(_) => {}
         }
         Ok(())
     }
@@ -313,10 +315,7 @@ impl<W: Write> Front for Screen<W> {
         match signal {
             Signal::Interrupt => table.interrupt(),
             Signal::End => table.leaving = true,
-            Signal::Redraw => {
-                self.size = self.terminal.size();
-                self.drawn.clear();
-            }
+            Signal::Redraw => self.redraw(),
         }
         Ok(())
     }

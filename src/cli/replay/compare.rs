@@ -6,9 +6,14 @@ use std::fmt;
 use serde_json::Value;
 
 /// Fields that belong to one run only, or to one release.
-const VOLATILE: [&str; 8] = ["seq", "t_us", "timing", "nps", "time_ms", "skipped", "uptime_ms", "version"];
+const VOLATILE: [&str; 9] =
+    ["seq", "t_us", "timing", "nps", "time_ms", "skipped", "uptime_ms", "version", "token"];
 /// Fields of a `bestmove` that depend on how far the search came.
 const PROGRESS: [&str; 4] = ["move", "ponder", "lines", "stats"];
+/// Lists to which a later release may add games: the `games` of a `hello`, the body of a `describe`.
+const GROWING: [&str; 2] = ["/games", "/body"];
+/// What an error's message says before it lists the games.
+const GAMES: &str = "the games are: ";
 /// The reasons of a `bestmove` that do not depend on time.
 const REPEATABLE: [&str; 3] = ["proven", "limit", "only_move"];
 
@@ -66,8 +71,14 @@ fn strip(value: &mut Value) {
             fields.values_mut().for_each(strip);
         }
         Value::Array(items) => items.iter_mut().for_each(strip),
+        Value::String(text) => text.truncate(text.find(GAMES).map_or(text.len(), |at| at + GAMES.len())),
         _ => (),
     }
+}
+
+/// What a game is called in a list of games; nothing else has a name there.
+fn name(item: &Value) -> Option<&str> {
+    item.as_str().or_else(|| item["name"].as_str())
 }
 
 fn walk(pointer: String, recorded: Option<&Value>, received: Option<&Value>, parts: &mut Vec<Part>) {
@@ -79,8 +90,13 @@ fn walk(pointer: String, recorded: Option<&Value>, received: Option<&Value>, par
             }
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            let is_new = |item: &&Value| {
+                name(item).is_some_and(|received| a.iter().all(|item| name(item) != Some(received)))
+            };
+            let is_growing = GROWING.contains(&pointer.as_str());
+            let b: Vec<&Value> = b.iter().filter(|item| !(is_growing && is_new(item))).collect();
             for index in 0..a.len().max(b.len()) {
-                walk(format!("{pointer}/{index}"), a.get(index), b.get(index), parts);
+                walk(format!("{pointer}/{index}"), a.get(index), b.get(index).copied(), parts);
             }
         }
         (recorded, received) if recorded != received => {
@@ -112,6 +128,19 @@ mod tests {
         assert_eq!(pointers(&best("stopped", 1), &best("limit", 1)), ["/reason"]);
         assert!(parts(&best("limit", 1), &best("limit", 2), true).is_empty());
         assert!(!parts(&best("proven", 1), &best("proven", 2), true).is_empty());
+    }
+
+    #[test]
+    fn games_that_are_new_are_no_difference() {
+        let hello = |games: &[&str]| json!({"games": games, "features": ["a"]});
+        let body = |games: &[&str]| json!({"body": games.iter().map(|name| json!({"name": name, "about": 1})).collect::<Vec<_>>()});
+        let refused = |games: &str| json!({"message": format!("no game `x`; the games are: {games}")});
+        assert_eq!(pointers(&hello(&["a", "b"]), &hello(&["c", "a", "b"])), [""; 0]);
+        assert_eq!(pointers(&hello(&["a", "b"]), &hello(&["b", "c"])), ["/games/0", "/games/1"]);
+        assert_eq!(pointers(&body(&["a"]), &body(&["a", "c"])), [""; 0]);
+        assert_eq!(pointers(&body(&["a"]), &json!({"body": [{"name": "a"}]})), ["/body/0/about"]);
+        assert_eq!(pointers(&refused("a"), &refused("a, c")), [""; 0]);
+        assert_eq!(pointers(&json!({"features": ["a"]}), &json!({"features": ["a", "b"]})), ["/features/1"]);
     }
 
     #[test]

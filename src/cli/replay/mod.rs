@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::client::{LineError, Lines};
+use crate::client::{Address, LineError, Lines};
 
 use super::failure::Failure;
-use super::{parse, reaper};
+use super::{own, parse, reaper};
 use connection::Connection;
 use transcript::Event;
 
@@ -34,9 +34,12 @@ a search, its move, lines and stats are not compared. Stamps and times never are
 pub(super) struct Args {
     /// The transcript, as `plyd serve --transcript` writes it
     file: PathBuf,
-    /// Connect to a server that runs already
+    /// Connect to a server that runs already, over TCP
     #[arg(long, value_name = "ADDR", conflicts_with = "command")]
     tcp: Option<String>,
+    /// The same over WebSocket, TLS or a Unix socket: ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT or unix=PATH
+    #[arg(long, value_name = "WHERE", value_parser = Address::read, conflicts_with_all = ["command", "tcp"])]
+    connect: Option<Address>,
     /// The longest wait for a final message
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse::duration)]
     timeout: Duration,
@@ -80,17 +83,16 @@ fn open(args: &Args) -> Result<Lines, Failure> {
         return Lines::connect(address)
             .map_err(|error| Failure::Failed(format!("{error} ({address}); is the server running?")));
     }
+    if let Some(address) = &args.connect {
+        return address.lines().map_err(|error| Failure::Failed(format!("{error}; is the server running?")));
+    }
     let command = match args.command.split_first() {
         Some((program, arguments)) => {
             let mut command = Command::new(program);
             command.args(arguments);
             command
         }
-        None => {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.arg("serve");
-            command
-        }
+        None => own::command()?,
     };
     let program = command.get_program().display().to_string();
     let launch = reaper::start()?.launch(&command);

@@ -3,7 +3,7 @@
 //! A file may hold several runs of a daemon, one behind the other, each with a connection 1. The `line` of a
 //! connection counts up in each direction, so that one that does not belongs to a later run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl Connections {
 }
 
 /// Reads a transcript; messages that are not final are left out, and so is a line that a killed run left half
-/// written.
+/// written. Left out as well are connections that took up others: the tokens for that are in no transcript.
 ///
 /// # Errors
 /// Names the first line that is no record and says why.
@@ -98,7 +98,17 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
         };
         records.extend(event.map(|event| Record { conn, event }));
     }
+    let later: BTreeSet<u64> =
+        records.iter().filter(|record| takes_up(&record.event)).map(|record| record.conn).collect();
+    records.retain(|record| !later.contains(&record.conn));
     Ok(records)
+}
+
+/// Whether it is a `hello` that takes up a connection which lost its socket.
+fn takes_up(event: &Event) -> bool {
+    let Event::Line(line) = event else { return false };
+    let is_it = |request: Value| request["cmd"] == "hello" && request.pointer("/resume/token").is_some();
+    line.contains("resume") && serde_json::from_str(line).is_ok_and(is_it)
 }
 
 /// For each connection without a recorded end of input, the index of its last line: the input ends right
@@ -152,6 +162,18 @@ mod tests {
             ]
         );
         assert_eq!(last_lines(&records), BTreeMap::from([(1, 2)]));
+    }
+
+    #[test]
+    fn a_connection_that_took_up_another_is_left_out() {
+        let text = r#"
+{"dir":"in","t_us":1,"conn":1,"line":1,"msg":{"id":"h","cmd":"hello","resume":{"keep_ms":1}}}
+{"dir":"in","t_us":2,"conn":2,"line":1,"msg":{"id":"h","cmd":"hello","resume":{"token":"hidden"}}}
+{"dir":"out","t_us":3,"conn":2,"line":2,"msg":{"type":"result","id":"h"}}
+{"dir":"in","t_us":4,"conn":3,"line":1,"msg":{"id":"p","cmd":"ping","echo":"resume","resume":{"token":1}}}
+"#;
+        let conns: Vec<u64> = read(text).unwrap().iter().map(|record| record.conn).collect();
+        assert_eq!(conns, [1, 3]);
     }
 
     #[test]

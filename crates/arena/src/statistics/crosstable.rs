@@ -31,6 +31,15 @@ pub struct Cell {
 /// The results of each player, in the order of their numbers. Several pairings of the same players are added
 /// up.
 ///
+/// ```
+/// use plyd_arena::statistics::{Games, Pairing, crosstable};
+///
+/// let met = |players, counts| Pairing { singles: Games { counts }, ..Pairing::new(players) };
+/// let table = crosstable(3, &[met([0, 1], [1, 0, 3]), met([1, 2], [0, 2, 0])]);
+/// assert_eq!(table[1].points, 2.0);
+/// assert!(table[0].cells[2].is_none());
+/// ```
+///
 /// # Panics
 /// If a pairing names a player who is not among so many.
 #[must_use]

@@ -5,6 +5,14 @@ pub(super) const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// The difference in Elo that makes a player score this share: the inverse of [`expected_score`]. Infinite at
 /// 0 and 1, and not a number beyond.
+///
+/// ```
+/// use plyd_arena::statistics::{elo, expected_score};
+///
+/// assert_eq!(elo(0.5), 0.0);
+/// assert_eq!(elo(0.75).round(), 191.0);
+/// assert!((expected_score(elo(0.6)) - 0.6).abs() < 1e-12);
+/// ```
 #[must_use]
 pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()

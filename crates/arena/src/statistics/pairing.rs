@@ -5,6 +5,18 @@ use serde::Serialize;
 use super::{Estimate, Games, Pairs, Points};
 
 /// The results between two players, from the first one's view.
+///
+/// ```
+/// use plyd_arena::statistics::{Games, Pairing, Pairs};
+///
+/// let pairing = Pairing {
+///     players: [0, 1],
+///     pairs: Pairs { counts: [0, 10, 20, 15, 5] },
+///     singles: Games { counts: [0, 0, 1] },
+/// };
+/// assert_eq!((pairing.points().games, pairing.points().made), (101, 58.5));
+/// assert_eq!(pairing.reversed().points().made, 42.5);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Pairing {
     /// The players by their numbers.

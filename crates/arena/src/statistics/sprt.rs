@@ -15,6 +15,17 @@ use super::likelihood::Distribution;
 use super::{Tally, expected_score};
 
 /// A test of two hypotheses: H0, the first player is `elo0` stronger, and H1, it is `elo1` stronger.
+///
+/// ```
+/// use plyd_arena::statistics::Pairs;
+/// use plyd_arena::statistics::sprt::{Model, Sprt, Verdict};
+///
+/// // Whether the first player is 5 Elo stronger, rather than not at all.
+/// let test = Sprt::new(0.0, 5.0, 0.05, 0.05, Model::Normalized)?;
+/// let assessment = test.assess(&Pairs { counts: [100, 900, 2000, 1100, 150] });
+/// assert!(assessment.llr > assessment.upper && assessment.verdict == Verdict::H1);
+/// # Ok::<(), plyd_arena::statistics::sprt::InvalidSprt>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Sprt {
     elo0: f64,

@@ -8,6 +8,17 @@ use super::{Estimate, Points};
 
 /// Games, or pairs of games, counted by the points that a player made in each: from 0 to `N - 1` half points.
 /// As JSON the counts alone.
+///
+/// ```
+/// use plyd_arena::statistics::Games;
+///
+/// let games = Games { counts: [20, 30, 50] };
+/// let score = games.score().expect("there are games");
+/// assert_eq!((games.total(), score.value), (100, 0.65));
+/// let elo = games.elo().expect("not all were won");
+/// assert_eq!((elo.value.round(), elo.error.round()), (108.0, 59.0));
+/// assert!(games.superiority() > Some(0.99));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tally<const N: usize> {
     /// How many with 0, 1, ... half points.

@@ -47,6 +47,19 @@ pub struct Probe {
 }
 
 /// The values so far.
+///
+/// ```
+/// use plyd_arena::tune::spsa::{Gains, Parameter, Probe, Spsa};
+///
+/// // A game that is won by the larger number.
+/// let number = Parameter { min: 0, max: 1000, start: 100, step: 30.0 };
+/// let mut spsa = Spsa::new(vec![number], Gains { pairs: 100, rate: 0.2 }, 1);
+/// for pair in 0..100 {
+///     let Probe { plus, minus } = spsa.probe(pair);
+///     spsa.learn(&[if plus[0] > minus[0] { 2 } else { -2 }]);
+/// }
+/// assert!(spsa.values()[0] > 500);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Spsa {
     parameters: Vec<Parameter>,

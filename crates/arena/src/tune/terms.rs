@@ -82,7 +82,7 @@ impl Terms {
 
     /// The command that gives these terms, without what does not change the result.
     #[must_use]
-    pub fn command(&self) -> String {
+    pub(super) fn command(&self) -> String {
         let names: Vec<&str> = self.weights.iter().map(|weight| weight.name.as_str()).collect();
         let mut options = self.options.clone();
         for weight in &self.weights {

@@ -40,6 +40,13 @@ pub struct ChanceOutcome {
 }
 
 /// A variation and its value.
+///
+/// ```
+/// use plyd_core::engine::Line;
+///
+/// let line = Line { pv: vec!["e2e4".to_owned(), "e7e5".to_owned()], depth: 2, value: None };
+/// assert_eq!((line.mv(), line.pv.join(" ")), ("e2e4", "e2e4 e7e5".to_owned()));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
     /// The variation: legal plies, the move to be played first.

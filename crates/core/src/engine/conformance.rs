@@ -1,18 +1,27 @@
-//! What every game of the registry promises, checked on random games.
+//! What every game promises, checked on random games, on hostile texts and by asking its players.
 //!
 //! In the manner of OpenSpiel's conformance suite: the checks know no game, so a new game is checked by being
-//! registered. Whether the rules are the right ones is left to perft counts and oracles.
+//! registered; one of another crate calls [`all`] in a test. Whether the rules are the right ones is left to
+//! perft counts and oracles.
 
 use crate::effort::Effort;
-use crate::game::{Root, Rules, Turn};
+use crate::game::{Game, Root, Rules, Side, Turn};
 use crate::zobrist::SplitMix64;
 
 use super::Playable;
+use seen::Seen;
 
 mod players;
 mod probe;
+mod samples;
+mod seen;
+mod suite;
+#[cfg(test)]
+mod tests;
 
 pub use players::{announced, wins_in_one};
+pub use samples::{Sample, counted, few, next, samples};
+pub use suite::{CHECKS, Check, all, announcements, counts, entry, hostile_texts, name, rules, wins};
 
 /// A position with more moves than this has some of them played and taken back, others all.
 const MANY: usize = 128;
@@ -30,10 +39,11 @@ pub(super) fn check<G: Playable>(
     plies: usize,
 ) -> Result<usize, String> {
     let mut random = SplitMix64::new(seed);
+    let mut seen = Seen::new(game);
     let mut root = start.clone();
     let mut finished = 0;
     for _ in 0..plies {
-        let mut moves = ply(game, &root, &mut random).map_err(|broken| {
+        let mut moves = ply(game, &root, &mut seen, &mut random).map_err(|broken| {
             format!("{} after {:?}: {broken}", game.position_text(&root.pos), root.plies)
         })?;
         if moves.is_empty() {
@@ -57,21 +67,29 @@ macro_rules! ensure {
 /// Checks one position and gives what can be played in it: nothing when the game is over.
 ///
 /// Of more than [`MANY`] moves only [`PLAYED`], drawn, are played and taken back.
-fn ply<G: Playable>(game: &G, root: &Root<G>, random: &mut SplitMix64) -> Result<Vec<G::Move>, String> {
+fn ply<G: Playable>(
+    game: &G,
+    root: &Root<G>,
+    seen: &mut Seen<G>,
+    random: &mut SplitMix64,
+) -> Result<Vec<G::Move>, String> {
     let pos = &root.pos;
     text(game, pos)?;
     images(game, pos)?;
-    if game.turn(pos) == Turn::Move {
-        probe::check(game, pos)?;
-    }
+    seen.compare(game, pos, random)?;
     let mut moves = Vec::new();
     match game.turn(pos) {
         Turn::Over(outcome) => {
             let known = G::entry().endings.iter().any(|ending| ending.name == outcome.by);
             ensure!(known, "`{}` is none of the entry's endings", outcome.by);
             ensure!(outcome.scores.is_some() == G::SCORED, "scores belong to games that score");
+            return Ok(moves);
         }
-        Turn::Move => game.moves(pos, &mut moves),
+        Turn::Move => {
+            probe::check(game, pos)?;
+            seen.evaluations(game, pos)?;
+            game.moves(pos, &mut moves);
+        }
         Turn::Chance => {
             ensure!(G::STOCHASTIC, "a chance node in a game without chance");
             let mut outcomes = Vec::new();
@@ -80,14 +98,9 @@ fn ply<G: Playable>(game: &G, root: &Root<G>, random: &mut SplitMix64) -> Result
             moves.extend(outcomes.into_iter().map(|(mv, _)| mv));
         }
     }
-    let over = matches!(game.turn(pos), Turn::Over(_));
-    ensure!(over == moves.is_empty(), "a game that goes on has moves, a finished one has none");
-    let mut seen = vec![false; game.index_len()];
+    ensure!(!moves.is_empty(), "the game is not over, and nothing can be played");
     ensure!(game.index_len() <= usize::from(u16::MAX), "too many indexes for the table");
     for &mv in &moves {
-        ensure!(game.is_legal(pos, mv), "{mv:?} is listed but not legal");
-        let index = game.index(mv);
-        ensure!(!std::mem::replace(&mut seen[index], true), "the index {index} of {mv:?} is taken");
         let text = game.move_text(pos, mv);
         ensure!(game.parse_move(pos, &text) == Ok(mv), "`{text}` does not read back as {mv:?}");
         ensure!(
@@ -95,31 +108,54 @@ fn ply<G: Playable>(game: &G, root: &Root<G>, random: &mut SplitMix64) -> Result
             "`{text}`: only chance plies have a `~`"
         );
     }
-    if moves.len() > MANY {
-        (0..PLAYED).try_for_each(|_| undo(game, pos, moves[random.below(moves.len())]))?;
+    seen.legality(game, pos, &moves, random)?;
+    let played: Vec<G::Move> = if moves.len() > MANY {
+        (0..PLAYED).map(|_| moves[random.below(moves.len())]).collect()
     } else {
-        moves.iter().try_for_each(|&mv| undo(game, pos, mv))?;
+        moves.clone()
+    };
+    let before = View::new(game, pos);
+    for mv in played {
+        let after = undo(game, pos, &before, mv)?;
+        seen.compare(game, &after, random)?;
     }
     Ok(moves)
 }
 
-/// A move played and taken back leaves no trace, and its hash is known before.
-fn undo<G: Playable>(game: &G, pos: &G::Position, mv: G::Move) -> Result<(), String> {
-    let before = (game.position_text(pos), game.hash(pos), game.side(pos), game.settled(pos));
+/// What can be seen of a position.
+struct View<G: Game> {
+    seen: (String, u64, Side, i32),
+    moves: Vec<G::Move>,
+}
+
+impl<G: Playable> View<G> {
+    fn new(game: &G, pos: &G::Position) -> Self {
+        let seen = (game.position_text(pos), game.hash(pos), game.side(pos), game.settled(pos));
+        let mut moves = Vec::new();
+        if game.turn(pos) == Turn::Move {
+            game.moves(pos, &mut moves);
+        }
+        Self { seen, moves }
+    }
+}
+
+/// A move played and taken back leaves no trace, and its hash is known before; gives the position after it.
+fn undo<G: Playable>(
+    game: &G,
+    pos: &G::Position,
+    before: &View<G>,
+    mv: G::Move,
+) -> Result<G::Position, String> {
     let mut copy = pos.clone();
     let expected = game.hash_after(pos, mv);
     let undo = game.play(&mut copy, mv);
     ensure!(game.hash(&copy) == expected, "hash_after is wrong for {mv:?}");
+    let played = copy.clone();
     game.undo(&mut copy, mv, undo);
-    let after = (game.position_text(&copy), game.hash(&copy), game.side(&copy), game.settled(&copy));
-    ensure!(before == after, "undo of {mv:?} gives {after:?} for {before:?}");
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    if game.turn(pos) == Turn::Move {
-        game.moves(pos, &mut first);
-        game.moves(&copy, &mut second);
-    }
-    ensure!(first == second, "undo of {mv:?} changes the list of moves");
-    Ok(())
+    let after = View::new(game, &copy);
+    ensure!(before.seen == after.seen, "undo of {mv:?} gives {:?} for {:?}", after.seen, before.seen);
+    ensure!(before.moves == after.moves, "undo of {mv:?} changes the list of moves");
+    Ok(played)
 }
 
 /// The position's text reads back as an equal position, with an equal hash made from scratch.

@@ -60,12 +60,16 @@ pub struct Entry {
     pub position_grammar: &'static str,
     /// How a move's text is written.
     pub move_grammar: &'static str,
-    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see `tests/it/perft.rs`.
+    /// Perft counts that others made: lines of `RULES | POSITION | d1 d2 d3 ...`; see
+    /// [`conformance`](super::conformance).
     pub perft: &'static str,
     /// Positions that `plyd bench` searches, with the depth for each.
     pub bench: &'static [Bench],
     /// Solves the whole game, if that is possible; see [`Solved`].
     pub solve: Option<Solve>,
+    /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
+    /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.
+    pub look: Option<&'static str>,
     /// Opens the game: rules, then the start text if there is one.
     pub open: Open,
 }
@@ -89,6 +93,7 @@ impl Entry {
         perft: "",
         bench: &[],
         solve: None,
+        look: None,
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
     };
 

@@ -6,6 +6,8 @@ use crate::options::weights::Weights;
 use crate::options::{OptionError, Options};
 use crate::score::Score;
 use crate::search::Searcher;
+#[cfg(debug_assertions)]
+use crate::search::erased::Erased;
 
 /// What the registry knows of an evaluator.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,18 @@ pub(super) fn evaluator_at<G: Playable>(place: usize) -> Option<&'static Evaluat
 }
 
 /// An evaluator of a game: what the registry knows of it, and how it is made.
+///
+/// ```
+/// use plyd_core::engine::NamedEvaluator;
+/// use plyd_core::nim::{Nim, Rest};
+///
+/// /// What [`Playable::EVALUATORS`] of a game would be: the first is the default.
+/// const EVALUATORS: &[NamedEvaluator<Nim>] = &[
+///     NamedEvaluator::new("rest", "Whether the heap is a whole number of rounds.", &|_, _| Rest),
+///     NamedEvaluator::new("old", "The same by another name.", &|_, _| Rest).formerly("older"),
+/// ];
+/// assert_eq!(EVALUATORS.len(), 2);
+/// ```
 pub struct NamedEvaluator<G: 'static> {
     entry: EvaluatorEntry,
     make: &'static dyn MakeEvaluator<G>,
@@ -90,6 +104,16 @@ impl<G: Playable> NamedEvaluator<G> {
     pub(super) fn evaluate(&self, game: &G, pos: &G::Position) -> Score {
         self.make.evaluate(game, pos)
     }
+
+    /// The range of these evaluations.
+    pub(super) fn range(&self, game: &G) -> (i32, i32) {
+        self.make.range(game)
+    }
+
+    /// Its name.
+    pub(super) fn name(&self) -> &'static str {
+        self.entry.named.name
+    }
 }
 
 /// How an evaluator is made. Each function from a game and options to an [`Evaluator`] is one.
@@ -103,14 +127,26 @@ pub trait MakeEvaluator<G: Playable>: Sync {
     /// The static evaluation of a position that is not over, with the default weights, from the view of
     /// [`Game::side`](crate::game::Game::side).
     fn evaluate(&self, game: &G, pos: &G::Position) -> Score;
+
+    /// The smallest and the largest of these evaluations: see [`Evaluator::range`].
+    fn range(&self, game: &G) -> (i32, i32);
 }
 
 impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluator<G> for F {
     fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError> {
-        game.player(self(game, options), options)
+        let evaluator = self(game, options);
+        // Half of what a build compiles is the searches. One that is made to be tested, not to be strong, has
+        // them once a game, for all evaluations alike.
+        #[cfg(debug_assertions)]
+        let evaluator = Erased::new(evaluator);
+        game.player(evaluator, options)
     }
 
     fn evaluate(&self, game: &G, pos: &G::Position) -> Score {
         self(game, &Options::default()).evaluate_alone(game, pos)
+    }
+
+    fn range(&self, game: &G) -> (i32, i32) {
+        self(game, &Options::default()).range()
     }
 }

@@ -1,9 +1,12 @@
-//! Erasure of types: games and searches as objects, one virtual call per command and none per node.
+//! Erasure of types: games and searches as objects.
 //!
 //! Above this module nothing is generic: the daemon and the commands see [`Entry`] (a game of the registry),
 //! [`AnyRoot`] (a position with its history, which answers questions about the rules) and [`Engine`] (a
-//! player that searches). Below it nothing knows the protocol. This is where moves become texts and values
-//! become the protocol's scores; it does no I/O and reads no clock.
+//! player that searches): one virtual call per command. Within a search rules are called directly, and an
+//! evaluation by one virtual call each time (`search/erased.rs`), because a copy of every search for each
+//! evaluation was half of a build. The strongest players of optimised builds are spared that call, unless a
+//! game asks for it. This is where moves become texts; values stay the core's. It does no I/O and reads no
+//! clock.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -38,6 +41,18 @@ pub use root::open;
 pub use crate::options::OptionError;
 
 /// How [`AnyRoot::perft`] counts.
+///
+/// ```
+/// use plyd_core::engine::Counting;
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+/// use plyd_core::search::Control;
+///
+/// let pos = Position::start(&nim::ENTRY);
+/// let count = |how| pos.root().perft(7, how, &Control::default());
+/// assert_eq!(count(Counting::Plain), 2187);
+/// assert_eq!(count(Counting::Cached), 2187);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counting {
     /// Every position is visited: a measure of speed too.
@@ -48,6 +63,19 @@ pub enum Counting {
 }
 
 /// A game that the registry can hold: its rules, texts, and players by name.
+///
+/// ```
+/// use plyd_core::engine::Playable;
+/// use plyd_core::nim::{Heap, Nim};
+/// use plyd_core::options::Options;
+/// use plyd_core::score::Score;
+///
+/// let nim = Nim { most: 3 };
+/// assert_eq!(Nim::entry().name, "nim");
+/// // By name, as the option `eval` and `player` have them.
+/// assert_eq!(nim.evaluate(&Heap::of(4), "rest"), Ok(Score::eval(-1000)));
+/// assert!(nim.searcher(&Options { player: "greedy".to_owned(), ..Options::default() }).is_ok());
+/// ```
 pub trait Playable: Notation {
     /// The evaluators that the option `eval` names; the first is the default. They are named here alone.
     const EVALUATORS: &'static [NamedEvaluator<Self>];
@@ -189,7 +217,7 @@ pub trait AnyRoot: Send + Sync {
     /// count at their ply and have no children. Stops early, with a wrong count, when `control` says stop.
     fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64;
     /// Plays random games from here until `plies` plies are checked against what every game promises (see
-    /// `tests/it/conformance.rs`); gives the number of finished games.
+    /// [`conformance`]); gives the number of finished games.
     ///
     /// # Errors
     /// The first broken promise, in a sentence.

@@ -50,11 +50,11 @@ impl<G: Playable> Engine for Erased<G> {
         let first = legal[candidates.first];
         publish(lines(game, root, &SearchResult::one(first, 0, None), false));
 
-        let asked = SearchParams { moves, multipv };
+        let params = SearchParams { moves, multipv };
         // Nothing that rests on rules that left something undecided is a proof.
         let is_sure = || !game.is_undecided(&root.pos) && !effort.has_undecided();
         let mut report = |found: &SearchResult<G::Move>| publish(lines(game, root, found, is_sure()));
-        let (found, end) = self.searcher.search(game, root, &asked, control, &mut report);
+        let (found, end) = self.searcher.search(game, root, &params, control, &mut report);
         if is_sure() {
             return (lines(game, root, &found, true), end);
         }

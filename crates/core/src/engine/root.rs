@@ -21,6 +21,15 @@ pub(super) struct Typed<G: Playable> {
 }
 
 /// A game's root at its start, as an object.
+///
+/// ```
+/// use plyd_core::engine;
+/// use plyd_core::nim::{Heap, Nim};
+///
+/// // A position of a type as one of texts.
+/// let root = engine::open(Nim { most: 3 }, Heap::of(2));
+/// assert_eq!((root.entry().name, root.legal()), ("nim", vec!["1".to_owned(), "2".to_owned()]));
+/// ```
 pub fn open<G: Playable>(game: G, start: G::Position) -> Arc<dyn AnyRoot> {
     let doubt = game.is_undecided(&start).then_some(Doubt::Start);
     Arc::new(Typed { game, root: Root::new(start), played: Vec::new(), doubt })

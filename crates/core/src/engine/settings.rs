@@ -54,7 +54,7 @@ impl<N: Into<String>, V: Into<Setting>> FromIterator<(N, V)> for Settings {
 
 /// A random seed from its text, 1 to 16 lower-case hexadecimal digits.
 #[must_use]
-pub fn parse_seed(text: &str) -> Option<u64> {
+pub(super) fn parse_seed(text: &str) -> Option<u64> {
     let are_digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (are_digits && text.len() <= 16).then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
@@ -166,6 +166,15 @@ pub fn open_within(
 
 /// Checks options of a game's players; gives those whose values have other names today.
 ///
+/// ```
+/// use plyd_core::engine::settings::{Settings, check_options};
+/// use plyd_core::nim;
+///
+/// assert_eq!(check_options(&nim::ENTRY, &Settings::from_iter([("level", 3)])), Ok(Vec::new()));
+/// let fault = check_options(&nim::ENTRY, &Settings::from_iter([("level", 11)])).unwrap_err();
+/// assert_eq!(fault.to_string(), "the option `level`: expected an integer from 1 to 10");
+/// ```
+///
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option.
 pub fn check_options(entry: &Entry, given: &Settings) -> Result<Vec<Renamed>, Fault> {
@@ -209,6 +218,14 @@ pub fn applicable(entry: &Entry, given: &Settings) -> Settings {
 }
 
 /// `below` with `above` laid over it.
+///
+/// ```
+/// use plyd_core::engine::settings::{Settings, layered};
+///
+/// let below = Settings::from_iter([("level", 3), ("depth", 8)]);
+/// let all = layered(&below, &Settings::from_iter([("level", 5)]));
+/// assert_eq!(all, Settings::from_iter([("level", 5), ("depth", 8)]));
+/// ```
 #[must_use]
 pub fn layered(below: &Settings, above: &Settings) -> Settings {
     let mut all = below.clone();
@@ -233,13 +250,9 @@ pub fn layered(below: &Settings, above: &Settings) -> Settings {
 /// # Errors
 /// `OptionUnknown` or `OptionInvalid` at an option, if `given` was not checked.
 pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result<Options, Fault> {
-    let name = |named: Option<&Named>| named.map_or_else(String::new, |named| named.name.to_owned());
-    let mut options = Options {
-        player: name(entry.players().next()),
-        eval: name(entry.evaluators().next()),
-        seed,
-        ..Options::default()
-    };
+    // No evaluation is named unless somebody did: some players have their own.
+    let player = entry.players().next().map_or_else(String::new, |named| named.name.to_owned());
+    let mut options = Options { player, seed, ..Options::default() };
     for (name, value) in given.iter() {
         let Checked { spec, value, .. } = option(entry, name, value)?;
         match (spec.name, value) {
@@ -261,6 +274,15 @@ pub fn options(entry: &Entry, given: &Settings, seed: u64, caps: Caps) -> Result
 }
 
 /// The effective options: all of them, absent if there is no default.
+///
+/// ```
+/// use plyd_core::engine::settings::effective;
+/// use plyd_core::nim;
+/// use plyd_core::options::Options;
+///
+/// let all = effective(&nim::ENTRY, &Options { level: 3, ..Options::default() });
+/// assert_eq!((all.get("level"), all.get("eval")), (Some(&3.into()), Some(&"rest".into())));
+/// ```
 #[must_use]
 pub fn effective(entry: &Entry, options: &Options) -> Settings {
     let mut all = Settings::new();
@@ -268,8 +290,9 @@ pub fn effective(entry: &Entry, options: &Options) -> Settings {
     if let Some(depth) = options.depth {
         all.insert("depth", i64::from(depth));
     }
-    if !options.eval.is_empty() {
-        all.insert("eval", options.eval.as_str());
+    let first = || entry.evaluators().next().map(|named| named.name);
+    if let Some(eval) = Some(options.eval.as_str()).filter(|eval| !eval.is_empty()).or_else(first) {
+        all.insert("eval", eval);
     }
     all.insert("threads", options.threads as i64);
     all.insert("hash_mb", options.hash_mb as i64);

@@ -21,7 +21,7 @@ pub struct SelfPlay {
 }
 
 /// Plays a game from a position to its end.
-pub fn play<G: Game, N: Network<G>>(
+pub(crate) fn play<G: Game, N: Network<G>>(
     game: &G,
     mut root: Root<G>,
     network: &N,

@@ -34,6 +34,18 @@ pub struct Seen {
 }
 
 /// Weights that learn.
+///
+/// ```
+/// use plyd_core::learning::td::{Learning, Played, Seen, Weights};
+///
+/// // The first player won from a position in which the weights 0 and 2 count.
+/// let seen = Seen { is_first: true, base: 0.0, unit: 1.0, active: vec![0, 2], outlook: 0.5 };
+/// let won = Played { seen: vec![seen], result: 1.0 };
+/// let mut weights = Weights::new(3, 100);
+/// let errors = [0; 20].map(|_| weights.learn(&[won.clone()], Learning { lambda: 1.0, rate: 0.5 }));
+/// assert!(errors[19] < errors[0]);
+/// assert_eq!(weights.whole(), [1, 0, 1]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Weights {
     /// Each in its parts.
@@ -52,14 +64,8 @@ pub struct Learning {
 }
 
 /// The logistic function: the probability at odds of `e` to the power of `x` to one.
-///
-/// ```
-/// use plyd_core::learning::td::logistic;
-///
-/// assert_eq!(logistic(0.0), 0.5);
-/// ```
 #[must_use]
-pub fn logistic(x: f64) -> f64 {
+pub(super) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Knows names and ranges, not what a search makes of them.
 
+use std::error::Error;
+use std::fmt;
+
 use crate::game::{Kind, Setting, Spec};
 
 pub mod weights;
@@ -58,6 +61,16 @@ pub const EXACT: Spec = Spec {
 pub const FULL_LEVEL: u32 = 10;
 
 /// An option that a player cannot have.
+///
+/// ```
+/// use plyd_core::nim::{Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::players;
+///
+/// let options = Options { player: "grandmaster".to_owned(), ..Options::default() };
+/// let error = players::build(&Nim { most: 3 }, Rest, &options).err().expect("there is no such player");
+/// assert!(error.to_string().starts_with("the option `player`: `grandmaster` is no player"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OptionError {
     /// The option.
@@ -65,6 +78,14 @@ pub struct OptionError {
     /// What is wrong, in a sentence.
     pub message: String,
 }
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the option `{}`: {}", self.name, self.message)
+    }
+}
+
+impl Error for OptionError {}
 
 /// The effective options of a player.
 ///
@@ -81,7 +102,7 @@ pub struct Options {
     pub player: String,
     /// The player's depth limit in plies.
     pub depth: Option<u32>,
-    /// The evaluation; empty: the game's first.
+    /// The evaluation; empty: the player's own if it has one, else the game's first.
     pub eval: String,
     /// Threads of one search.
     pub threads: usize,
@@ -124,6 +145,31 @@ impl Options {
         self.own_bool(EXACT.name).unwrap_or(false)
     }
 
+    /// Refuses an evaluation that the player cannot use, for players that use some alone; if none is named,
+    /// the player has its own.
+    ///
+    /// ```
+    /// use plyd_core::options::Options;
+    ///
+    /// let asked = |eval: &str| {
+    ///     let (player, eval) = ("published".to_owned(), eval.to_owned());
+    ///     Options { player, eval, ..Options::default() }.expect_eval(&["gradient", "smoothness"])
+    /// };
+    /// assert!(asked("").is_ok() && asked("gradient").is_ok());
+    /// let error = asked("lead").unwrap_err();
+    /// assert_eq!(error.message, "the player `published` takes one of these alone: gradient, smoothness");
+    /// ```
+    ///
+    /// # Errors
+    /// The evaluation is none of these.
+    pub fn expect_eval(&self, taken: &[&str]) -> Result<(), OptionError> {
+        if self.eval.is_empty() || taken.contains(&self.eval.as_str()) {
+            return Ok(());
+        }
+        let message = format!("the player `{}` takes one of these alone: {}", self.player, taken.join(", "));
+        Err(OptionError { name: "eval", message })
+    }
+
     /// A weight of an evaluation: the given one or its default.
     #[must_use]
     pub fn weight(&self, spec: &Spec) -> i32 {
@@ -136,6 +182,13 @@ impl Options {
     }
 
     /// The game's own option of that name, if it is yes or no and was given.
+    ///
+    /// ```
+    /// use plyd_core::options::Options;
+    ///
+    /// let options = Options { own: vec![("solver", false.into())], ..Options::default() };
+    /// assert_eq!((options.own_bool("solver"), options.own_bool("book")), (Some(false), None));
+    /// ```
     #[must_use]
     pub fn own_bool(&self, name: &str) -> Option<bool> {
         self.own.iter().find(|(given, _)| *given == name).and_then(|(_, value)| match value {

@@ -35,8 +35,8 @@ pub const MOST: i64 = 100_000;
 ///
 /// /// What `include_str!("weights.txt")` would be.
 /// const FILE: &str = "# found by plyd tune\nopen_three 90\n";
-/// const OPEN_THREE: Spec = weights::spec(FILE, "open_three", 0, 1000, "What an open row of three is
-/// worth."); assert_eq!(weights::default(&OPEN_THREE), 90);
+/// const OPEN_THREE: Spec = weights::spec(FILE, "open_three", 0, 1000, "The worth of an open row of three.");
+/// assert_eq!(weights::default(&OPEN_THREE), 90);
 /// ```
 ///
 /// # Panics

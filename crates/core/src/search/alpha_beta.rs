@@ -22,7 +22,7 @@ use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 const COPIED: usize = 64;
 
 /// One thread's search of one iteration.
-pub struct Search<'a, G: Game, E> {
+pub(super) struct Search<'a, G: Game, E> {
     /// The rules.
     pub game: &'a G,
     /// The evaluation.
@@ -39,7 +39,7 @@ pub struct Search<'a, G: Game, E> {
 
 /// Where a node stands in the tree.
 #[derive(Clone, Copy)]
-pub struct NodeContext<M> {
+pub(super) struct NodeContext<M> {
     /// The depth that is left.
     pub depth: i32,
     /// Plies from the root, chance plies included.
@@ -66,7 +66,7 @@ impl<M> NodeContext<M> {
 impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// The value of the position after `mv` was played by `side`, from `side`'s view.
     #[inline]
-    pub fn child(
+    pub(super) fn child(
         &mut self,
         pos: &mut G::Position,
         side: Side,
@@ -87,7 +87,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     ///
     /// With an open window it leaves its best line in the history's `pv`; with a null window, nothing. When
     /// [`SearchThread::is_over`], the value means nothing and must be dropped.
-    pub fn node(
+    pub(super) fn node(
         &mut self,
         pos: &mut G::Position,
         node: NodeContext<G::Move>,

@@ -25,7 +25,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
     /// The value of a chance node from the view of [`Game::side`].
     ///
     /// It is proven only if every outcome is, with one and the same result: all won, all lost, or all equal.
-    pub fn chance(
+    pub(super) fn chance(
         &mut self,
         pos: &mut G::Position,
         node: NodeContext<G::Move>,

@@ -36,6 +36,19 @@ const HORIZON: i64 = 25;
 const LONGEST_MS: i64 = 1_000_000_000_000;
 
 /// How long a search may think: offsets from the moment at which its clock began to run.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_core::search::clock::TimePlan;
+///
+/// // A minute for the game and a second more with each move, of which 20 ms were spent before the search.
+/// let plan = TimePlan::increment(60_000, 1000, None, 20);
+/// assert!(plan.soft < plan.hard && plan.hard < Some(Duration::from_secs(20)));
+/// // A second for the move is all used, but for a few milliseconds to answer in.
+/// let plan = TimePlan::per_move(1000, 0);
+/// assert!(plan.soft == plan.hard && plan.hard > Some(Duration::from_millis(980)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TimePlan {
     /// Until when time is free, so that answering sooner saves none.

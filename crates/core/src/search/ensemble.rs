@@ -237,7 +237,7 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
             let now_ns = clock::now_ns();
             budget.until_ns = now_ns + soft_ns.saturating_sub(now_ns) / FIRST_PART;
         }
-        let end = self.whole.stretch(game, root, &mut roots, &mut budget, publish);
+        let end = self.whole.search_within(game, root, &mut roots, &mut budget, publish);
         if let Some(end @ (End::Proven | End::Stopped)) = end {
             return (roots.found(), end);
         }
@@ -262,7 +262,7 @@ impl<G: Draw, E: Evaluator<G>> Searcher<G> for Ensemble<G, E> {
         } else {
             self.rounds(game, root, &mut candidates, params.multipv, &mut budget, &mut report)
         };
-        let end = end.or_else(|| self.whole.stretch(game, root, &mut roots, &mut budget, &mut report));
+        let end = end.or_else(|| self.whole.search_within(game, root, &mut roots, &mut budget, &mut report));
         (last, end.expect("a whole search ends for a reason"))
     }
 

@@ -11,6 +11,17 @@ use crate::game::{Context, Evaluator, FutilityMargins, Game, LateMoveReductions}
 use crate::score::Score;
 
 /// Any evaluation of a game.
+///
+/// ```
+/// use plyd_core::game::{Context, Evaluator, Side};
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::search::erased::Erased;
+///
+/// let (nim, heap) = (Nim { most: 3 }, Heap::of(4));
+/// let context = Context { root: Side::First, last: None };
+/// let erased: Erased<Nim> = Erased::new(Rest);
+/// assert_eq!(erased.evaluate(&nim, &heap, &context), Rest.evaluate(&nim, &heap, &context));
+/// ```
 pub struct Erased<G: Game>(Arc<dyn Evaluate<G>>);
 
 /// What is called of an [`Evaluator`], which is no object because it can be cloned.

@@ -13,6 +13,18 @@ const END: u8 = 1;
 const WAIT: u8 = 2;
 
 /// The orders that a search thread obeys.
+///
+/// ```
+/// use plyd_core::search::gate::Gate;
+///
+/// let gate = Gate::default();
+/// gate.close();
+/// assert!(gate.has_orders() && gate.is_closed());
+/// // Whoever is to end waits no longer.
+/// gate.end();
+/// gate.wait();
+/// assert!(gate.is_ended());
+/// ```
 #[derive(Debug, Default)]
 pub struct Gate {
     orders: AtomicU8,

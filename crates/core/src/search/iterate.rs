@@ -32,10 +32,29 @@ const SHALLOW: u32 = 4;
 const STRIDE_FROM: u32 = 8;
 
 /// Iterative deepening with principal variation search and a transposition table.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::iterate::Iterate;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(21)));
+/// let mut searcher = Iterate::new(&nim, Rest, &Options { hash_mb: 1, ..Options::default() });
+/// let control = Control::default();
+/// control.set_limits(None, Some(4));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 3 };
+/// let mut depths = Vec::new();
+/// let (found, _end) = searcher.search(&nim, &root, &params, &control, &mut |better| {
+///     depths.push(better.lines[0].depth);
+/// });
+/// assert_eq!((found.lines.len(), depths.last()), (3, Some(&4)));
+/// ```
 pub struct Iterate<G: Game, E> {
     evaluator: E,
     table: Table,
-    memories: Vec<History<G>>,
+    histories: Vec<History<G>>,
     depth: u32,
     exact: bool,
     deterministic: bool,
@@ -49,7 +68,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         Self {
             evaluator,
             table: Table::new(options.hash_mb),
-            memories: (0..threads).map(|_| History::new(game)).collect(),
+            histories: (0..threads).map(|_| History::new(game)).collect(),
             depth: options.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             exact: options.exact(),
             deterministic: options.deterministic,
@@ -119,13 +138,14 @@ impl<G: Game, E: Evaluator<G>> Searcher<G> for Iterate<G, E> {
         self.begin();
         let shared = AtomicU64::new(0);
         let mut roots = Roots::new(game, root, params);
-        let end = self.stretch(game, root, &mut roots, &mut SearchBudget::whole(control, &shared), publish);
+        let end =
+            self.search_within(game, root, &mut roots, &mut SearchBudget::whole(control, &shared), publish);
         (roots.found(), end.expect("a whole search ends for a reason"))
     }
 
     fn clear(&mut self) {
         self.table.clear();
-        self.memories.iter_mut().for_each(History::clear);
+        self.histories.iter_mut().for_each(History::clear);
     }
 }
 
@@ -136,12 +156,12 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             self.clear();
         }
         self.table.next_generation();
-        self.memories.iter_mut().for_each(History::begin);
+        self.histories.iter_mut().for_each(History::begin);
     }
 
-    /// One stretch of a search, which goes on from what is known of the root moves; gives no reason if the
-    /// budget ended before the search did.
-    pub(super) fn stretch(
+    /// Searches within a budget, going on from what is known of the root moves; gives no reason if the budget
+    /// ended before the search did.
+    pub(super) fn search_within(
         &mut self,
         game: &G,
         root: &Root<G>,
@@ -169,7 +189,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
             match reached {
                 Some(Reached::Nodes) => return Some(End::Limit),
                 Some(Reached::Clock) => return Some(End::Clock),
-                Some(Reached::SearchBudget) => return None,
+                Some(Reached::Budget) => return None,
                 None => {}
             }
             if is_answered::<G>(&roots.moves, multipv, self.exact) {
@@ -238,8 +258,8 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
         thread: SearchThread<'a>,
         threads: usize,
     ) -> SearchThread<'a> {
-        let Self { evaluator, table, memories, .. } = self;
-        let (history, helpers) = memories.split_first_mut().expect("there is a first thread");
+        let Self { evaluator, table, histories, .. } = self;
+        let (history, helpers) = histories.split_first_mut().expect("there is a first thread");
         let beside = helpers.len().min(threads.saturating_sub(1));
         let helpers = &mut helpers[..beside];
         let Iteration { game, root, multipv, depth, exact, .. } = *iteration;
@@ -314,7 +334,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         iteration: &mut Iteration<'_, '_, G>,
         roots: &mut [RootMove<G::Move>],
         rank: usize,
-        alpha: Score,
+        mut alpha: Score,
         beta: Score,
     ) -> Score {
         let game = self.game;
@@ -327,7 +347,6 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             last: iteration.root.plies.last().copied(),
         };
         let mut best = -Score::INFINITE;
-        let mut floor = alpha;
         for at in rank..roots.len() {
             let mv = roots[at].mv;
             // A null window leaves no line, and none must be left from before.
@@ -335,10 +354,10 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             let undo = game.play(&mut pos, mv);
             let mut value = Value::default();
             if at > rank {
-                value = self.child(&mut pos, side, &node, mv, floor, floor.above());
+                value = self.child(&mut pos, side, &node, mv, alpha, alpha.above());
             }
-            if at == rank || (value.score > floor && value.score < beta) {
-                value = self.child(&mut pos, side, &node, mv, floor, beta);
+            if at == rank || (value.score > alpha && value.score < beta) {
+                value = self.child(&mut pos, side, &node, mv, alpha, beta);
             }
             game.undo(&mut pos, mv, undo);
             if self.thread.is_over() {
@@ -349,8 +368,8 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             known.depth = iteration.depth;
             known.bound = Bound::Upper;
             best = best.max(value.score);
-            if value.score > floor {
-                floor = value.score;
+            if value.score > alpha {
+                alpha = value.score;
                 known.bound = if value.score >= beta { Bound::Lower } else { Bound::Exact };
                 self.history.extend_pv(0, mv);
                 known.line.clone_from(&self.history.pv[0]);

@@ -1,10 +1,18 @@
 //! Searching: what a search is asked, how it is controlled while it runs, and what it finds.
 //!
 //! No I/O, no JSON, no knowledge of any game or client. The searches are generic over [`Game`] and
-//! [`Evaluator`](crate::game::Evaluator) and compile to one piece of code per pair. A [`Control`] is the only
-//! thing that a running search shares with the rest of the process, and [`clock`] the only reader of time.
+//! [`Evaluator`](crate::game::Evaluator); [`erased`] evaluations share one copy of a search. A [`Control`] is
+//! the only thing that a running search shares with the rest of the process, and [`clock`] the only reader of
+//! time.
+//!
+//! In reading order: [`thread`] and [`gate`] (what every search thread has, and what interrupts it);
+//! [`iterate`], the strongest search, on `alpha_beta`, `horizon` (its last plies), `chance`, `ordering`,
+//! `table`, `time_manager` and `announced` (wins that it has to keep); [`ensemble`], such searches averaged
+//! for games of chance; [`tree`] (PUCT); [`proving`] and [`prover_player`], a solver beside a search or
+//! alone, with `proven_roots`; [`plain`] and [`published`] (the textbook's players and published agents) and
+//! [`one_ply`]; [`strength`] (levels); [`players`], all of them by name.
 
-pub mod alpha_beta;
+mod alpha_beta;
 mod announced;
 mod chance;
 pub mod clock;
@@ -14,7 +22,7 @@ pub mod gate;
 mod horizon;
 pub mod iterate;
 pub mod one_ply;
-pub mod ordering;
+mod ordering;
 pub mod plain;
 pub mod players;
 #[cfg(test)]
@@ -24,9 +32,9 @@ pub mod prover_player;
 pub mod proving;
 pub mod published;
 pub mod strength;
-pub mod table;
+mod table;
 pub mod thread;
-pub mod time_manager;
+mod time_manager;
 pub mod tree;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -131,6 +139,20 @@ impl Control {
     /// Sets when to start no further iteration and when to give up the running one ([`UNLIMITED`]: never).
     ///
     /// The search may end before or after the soft deadline, unless that is the hard one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use plyd_core::search::Control;
+    /// use plyd_core::search::clock::{TimePlan, now_ns};
+    ///
+    /// let control = Control::default();
+    /// let plan = TimePlan::increment(60_000, 1000, None, 0);
+    /// let now = now_ns();
+    /// let at = |offset: Option<Duration>| offset.map_or(u64::MAX, |offset| now + offset.as_nanos() as u64);
+    /// control.set_deadlines(at(plan.soft), at(plan.hard));
+    /// assert!(now < control.soft_ns() && control.soft_ns() < control.hard_ns());
+    /// ```
     pub fn set_deadlines(&self, soft_ns: u64, hard_ns: u64) {
         self.armed_ns.store(clock::now_ns(), Relaxed);
         self.soft_ns.store(soft_ns, Relaxed);
@@ -144,7 +166,7 @@ impl Control {
 
     /// When the search is to end.
     #[must_use]
-    pub fn deadlines(&self) -> Deadlines {
+    pub(crate) fn deadlines(&self) -> Deadlines {
         Deadlines {
             armed_ns: self.armed_ns.load(Relaxed),
             free_ns: self.free_ns.load(Relaxed),
@@ -224,6 +246,17 @@ pub struct Stats {
 }
 
 /// What a search is asked: which of the legal moves it may choose from, and how many lines to give.
+///
+/// ```
+/// use plyd_core::game::Game;
+/// use plyd_core::nim::{Heap, Nim};
+/// use plyd_core::search::SearchParams;
+///
+/// // The best two of all moves.
+/// let mut params = SearchParams { moves: Vec::new(), multipv: 2 };
+/// Nim { most: 3 }.moves(&Heap::of(21), &mut params.moves);
+/// assert_eq!(params.moves, [1, 2, 3]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct SearchParams<M> {
     /// The legal moves to choose from: at least one, in the order of [`Game::moves`].
@@ -282,6 +315,14 @@ pub enum End {
 }
 
 /// What a search found: its lines, best first.
+///
+/// ```
+/// use plyd_core::score::{Score, Value};
+/// use plyd_core::search::SearchResult;
+///
+/// let found = SearchResult::one("e4", 1, Some(Value::guess(Score::eval(300))));
+/// assert_eq!((found.lines[0].pv[0], found.lines[0].depth), ("e4", 1));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchResult<M> {
     /// The lines, best first: at least one, at most as many as were asked for.

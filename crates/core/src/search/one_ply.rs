@@ -16,6 +16,18 @@ pub fn choices<G: Game>(game: &G, root: &Root<G>, seed: u64) -> SplitMix64 {
 }
 
 /// Plays any legal move, each as likely.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim};
+/// use plyd_core::search::one_ply::Random;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(21)));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let choose = |seed| Random::new(seed).search(&nim, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!(choose(7), choose(7));
+/// ```
 pub struct Random {
     seed: u64,
 }
@@ -54,6 +66,19 @@ impl<G: Game> Searcher<G> for Random {
 }
 
 /// Plays the move whose position the evaluation likes best; ties are drawn.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::search::one_ply::Greedy;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let root = Root::new(Heap::of(21));
+/// let (found, _) =
+///     Greedy::new(Rest, 0).search(&Nim { most: 3 }, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!(found.lines[0].pv, [1]);
+/// ```
 pub struct Greedy<E> {
     evaluator: E,
     seed: u64,

@@ -6,7 +6,7 @@
 use crate::game::{Game, Side};
 
 /// The longest line that a search follows, chance plies included.
-pub const MAX_PLY: usize = 256;
+pub(super) const MAX_PLY: usize = 256;
 
 const HISTORY_MAX: i32 = 1 << 14;
 /// What a unit of [`Game::order`] is worth in history.
@@ -14,7 +14,7 @@ const ORDER: i32 = 128;
 
 /// One thread's killers, history and stacks. All buffers are kept from search to search, so that nodes do not
 /// allocate.
-pub struct History<G: Game> {
+pub(super) struct History<G: Game> {
     /// The moves of all nodes on the path, the last node's on top.
     pub moves: Vec<G::Move>,
     /// The ordering keys of `moves`.
@@ -32,7 +32,7 @@ pub struct History<G: Game> {
 impl<G: Game> History<G> {
     /// An empty history for one game.
     #[must_use]
-    pub fn new(game: &G) -> Self {
+    pub(super) fn new(game: &G) -> Self {
         Self {
             moves: Vec::with_capacity(1024),
             keys: Vec::with_capacity(1024),
@@ -45,13 +45,13 @@ impl<G: Game> History<G> {
     }
 
     /// Forgets what earlier searches taught.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.killers.fill([None; 2]);
         self.counts.iter_mut().for_each(|table| table.fill(0));
     }
 
     /// Prepares for a new search: stacks empty, what was learned halved.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.moves.clear();
         self.keys.clear();
         self.outcomes.clear();
@@ -62,7 +62,7 @@ impl<G: Game> History<G> {
 
     /// Brings the table's move, or else a killer, to `base`; false if the moves from there on hold none.
     #[inline]
-    pub fn tt_move_first(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
+    pub(super) fn tt_move_first(&mut self, game: &G, ply: usize, base: usize, first: Option<u16>) -> bool {
         let moves = &mut self.moves[base..];
         let killers = self.killers[ply];
         let killer = |killer: Option<G::Move>| moves.iter().position(|&mv| killer == Some(mv));
@@ -77,7 +77,7 @@ impl<G: Game> History<G> {
 
     /// Gives keys to the moves from `base` on.
     #[inline]
-    pub fn score_moves(&mut self, game: &G, pos: &G::Position, base: usize) {
+    pub(super) fn score_moves(&mut self, game: &G, pos: &G::Position, base: usize) {
         let side = game.side(pos).index();
         self.keys.resize(base, 0);
         let history = &self.counts[side];
@@ -88,7 +88,7 @@ impl<G: Game> History<G> {
 
     /// Brings the best of the moves from `at` on to `at`, and returns it.
     #[inline]
-    pub fn pick_next(&mut self, at: usize) -> G::Move {
+    pub(super) fn pick_next(&mut self, at: usize) -> G::Move {
         let keys = &self.keys[at..self.moves.len()];
         let mut best = 0;
         for (i, &key) in keys.iter().enumerate() {
@@ -103,13 +103,13 @@ impl<G: Game> History<G> {
 
     /// The moves that refuted a position of this ply last, the latest first.
     #[inline]
-    pub fn killers(&self, ply: usize) -> [Option<G::Move>; 2] {
+    pub(super) fn killers(&self, ply: usize) -> [Option<G::Move>; 2] {
         self.killers[ply]
     }
 
     /// Learns that a move refuted a position of this ply.
     #[inline]
-    pub fn store_killer(&mut self, ply: usize, mv: G::Move) {
+    pub(super) fn store_killer(&mut self, ply: usize, mv: G::Move) {
         let killers = &mut self.killers[ply];
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
@@ -117,7 +117,15 @@ impl<G: Game> History<G> {
     }
 
     /// Learns that the move at `at` refuted its node, and that those from `base` up to it did not.
-    pub fn update_history(&mut self, game: &G, side: Side, ply: usize, depth: i32, base: usize, at: usize) {
+    pub(super) fn update_history(
+        &mut self,
+        game: &G,
+        side: Side,
+        ply: usize,
+        depth: i32,
+        base: usize,
+        at: usize,
+    ) {
         self.store_killer(ply, self.moves[at]);
         let bonus = (depth * depth).min(HISTORY_MAX / 4);
         let table = &mut self.counts[side.index()];
@@ -129,7 +137,7 @@ impl<G: Game> History<G> {
     }
 
     /// Makes `mv`, followed by the line of the next ply, the line of this ply.
-    pub fn extend_pv(&mut self, ply: usize, mv: G::Move) {
+    pub(super) fn extend_pv(&mut self, ply: usize, mv: G::Move) {
         let (head, tail) = self.pv.split_at_mut(ply + 1);
         head[ply].clear();
         head[ply].push(mv);

@@ -21,6 +21,24 @@ pub enum Pruning {
 }
 
 /// The textbook's player, to one depth.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::search::plain::{Plain, Pruning};
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(6)));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let nodes = |pruning| {
+///     let control = Control::default();
+///     let mut player = Plain::new(Rest, pruning, Some(6), 3);
+///     let (found, _) = player.search(&nim, &root, &params, &control, &mut |_| ());
+///     assert_eq!(found.lines[0].pv[0], 2);
+///     control.stats().nodes
+/// };
+/// assert!(nodes(Pruning::AlphaBeta) < nodes(Pruning::None));
+/// ```
 pub struct Plain<E> {
     evaluator: E,
     pruning: Pruning,

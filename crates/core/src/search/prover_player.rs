@@ -56,7 +56,7 @@ impl<G: Game, P: Prover<G>> Searcher<G> for ProverPlayer<P> {
         let end = match thread.reached() {
             _ if known.is_answered() => End::Proven,
             _ if control.stopped() => End::Stopped,
-            Some(Reached::Clock | Reached::SearchBudget) => End::Clock,
+            Some(Reached::Clock | Reached::Budget) => End::Clock,
             Some(Reached::Nodes) | None => End::Limit,
         };
         (known.lines(), end)

@@ -29,6 +29,46 @@ use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UN
 /// end of the game or to a loss within `n - 1`. A bound that depends on what is left of the game, such as the
 /// number of free cells, does so. Exact distances do not, and belong in [`Game::probe`]: a search compares
 /// those and plays the quickest win.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::score::{Score, Value};
+/// use plyd_core::search::proving::{Prover, Proving};
+/// use plyd_core::search::thread::SearchThread;
+/// use plyd_core::search::{Control, End, SearchParams, Searcher};
+///
+/// /// Knows who wins nim, and that each move takes a stone at least.
+/// struct Remainder;
+///
+/// impl Prover<Nim> for Remainder {
+///     fn at_sight(&self, nim: &Nim, heap: &Heap) -> Option<(Value, Option<u8>)> {
+///         let (most, taken) = (u32::from(heap.stones), heap.stones % (nim.most + 1));
+///         let lost = Value { score: Score::loss_in(most), at_least: false, at_most: true };
+///         let won = Value { score: Score::win_in(most), at_least: true, at_most: false };
+///         Some(if taken > 0 { (won, Some(taken)) } else { (lost, None) })
+///     }
+///     fn decide(&mut self, nim: &Nim, heap: &Heap, thread: &mut SearchThread<'_>) -> Option<Value> {
+///         let is_over = thread.tick();
+///         self.at_sight(nim, heap).filter(|_| !is_over).map(|(value, _)| value)
+///     }
+///     fn expected_nodes(&self, _nim: &Nim, _heap: &Heap) -> u64 {
+///         1
+///     }
+///     fn order(&self, _nim: &Nim, _heap: &Heap, _taken: u8) -> i32 {
+///         0
+///     }
+///     fn clear(&mut self) {}
+/// }
+///
+/// // A heap that no search sees the end of.
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(201)));
+/// let mut player = Proving::new(&nim, Rest, Remainder, &Options::default());
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let (found, end) = player.search(&nim, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!((found.lines[0].pv[0], end), (1, End::Proven));
+/// ```
 pub trait Prover<G: Game>: Send {
     /// What is known without search about a position in which the mover can move: its value, and a move that
     /// wins, or the best try if the position is lost.
@@ -192,7 +232,7 @@ impl<G: Game> Work<'_, G> {
             known.learn(found);
             publish(&known.lines());
         };
-        let end = search.stretch(game, root, roots, budget, &mut report);
+        let end = search.search_within(game, root, roots, budget, &mut report);
         roots.decided().for_each(|(mv, value)| known.decide(mv, value));
         end
     }
@@ -209,7 +249,7 @@ impl<G: Game> Work<'_, G> {
     ) -> Option<End> {
         let Self { game, root, known, roots, publish } = self;
         if !keeps {
-            return search.stretch(game, root, roots, budget, publish);
+            return search.search_within(game, root, roots, budget, publish);
         }
         let mut found = known.lines();
         found.lines.iter_mut().for_each(|line| line.value = None);
@@ -217,7 +257,7 @@ impl<G: Game> Work<'_, G> {
         let wins = |line: &Line<G::Move>| {
             line.value.is_some_and(|(value, _)| value.is_decided() && value.score.is_win())
         };
-        search.stretch(game, root, roots, budget, &mut |found| {
+        search.search_within(game, root, roots, budget, &mut |found| {
             if !found.lines.is_empty() && found.lines.iter().all(wins) {
                 publish(found);
             }
@@ -367,7 +407,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
         // The loss has to be reported before the time is up.
         budget.until_ns = if soft == UNLIMITED { UNLIMITED } else { now + soft.saturating_sub(now) / 10 * 9 };
         let mut roots = Roots::new(work.game, work.root, params);
-        let end = self.search.stretch(work.game, work.root, &mut roots, budget, work.publish);
+        let end = self.search.search_within(work.game, work.root, &mut roots, budget, work.publish);
         work.known.learn(&roots.found());
         // Whatever ended it, the question is answered.
         end.filter(|&end| end == End::Stopped)
@@ -394,7 +434,7 @@ impl<G: Game, E: Evaluator<G>, P: Prover<G>> Proving<G, E, P> {
             until_nodes,
             ..SearchBudget::whole(budget.control, budget.shared)
         };
-        self.search.stretch(game, root, &mut roots, budget, &mut report)
+        self.search.search_within(game, root, &mut roots, budget, &mut report)
     }
 }
 

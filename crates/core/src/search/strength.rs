@@ -39,7 +39,7 @@ pub struct Weakening {
 ///
 /// # Errors
 /// What `make` refuses.
-pub fn build<G: Game, E>(
+pub(crate) fn build<G: Game, E>(
     options: &Options,
     weakening: Option<(Weakening, Weakening)>,
     make: impl Fn(&Options) -> Result<Box<dyn Searcher<G>>, E>,

@@ -11,7 +11,7 @@ use crate::search::Bound;
 
 /// What the table knows of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     /// The value, with the distance counted from the position itself.
     pub value: Value,
     /// On which side of the search's value it is.
@@ -26,7 +26,7 @@ impl Entry {
     /// Whether the value bounds a search to `depth` from below.
     #[inline]
     #[must_use]
-    pub fn lower(&self, depth: i32) -> bool {
+    pub(super) fn lower(&self, depth: i32) -> bool {
         self.value.at_least || (self.bound != Bound::Upper && i32::from(self.depth) >= depth)
     }
 
@@ -34,7 +34,7 @@ impl Entry {
     /// own from the root's view.
     #[inline]
     #[must_use]
-    pub fn decides(&self, score: Score, depth: i32, alpha: Score, beta: Score) -> bool {
+    pub(super) fn decides(&self, score: Score, depth: i32, alpha: Score, beta: Score) -> bool {
         let (lower, upper) = (self.lower(depth), self.upper(depth));
         (lower && (upper || score >= beta)) || (upper && score <= alpha)
     }
@@ -42,7 +42,7 @@ impl Entry {
     /// Whether the value bounds a search to `depth` from above.
     #[inline]
     #[must_use]
-    pub fn upper(&self, depth: i32) -> bool {
+    pub(super) fn upper(&self, depth: i32) -> bool {
         self.value.at_most || (self.bound != Bound::Lower && i32::from(self.depth) >= depth)
     }
 }
@@ -96,7 +96,7 @@ const _: () = assert!(size_of::<Cluster>() == 64);
 const FIRST_CLUSTERS: usize = 1 << 13;
 
 /// A table of a fixed number of clusters, a power of two.
-pub struct Table {
+pub(super) struct Table {
     clusters: Vec<Cluster>,
     limit: usize,
     generation: AtomicU8,
@@ -106,26 +106,26 @@ impl Table {
     /// A table of at most `mebibytes`. It starts small, because zeroing memory costs a search its first
     /// milliseconds, and [`Table::grow`] enlarges it between iterations.
     #[must_use]
-    pub fn new(mebibytes: usize) -> Self {
+    pub(super) fn new(mebibytes: usize) -> Self {
         let clusters = (mebibytes.max(1) << 20) / size_of::<Cluster>();
         let limit = if clusters.is_power_of_two() { clusters } else { clusters.next_power_of_two() / 2 };
         Self { clusters: empty(limit.min(FIRST_CLUSTERS)), limit, generation: AtomicU8::new(0) }
     }
 
     /// Starts a new search: entries of older ones are replaced first.
-    pub fn next_generation(&self) {
+    pub(super) fn next_generation(&self) {
         self.generation.fetch_add(1, Relaxed);
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.clusters = empty(self.clusters.len().min(FIRST_CLUSTERS));
     }
 
     /// Enlarges the table fourfold, within its limit, when more than a quarter is in use; keeps the entries.
     ///
     /// Growing by a gigabyte takes long, so it polls `stopped`, and if that is set leaves the table as it is.
-    pub fn grow(&mut self, stopped: impl Fn() -> bool) {
+    pub(super) fn grow(&mut self, stopped: impl Fn() -> bool) {
         if self.clusters.len() >= self.limit || self.used_ppm() < 250_000 {
             return;
         }
@@ -161,14 +161,14 @@ impl Table {
 
     /// Prefetches the memory of a position, for a probe that follows.
     #[inline]
-    pub fn prefetch(&self, key: u64) {
+    pub(super) fn prefetch(&self, key: u64) {
         std::hint::black_box(self.cluster(key).0[0].data.load(Relaxed));
     }
 
     /// What is known of the position with this key.
     #[inline]
     #[must_use]
-    pub fn get(&self, key: u64) -> Option<Entry> {
+    pub(super) fn get(&self, key: u64) -> Option<Entry> {
         self.cluster(key).0.iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
             (slot.check.load(Relaxed) ^ data == key && data != 0).then(|| unpack(data))
@@ -178,7 +178,7 @@ impl Table {
     /// Keeps an entry: in the place of the same position, else of the shallowest entry, older searches'
     /// first.
     #[inline]
-    pub fn store(&self, key: u64, mut entry: Entry) {
+    pub(super) fn store(&self, key: u64, mut entry: Entry) {
         let generation = self.generation.load(Relaxed) & 15;
         let mut place = &self.cluster(key).0[0];
         let mut lowest = i32::MAX;
@@ -210,7 +210,7 @@ impl Table {
 
     /// How full the table is, in parts per million, by a sample of its first clusters.
     #[must_use]
-    pub fn used_ppm(&self) -> u32 {
+    pub(super) fn used_ppm(&self) -> u32 {
         let sample = &self.clusters[..self.clusters.len().min(256)];
         let slots = sample.iter().flat_map(|cluster| &cluster.0);
         let used = slots.filter(|slot| slot.data.load(Relaxed) != 0).count();

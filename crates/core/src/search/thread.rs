@@ -28,7 +28,7 @@ pub struct SearchBudget<'a> {
     pub until_clocked: bool,
     /// How many threads it may use.
     pub threads: usize,
-    /// What earlier budgets showed of depths and table; see [`SearchBudget::take`].
+    /// What earlier budgets showed of depths and table.
     pub shown: Stats,
 }
 
@@ -50,14 +50,14 @@ impl<'a> SearchBudget<'a> {
     }
 
     /// Keeps the first thread's counters, from which the next part of the search goes on.
-    pub fn take(&mut self, thread: &SearchThread<'_>) {
+    pub(super) fn take(&mut self, thread: &SearchThread<'_>) {
         self.nodes = thread.nodes;
         let SearchThread { depth, seldepth, hash_ppm, .. } = *thread;
         self.shown = Stats { nodes: 0, depth, seldepth, hash_ppm };
     }
 
     /// Takes over the counters of another part of the same search.
-    pub fn follow(&mut self, other: &SearchBudget<'_>) {
+    pub(super) fn follow(&mut self, other: &SearchBudget<'_>) {
         (self.nodes, self.shown) = (other.nodes, other.shown);
     }
 }
@@ -90,20 +90,20 @@ pub struct SearchThread<'a> {
 
 /// Which limit a search reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reached {
+pub(super) enum Reached {
     /// The node limit.
     Nodes,
     /// The hard deadline.
     Clock,
     /// The end of the budget.
-    SearchBudget,
+    Budget,
 }
 
 impl From<Reached> for End {
     fn from(reached: Reached) -> Self {
         match reached {
             Reached::Clock => Self::Clock,
-            Reached::Nodes | Reached::SearchBudget => Self::Limit,
+            Reached::Nodes | Reached::Budget => Self::Limit,
         }
     }
 }
@@ -141,15 +141,9 @@ impl<'a> SearchThread<'a> {
         }
     }
 
-    /// What controls the search.
-    #[must_use]
-    pub fn control(&self) -> &'a Control {
-        self.control
-    }
-
     /// A helper of this thread, which ends when `gate` says so, or at some time.
     #[must_use]
-    pub fn helper<'b>(&self, gate: &'b Gate, until_ns: u64) -> SearchThread<'b>
+    pub(super) fn helper<'b>(&self, gate: &'b Gate, until_ns: u64) -> SearchThread<'b>
     where
         'a: 'b,
     {
@@ -194,7 +188,7 @@ impl<'a> SearchThread<'a> {
                 || (self.until_clocked && self.control.soft_ns() != UNLIMITED)
                 || self.wake.is_some_and(|wake| wake.load(Relaxed))
             {
-                self.reached = Some(Reached::SearchBudget);
+                self.reached = Some(Reached::Budget);
             }
             self.over |= self.reached.is_some();
             self.show();
@@ -202,12 +196,12 @@ impl<'a> SearchThread<'a> {
     }
 
     /// Adds the nodes of a helper that were not counted in `shared` yet, when it ends.
-    pub fn leave(&self) {
+    pub(super) fn leave(&self) {
         self.shared.fetch_add(self.nodes % LOOK_EVERY, Relaxed);
     }
 
     /// Shows the counters to the rest of the process.
-    pub fn show(&self) {
+    pub(super) fn show(&self) {
         self.control.show(Stats {
             nodes: self.nodes + self.shared.load(Relaxed),
             depth: self.depth,
@@ -223,34 +217,21 @@ impl<'a> SearchThread<'a> {
         self.over
     }
 
-    /// Counts a node that lies `ply` plies behind the root.
-    ///
-    /// # Errors
-    /// Why the search must end, if it must.
-    #[inline]
-    pub fn visit(&mut self, ply: u32) -> Result<(), End> {
-        if self.tick() {
-            return Err(self.end().unwrap_or(End::Stopped));
-        }
-        self.seldepth = self.seldepth.max(ply);
-        Ok(())
-    }
-
     /// What ends the search whatever it found: a stop or a limit.
     #[must_use]
-    pub fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<End> {
         if self.control.stopped() { Some(End::Stopped) } else { self.reached.map(End::from) }
     }
 
     /// The limit that was reached, if any.
     #[must_use]
-    pub fn reached(&self) -> Option<Reached> {
+    pub(super) fn reached(&self) -> Option<Reached> {
         self.reached
     }
 }
 
 /// Orders the threads behind a gate to end when it goes out of scope, on a panic too: a scope waits for them.
-pub struct EndOnDrop<'a>(pub &'a Gate);
+pub(super) struct EndOnDrop<'a>(pub &'a Gate);
 
 impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
@@ -289,6 +270,6 @@ pub fn is_lost<G: Game>(score: Score) -> bool {
 /// Whether a proven value settles everything that the game's rules optimise: the margin in games that score,
 /// the winner in others.
 #[must_use]
-pub fn is_settled<G: Game>(value: Value) -> bool {
+pub(super) fn is_settled<G: Game>(value: Value) -> bool {
     if G::SCORED { value.is_exact() } else { value.is_decided() }
 }

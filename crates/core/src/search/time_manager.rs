@@ -11,7 +11,7 @@ const PLUNGE: i32 = 4000;
 
 /// When a search is to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Deadlines {
+pub(crate) struct Deadlines {
     /// When the deadlines were set.
     pub armed_ns: u64,
     /// Until when time is free: answering sooner saves none.
@@ -24,7 +24,7 @@ pub struct Deadlines {
 
 /// What the iterations of one search say about the time that it needs.
 #[derive(Clone, Debug)]
-pub struct TimeManager {
+pub(super) struct TimeManager {
     /// When the best move changed last.
     changed_ns: u64,
     score: Option<Score>,
@@ -39,13 +39,13 @@ pub struct TimeManager {
 impl TimeManager {
     /// The time of a search that begins.
     #[must_use]
-    pub fn new(now_ns: u64) -> Self {
+    pub(super) fn new(now_ns: u64) -> Self {
         let (changed_ns, ended_ns) = (now_ns, now_ns);
         Self { changed_ns, score: None, drop: 0, is_forced: false, ended_ns, spans: [0; 2] }
     }
 
     /// An iteration begins. What passed since the last one ended was not the search's time.
-    pub fn begin(&mut self, now_ns: u64) {
+    pub(super) fn begin(&mut self, now_ns: u64) {
         let gap_ns = now_ns.saturating_sub(self.ended_ns);
         self.changed_ns = self.changed_ns.saturating_add(gap_ns);
         self.ended_ns = now_ns;
@@ -53,7 +53,7 @@ impl TimeManager {
 
     /// Learns from an iteration that was searched whole: whether the best move is that of the iteration
     /// before, what it is worth, and whether every other move is proven lost.
-    pub fn learn(&mut self, is_same: bool, score: Score, is_forced: bool, now_ns: u64) {
+    pub(super) fn learn(&mut self, is_same: bool, score: Score, is_forced: bool, now_ns: u64) {
         if !is_same {
             self.changed_ns = now_ns;
         }
@@ -69,7 +69,7 @@ impl TimeManager {
     /// If the soft deadline is the hard one, all the time is to be used. Otherwise time that is left counts:
     /// the soft deadline is stretched or shrunk, and no iteration begins that cannot finish its first move.
     #[must_use]
-    pub fn is_over(&self, deadlines: &Deadlines, now_ns: u64) -> bool {
+    pub(super) fn is_over(&self, deadlines: &Deadlines, now_ns: u64) -> bool {
         let &Deadlines { armed_ns, free_ns, soft_ns, hard_ns } = deadlines;
         if soft_ns >= hard_ns {
             return now_ns >= soft_ns;

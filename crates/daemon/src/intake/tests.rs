@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::budget::Memory;
-use crate::conn::Origin;
 use crate::prepare::Lane;
+use crate::spans::Origin;
 use crate::state::{Asks, Pending};
 use crate::transport::Signal;
 use plyd_core::effort::Interrupt;
@@ -89,6 +89,13 @@ impl Scene {
         Self { state, readers, questions, searches, refused, taken: 0 }
     }
 
+    /// Changes the limits.
+    fn limit(&mut self, in_all: usize, of_one: usize) {
+        let limits = self.state.limits.clone();
+        let limits = Limits { request_bytes: of_one, request_bytes_in_all: in_all, ..limits };
+        self.state.reconfigure(limits, None);
+    }
+
     /// Raises the signals, and checks that no more is held than allowed.
     fn settle(&mut self, largest: usize) {
         self.state.settle(0).signals.iter().for_each(Signal::wake);
@@ -124,7 +131,7 @@ impl Scene {
             if !self.state.hold(conn, &name, self.taken as u64, bytes) {
                 self.refused.push(line);
             } else if kind == Kind::Search {
-                self.state.holds_search(conn, &name);
+                assert!(self.state.holds_search(conn, &name, 0));
                 self.searches.push((conn, name));
             } else {
                 self.questions.push((conn, name));
@@ -150,10 +157,14 @@ fn lines() -> impl Strategy<Value = Vec<Vec<Line>>> {
 }
 
 proptest! {
-    /// A reader that waits for room is woken once there is some, whatever the others do, and requests are
-    /// refused only because of searches.
+    /// A reader that waits for room is woken once there is some, whatever the others do and however the
+    /// limits change, and requests are refused only because of searches.
     #[test]
-    fn everybody_gets_room_in_the_end(of_readers in lines(), choices in proptest::collection::vec(any::<u16>(), 64)) {
+    fn everybody_gets_room_in_the_end(
+        of_readers in lines(),
+        choices in proptest::collection::vec(any::<u16>(), 64),
+        mut changes in proptest::collection::vec((1..=TOTAL, 1..=MOST), 0..8),
+    ) {
         let largest = of_readers.iter().flatten().map(|line| line.bytes).max().unwrap_or(0);
         let has_searches = of_readers.iter().flatten().any(|line| line.kind == Kind::Search);
         let mut scene = Scene::new(of_readers);
@@ -162,6 +173,10 @@ proptest! {
             scene.settle(largest);
             let first = choices.next().unwrap_or(0);
             let count = scene.readers.len();
+            if first % 5 == 4 && let Some((in_all, of_one)) = changes.pop() {
+                scene.limit(in_all, of_one);
+                continue;
+            }
             if first % 3 > 0 && (0..count).any(|offset| scene.step((first + offset) % count)) {
                 continue;
             }
@@ -198,7 +213,7 @@ impl Readers {
         let ids = [(); N].map(|()| {
             let resume = Arc::new(Notify::new());
             let signals = [Arc::default(), Arc::default(), Arc::clone(&resume)].map(Signal::Task);
-            let id = readers.state.open_conn(Origin::Socket(None), signals, 0);
+            let id = readers.state.open_conn(Origin::Unix, signals, 0);
             readers.resumes.push((id, resume));
             id
         });
@@ -241,9 +256,23 @@ fn a_connection_at_its_bound_waits_for_its_own_requests() {
     // One request may be larger than the bound, and none waits for searches, which need not end.
     assert!(!readers.state.awaits_room(a, 5000));
     readers.holds(a, "search", 500);
-    readers.state.holds_search(a, "search");
+    assert!(readers.state.holds_search(a, "search", 0));
     assert!(!readers.state.awaits_room(a, 1));
     assert!(!readers.state.hold(a, "more", 0, 1));
+}
+
+#[test]
+fn a_search_needs_room_for_its_position_unless_it_is_alone() {
+    let (mut readers, [a]) = Readers::new();
+    readers.holds(a, "large", 100);
+    readers.holds(a, "other", 100);
+    assert!(!readers.state.holds_search(a, "large", 5000));
+    assert_eq!(readers.state.held_bytes(a, "large"), 100);
+    readers.state.release(a, "other");
+    assert!(readers.state.holds_search(a, "large", 5000));
+    assert_eq!(readers.state.held_bytes(a, "large"), 5100);
+    readers.state.release(a, "large");
+    readers.holds(a, "next", 100);
 }
 
 #[test]
@@ -343,7 +372,7 @@ fn a_request_that_is_over_counts_until_the_work_on_it_is_done() {
 fn what_searches_leave_no_room_for_waits_for_no_large_line() {
     let (mut readers, [a, b, c]) = Readers::new();
     readers.holds(b, "search", 500);
-    readers.state.holds_search(b, "search");
+    assert!(readers.state.holds_search(b, "search", 0));
     assert!(readers.reserves(a, 400));
     assert!(readers.reserves(b, 20), "it is decoded to be refused");
     assert!(!readers.state.awaits_room(b, 20));

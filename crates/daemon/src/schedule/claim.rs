@@ -1,5 +1,8 @@
 //! What a search asks of the cores, and what it is promised of them.
 
+use std::collections::HashMap;
+
+use crate::identity::ClientId;
 use crate::state::ConnId;
 
 /// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
@@ -21,12 +24,53 @@ pub(in super::super) enum Class {
 pub(in super::super) struct Claim {
     /// Whose it is.
     pub(in super::super) conn: ConnId,
+    /// The client of that connection, if it is known by name.
+    pub(in super::super) client: Option<ClientId>,
     /// The cores that it takes at once, at most as many as there are.
     pub(in super::super) threads: usize,
     /// What kind it is.
     pub(in super::super) class: Class,
     /// Its deadline, if it has one.
     pub(in super::super) deadline_ns: Option<u64>,
+}
+
+/// What the admitted searches of a client hold.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(in super::super) struct Holding {
+    /// How many they are.
+    pub(in super::super) searches: usize,
+    /// Their threads together.
+    pub(in super::super) threads: usize,
+}
+
+/// What the admitted searches of each client hold, as long as it has any.
+#[derive(Default, Debug)]
+pub(super) struct Holdings(HashMap<ClientId, Holding>);
+
+impl Holdings {
+    /// Adds a search that is admitted.
+    pub(super) fn add(&mut self, claim: &Claim) {
+        let Some(client) = claim.client else { return };
+        let holding = self.0.entry(client).or_default();
+        holding.searches += 1;
+        holding.threads += claim.threads;
+    }
+
+    /// Takes a search away that was added.
+    pub(super) fn remove(&mut self, claim: &Claim) {
+        let Some(client) = claim.client else { return };
+        let Some(holding) = self.0.get_mut(&client) else { return };
+        holding.searches -= 1;
+        holding.threads -= claim.threads;
+        if holding.searches == 0 {
+            self.0.remove(&client);
+        }
+    }
+
+    /// What the searches of a client hold.
+    pub(super) fn of(&self, client: Option<ClientId>) -> Holding {
+        client.and_then(|client| self.0.get(&client)).copied().unwrap_or_default()
+    }
 }
 
 impl Claim {

@@ -33,7 +33,7 @@ impl Machine {
     }
 
     fn claim(&self, conn: ConnId, threads: usize, class: Class, in_ms: Option<u64>) -> Claim {
-        Claim { conn, threads, class, deadline_ns: in_ms.map(|ms| self.now_ns + ms * MS) }
+        Claim { conn, client: None, threads, class, deadline_ns: in_ms.map(|ms| self.now_ns + ms * MS) }
     }
 
     fn enter(&mut self, id: JobId, claim: Claim) {

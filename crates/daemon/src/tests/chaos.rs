@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use plyd_protocol::Role;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::script::Stage;
+use crate::clients::{Client, ClientLimits, TokenHash};
 
 /// What can happen, by number; `pick` chooses among what there is.
 fn happen(stage: &mut Stage, event: u8, pick: u8, number: usize) -> Option<String> {
@@ -69,8 +71,17 @@ fn happen(stage: &mut Stage, event: u8, pick: u8, number: usize) -> Option<Strin
 
 proptest! {
     #[test]
-    fn every_go_ends_once(events in prop::collection::vec((any::<u8>(), any::<u8>()), 0..80)) {
+    fn every_go_ends_once(
+        events in prop::collection::vec((any::<u8>(), any::<u8>()), 0..80),
+        searches in prop::option::of(1..4_u32),
+        is_known: bool,
+    ) {
         let mut stage = Stage::new();
+        if is_known {
+            let limits = ClientLimits { searches, threads: Some(2), sessions: Some(1), ..ClientLimits::default() };
+            let client = Client { name: "a".into(), token: TokenHash::of("a"), role: Role::Analyse, limits };
+            stage.state.become_client(stage.conn, client);
+        }
         let (mut asked, mut messages) = (Vec::new(), Vec::new());
         for (event, pick) in events {
             asked.extend(happen(&mut stage, event, pick, asked.len()));
@@ -108,5 +119,7 @@ proptest! {
         }
         let status = stage.state.status(stage.now_ns);
         prop_assert_eq!((status.searches, status.threads), (0, 0));
+        stage.state.drop_conn(stage.conn, stage.now_ns, false);
+        prop_assert!(stage.state.clients_hold_nothing());
     }
 }

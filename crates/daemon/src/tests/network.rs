@@ -39,7 +39,7 @@ impl Served {
         Self { daemon, address, runtime: handle, end }
     }
 
-    fn connect(&self) -> Client {
+    pub(super) fn connect(&self) -> Client {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -47,7 +47,7 @@ impl Served {
     }
 
     /// A client that has shaken hands.
-    fn greet(&self) -> Client {
+    pub(super) fn greet(&self) -> Client {
         let mut client = self.connect();
         client.send(r#"{"id":"h","cmd":"hello","protocol":{"min":1,"max":1}}"#);
         assert_eq!(client.next()["of"], "hello");
@@ -69,19 +69,19 @@ impl Drop for Served {
     }
 }
 
-struct Client {
+pub(super) struct Client {
     lines: BufReader<TcpStream>,
     stream: TcpStream,
     seq: u64,
 }
 
 impl Client {
-    fn send(&mut self, line: &str) {
+    pub(super) fn send(&mut self, line: &str) {
         self.stream.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// The next message; checks that `seq` has no gap.
-    fn next(&mut self) -> Value {
+    pub(super) fn next(&mut self) -> Value {
         self.try_next().expect("a message before the end")
     }
 
@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// The next message that is no news.
-    fn next_final(&mut self) -> Value {
+    pub(super) fn next_final(&mut self) -> Value {
         loop {
             let message = self.next();
             if message["type"] != "info" {
@@ -391,7 +391,7 @@ fn a_large_answer_is_whole_for_its_reader_and_in_the_transcript() {
     let pad = "x".repeat(3 << 20);
     served.daemon.shared.with(|state| {
         let conn = *state.conns.keys().next().expect("the connection is open");
-        state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+        state.send(conn, Item::body(json!({ "pad": pad }).to_string()), now_ns());
     });
     client.send(r#"{"id":"p","cmd":"ping"}"#);
     let answer = client.next();

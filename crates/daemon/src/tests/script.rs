@@ -6,33 +6,35 @@
 //! `search ID` a thread takes the search; `publish ID MOVE [DEPTH]` it publishes; `return ID END` it comes
 //! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
 //! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
-//! `gone`, `shutdown`; `lose ID` the thread that was to take the search could not be started; `closed` the
-//! connection is over; `status JSON`; `conn NAME` the connection meant from here on, opened at its first
-//! mention (those whose names begin with `tcp` must shake hands); `token TEXT` what `hello` must show on
-//! those that are opened from here on.
+//! `gone`, `shutdown`; `drain MS` the end is announced, before it; `lose ID` the thread that was to take the
+//! search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection
+//! meant from here on, opened at its first mention (those whose names begin with `tcp` must shake hands);
+//! `token TEXT` what `hello` must show there from here on; `limit NAME NUMBER` a limit from here on, by its
+//! name in `limits`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use plyd_protocol as wire;
 use serde_json::Value;
 
 use super::fake::{GAMES, LOCKED, line};
 use crate::budget::Memory;
-use crate::conn::{Origin, Taken};
+use crate::conn::Taken;
 use crate::job::Phase;
 use crate::limits::Limits;
 use crate::outbox::{Item, JobId, LARGE_MESSAGE};
 use crate::prepare::{Output, RequestWorker, Task};
 use crate::schedule::tests::STEPS;
 use crate::session::Arrival;
+use crate::spans::Origin;
 use crate::state::{ConnId, Effects, State, WorkerId};
 use crate::threads::Return;
 use crate::transport::Signal;
 use crate::worker::{Order, Run};
 use plyd_core::effort::Effort;
-use plyd_core::engine::settings::Caps;
 use plyd_core::search::{Control, End};
 
 /// A state with everything around it played by hand.
@@ -45,7 +47,7 @@ pub(super) struct Stage {
     pub(super) running: HashMap<JobId, (WorkerId, Box<Run>)>,
     names: HashMap<String, JobId>,
     conns: HashMap<String, ConnId>,
-    conn: ConnId,
+    pub(super) conn: ConnId,
     lines: HashMap<ConnId, u64>,
     inbox: HashMap<ConnId, Vec<Value>>,
     pub(super) hold: bool,
@@ -58,7 +60,7 @@ impl Stage {
         let now_ns = 1_000_000_000;
         let mut stage = Self {
             state: State::new(limits, GAMES, None, memory.clone(), now_ns),
-            worker: RequestWorker { games: GAMES, memory, caps: Caps { threads: 2, hash_mb: 1024 } },
+            worker: RequestWorker { games: GAMES, memory, threads: 2 },
             now_ns,
             tasks: Vec::new(),
             orders: HashMap::new(),
@@ -77,7 +79,7 @@ impl Stage {
     fn conn(&mut self, name: &str) {
         let nobody = || Signal::Task(Arc::default());
         if !self.conns.contains_key(name) {
-            let origin = if name.starts_with("tcp") { Origin::Socket(None) } else { Origin::Stdio };
+            let origin = if name.starts_with("tcp") { Origin::Unix } else { Origin::Stdio };
             let id = self.state.open_conn(origin, [nobody(), nobody(), nobody()], self.now_ns);
             self.conns.insert(name.to_owned(), id);
         }
@@ -124,7 +126,8 @@ impl Stage {
     pub(super) fn request(&mut self, text: &str) {
         let number = self.lines.entry(self.conn).or_default();
         *number += 1;
-        let at = Arrival { conn: self.conn, line: *number, received_ns: self.now_ns, bytes: 0 };
+        let at =
+            Arrival { conn: self.conn, line: *number, received_ns: self.now_ns, bytes: 0, fresh_token: None };
         match wire::decode(text.as_bytes()) {
             Ok(request) => {
                 let name = request.id.clone();
@@ -271,7 +274,14 @@ impl Stage {
                 self.locked(|state, now_ns| state.drop_conn(conn, now_ns, false));
             }
             "shutdown" => {
-                self.locked(State::shut_down);
+                if !self.state.shutting_down {
+                    self.locked(|state, now_ns| state.announce_end(Duration::ZERO, now_ns));
+                }
+                self.locked(State::end_searches);
+            }
+            "drain" => {
+                let limit = Duration::from_millis(rest.parse().unwrap());
+                self.locked(|state, now_ns| state.announce_end(limit, now_ns));
             }
             "lose" => self.lose(self.names[rest]),
             "closed" => {
@@ -290,7 +300,20 @@ impl Stage {
                 }
             }
             "conn" => self.conn(rest),
-            "token" => self.state.token = Some(rest.to_owned()),
+            "token" => {
+                let limits = self.state.limits.clone();
+                self.locked(|state, _| state.reconfigure(limits, Some(rest.to_owned())));
+            }
+            "limit" => {
+                let number: u64 = words[1].parse().unwrap();
+                let (mut limits, token) = (self.state.limits.clone(), self.state.token.clone());
+                match words[0] {
+                    "engines" => limits.engines = number as usize,
+                    "idle_ms" => limits.idle = Duration::from_millis(number),
+                    other => return Err(format!("no such limit: {other}")),
+                }
+                self.locked(|state, _| state.reconfigure(limits, token));
+            }
             other => return Err(format!("no such step: {other}")),
         }
         Ok(())
@@ -341,7 +364,7 @@ fn what_a_peer_left_unread_is_freed_by_a_thread_of_its_own() {
     for (bytes, large) in [(1000, 0), (LARGE_MESSAGE + 1, 1)] {
         stage.conn(&format!("tcp{bytes}"));
         let (conn, now_ns) = (stage.conn, stage.now_ns);
-        stage.state.send(conn, Item::Body("x".repeat(bytes)), now_ns);
+        stage.state.send(conn, Item::body("x".repeat(bytes)), now_ns);
         stage.state.drop_conn(conn, now_ns, false);
         let effects = stage.state.settle(now_ns);
         assert_eq!((effects.large_drops.len(), effects.deferred_drops.len()), (large, 1 - large), "{bytes}");

@@ -104,7 +104,7 @@ fn a_large_answer_is_one_line_among_others() {
         let pad = "x".repeat(3 << 20);
         streams.shared().with(|state| {
             let conn = *state.conns.keys().next().expect("the connection is open");
-            state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+            state.send(conn, Item::body(json!({ "pad": pad }).to_string()), now_ns());
         });
         streams.send(&json!({ "id": "p", "cmd": "ping" }));
         assert!(streams.next()["pad"] == pad, "the answer differs");

@@ -12,18 +12,19 @@ use tungstenite::{Message, WebSocket};
 
 use super::network::{Served, TIMEOUT, go};
 use crate::outbox::Item;
-use crate::page::{File, Page};
+use crate::page::{Content, Page};
 use crate::{Config, Limits};
 use plyd_core::search::clock::now_ns;
 
 const HELLO: &str = r#"{"id":"h","cmd":"hello","protocol":{"min":1,"max":1}}"#;
 
-static PAGE: Page = Page {
-    files: &[
-        File { path: "index.html", mime: "text/html", bytes: b"<p>" },
-        File { path: "a/b.js", mime: "text/javascript", bytes: b"let a;" },
+static PAGE: Page = Page::of(
+    &[
+        ("index.html", Content { mime: "text/html", bytes: b"<p>" }),
+        ("a/b.js", Content { mime: "text/javascript", bytes: b"let a;" }),
     ],
-};
+    &[],
+);
 
 /// A daemon on a port for browsers, with a page or without.
 struct Site {
@@ -44,7 +45,7 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let _inside = served.runtime.enter();
-        served.daemon.serve_page(listener, &PAGE).unwrap();
+        served.daemon.serve_page(listener, PAGE).unwrap();
         Self { served, address }
     }
 
@@ -182,7 +183,7 @@ fn a_large_answer_is_one_message_among_others() {
     let pad = "x".repeat(3 << 20);
     site.served.daemon.shared.with(|state| {
         let conn = *state.conns.keys().next().expect("the connection is open");
-        state.send(conn, Item::Body(json!({ "pad": pad }).to_string()), now_ns());
+        state.send(conn, Item::body(json!({ "pad": pad }).to_string()), now_ns());
     });
     client.send(r#"{"id":"p","cmd":"ping"}"#);
     assert!(client.next()["pad"] == pad, "the answer differs");

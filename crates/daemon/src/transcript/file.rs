@@ -1,6 +1,6 @@
 //! The file of a transcript: opened without waiting for anybody, for its owner alone.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -39,15 +39,23 @@ pub(super) fn are_same(one: impl AsFd, other: impl AsFd) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
-/// Whether a file's last line lacks its end, because the run that wrote it was killed.
+/// What reads a file that was opened to be written behind what it holds; none if it holds nothing that can be
+/// read again.
 ///
 /// # Errors
 /// The file cannot be read.
-pub(super) fn ends_within_a_line(path: &Path, found: &Metadata) -> io::Result<bool> {
-    if !found.is_file() || found.len() == 0 {
+pub(super) fn reader(path: &Path, written: &File) -> io::Result<Option<File>> {
+    written.metadata()?.is_file().then(|| File::open(path)).transpose()
+}
+
+/// Whether a file's last line lacks its end, because the run that wrote it was killed, or a write failed.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn ends_within_a_line(mut file: &File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
         return Ok(false);
     }
-    let mut file = File::open(path)?;
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;

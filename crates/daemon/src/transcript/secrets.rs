@@ -1,17 +1,20 @@
 //! What a record keeps of a line: records are passed around, and must not contain a token.
 //!
-//! A token belongs in the field `token`, and is blotted out there. A client that errs may send it anywhere: a
-//! line that holds the server's own token elsewhere is withheld as a whole, and so is a bad line that may
-//! have the field.
+//! A token belongs in the field `token`, or in that of `resume`, and is blotted out there. A client that errs
+//! may send it anywhere: a line that holds the server's own token elsewhere is withheld as a whole, and so is
+//! a bad line that may have the field. Of the clients that are known by name, and of the connections that are
+//! kept, there are only hashes: their tokens are found by the mark that they have.
 
 use std::borrow::Cow;
 use std::io;
 
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::clients::holds_token;
+
 /// What is kept of a line that may hold a token which cannot be blotted out.
 const WITHHELD: &str = "a bad line that may hold a token";
-/// What is kept of an object that holds the server's token where none belongs.
+/// What is kept of an object that holds a token where none belongs.
 const MISPLACED: &str = "a line that holds the token in the wrong place";
 
 /// A line as it stands in the record: an object as it was written, less its token; anything else as a text.
@@ -21,7 +24,9 @@ const MISPLACED: &str = "a line that holds the token in the wrong place";
 pub(super) fn message(bytes: &[u8], token: Option<&str>) -> io::Result<Box<RawValue>> {
     // A token is whole UTF-8, so that it comes through whatever stands before it.
     let line = String::from_utf8_lossy(bytes);
-    let is_in = |text: &str| token.is_some_and(|token| holds(text, token));
+    let is_in = |text: &str| {
+        token.is_some_and(|token| holds(text, token)) || holds_token(text) || holds_token(&unescaped(text))
+    };
     let message = match serde_json::from_str::<&RawValue>(&line) {
         Ok(raw) if raw.get().starts_with('{') => {
             let kept = hide_token(raw)?.unwrap_or_else(|| raw.to_owned());
@@ -47,9 +52,17 @@ fn hide_token(raw: &RawValue) -> io::Result<Option<Box<RawValue>>> {
         // Nested too deep, or a number or an escape that stands for nothing.
         return to_raw_value(WITHHELD).map(Some).map_err(io::Error::from);
     };
-    let Some(token) = object.get_mut("token") else { return Ok(None) };
-    *token = "hidden".into();
-    Ok(Some(to_raw_value(&object)?))
+    let mut is_hidden = false;
+    if let Some(token) = object.get_mut("token") {
+        *token = "hidden".into();
+        is_hidden = true;
+    }
+    let resume = object.get_mut("resume").and_then(serde_json::Value::as_object_mut);
+    if let Some(token) = resume.and_then(|resume| resume.get_mut("token")) {
+        *token = "hidden".into();
+        is_hidden = true;
+    }
+    if is_hidden { Ok(Some(to_raw_value(&object)?)) } else { Ok(None) }
 }
 
 /// Whether a token stands in a text, as it is or with the escapes of JSON.
@@ -108,6 +121,9 @@ mod tests {
             (r#"{"id":"1", "cmd":"ping"}"#, r#"{"id":"1", "cmd":"ping"}"#),
             (r#"{"id":"1","token":"secret"}"#, r#"{"id":"1","token":"hidden"}"#),
             (r#"{"id":"1","cmd":"ping","echo":"token"}"#, r#"{"id":"1","cmd":"ping","echo":"token"}"#),
+            (r#"{"resume":{"seq":1,"token":"secret"}}"#, r#"{"resume":{"seq":1,"token":"hidden"}}"#),
+            (r#"{"resume":"a token"}"#, r#"{"resume":"a token"}"#),
+            (r#"{"resume":{"token":1},"token":2}"#, r#"{"resume":{"token":"hidden"},"token":"hidden"}"#),
             ("null", r#""null""#),
             (r#""abc""#, r#""\"abc\"""#),
             (r#"{"id":"#, r#""{\"id\":""#),
@@ -155,6 +171,28 @@ mod tests {
         ] {
             assert_eq!(message(line.as_bytes(), Some(token)).unwrap().get(), kept);
         }
+    }
+
+    #[test]
+    fn a_clients_token_is_kept_nowhere_not_even_the_part_that_a_message_repeats() {
+        let made = crate::clients::new_token(&[0x5e; 32]);
+        for line in [
+            made.clone(),
+            format!(r#"["{made}"]"#),
+            format!(r#"{{"id":"1","cmd":"ping","echo":"is it {made}?"}}"#),
+            format!(r#"{{"id":"1","cmd":"hello","x_more":{{"token":"{made}"}}}}"#),
+            format!(r#"{{"id":"1","cmd":"hello","token":"wrong","client":{{"name":"{made}"}}}}"#),
+            format!(r#"{{"id":"{}"#, made.replace("yd_5", r"\u0079d\u005f5")),
+            format!(r#"{{"id":"{}"}}"#, made.replace("yd_5", r"yd\u005f5")),
+            format!(r#"{{"type":"error","message":"`{}` is no command"}}"#, &made[..64]),
+        ] {
+            let kept = message(line.as_bytes(), None).unwrap();
+            let text: String = serde_json::from_str(kept.get()).unwrap();
+            assert!([WITHHELD, MISPLACED].contains(&text.as_str()), "{text}");
+        }
+        let hello = format!(r#"{{"id":"1","cmd":"hello","token":"{made}"}}"#);
+        let kept = message(hello.as_bytes(), None).unwrap();
+        assert_eq!(kept.get(), r#"{"cmd":"hello","id":"1","token":"hidden"}"#);
     }
 
     #[test]

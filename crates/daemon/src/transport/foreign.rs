@@ -4,10 +4,13 @@
 //! known before a line of that body is read, whatever its method: a line before `hello` that could be the
 //! first one of a request, or one of its headers, is taken for HTTP.
 
+/// The name of the protocol that encrypts others.
+pub(super) const TLS: &str = "TLS";
+
 /// The protocol that a peer speaks instead, by the beginning of a line or the whole of it.
 pub(super) fn protocol(line: &[u8]) -> Option<&'static str> {
     if line.starts_with(&[0x16, 0x03]) {
-        return Some("TLS");
+        return Some(TLS);
     }
     (is_request_line(line) || is_header(line)).then_some("HTTP")
 }

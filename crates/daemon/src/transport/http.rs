@@ -173,7 +173,11 @@ pub(super) async fn write(
     is_head_only: bool,
 ) -> io::Result<()> {
     let bytes = answer.bytes(is_head_only);
-    let written = tokio::time::timeout(ANSWER_TIME, output.write_all(&bytes)).await;
+    let write = async {
+        output.write_all(&bytes).await?;
+        output.flush().await
+    };
+    let written = tokio::time::timeout(ANSWER_TIME, write).await;
     written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 

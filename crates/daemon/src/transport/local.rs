@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use plyd_protocol as wire;
+use tracing::Span;
 
 use super::{Form, Next, Parker, Received, Signal, next_messages};
 use crate::Shared;
-use crate::conn::Origin;
+use crate::kept::LinkId;
+use crate::spans::{self, Origin};
 use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
@@ -19,6 +21,7 @@ use plyd_protocol::framing::Event;
 pub struct Connection {
     shared: Arc<Shared>,
     conn: ConnId,
+    span: Span,
     /// Wakes the thread that receives.
     parker: Arc<Parker>,
     /// Counts the lines sent.
@@ -31,21 +34,26 @@ impl Connection {
         // There is no reader to wake here; lines are taken whether there is room or not.
         let nobody = || Signal::Thread(Arc::default());
         let signals = [Signal::Thread(Arc::clone(&parker)), nobody(), nobody()];
-        let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
-        tracing::info!(conn, "connection within the process");
-        Self { shared: Arc::clone(shared), conn, parker, lines: AtomicU64::new(0) }
+        let (conn, span) = shared.with(|state| {
+            let conn = state.open_conn(Origin::Process, signals, now_ns());
+            (conn, state.span(conn))
+        });
+        spans::opened(&span);
+        Self { shared: Arc::clone(shared), conn, span, parker, lines: AtomicU64::new(0) }
     }
 
     /// Takes a line, without its end, that arrived at that instant of [`now_ns`]; answers and clocks count
     /// from there.
     pub fn send(&self, line: &[u8], arrived_ns: u64) {
+        let _within = self.span.enter();
         let number = self.lines.fetch_add(1, Relaxed) + 1;
+        self.shared.traffic.received(line.len() + 1);
         let event = if line.len() > wire::MAX_LINE {
             Event::TooLong { number, limit: wire::MAX_LINE }
         } else {
             Event::Line { number, bytes: Cow::Borrowed(line) }
         };
-        let received = Received::decode(&self.shared, self.conn, event, arrived_ns);
+        let received = Received::decode(&self.shared, LinkId(self.conn), event, arrived_ns);
         self.shared.with(|state| received.apply(state));
     }
 
@@ -58,8 +66,11 @@ impl Connection {
     #[must_use]
     pub fn receive(&self) -> Option<Vec<u8>> {
         loop {
-            match next_messages(&self.shared, self.conn, Form::Lines) {
-                Next::Write(lines) => return Some(lines.into_bytes()),
+            match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
+                Next::Write(lines) => {
+                    self.shared.traffic.sent(lines.len());
+                    return Some(lines.into_bytes());
+                }
                 Next::Wait => self.parker.wait(),
                 Next::Close | Next::Gone => return None,
             }

@@ -1,5 +1,5 @@
 //! The ways in and out: standard streams, TCP and Unix sockets, and calls within the process; the same lines
-//! on all of them, and WebSocket, where each line is a message.
+//! on all of them, and WebSocket, where each line is a message; TCP and WebSocket over TLS as well.
 //!
 //! Transports move bytes. What a line means is decided elsewhere; here it is only found, stamped and decoded.
 
@@ -9,7 +9,9 @@ pub(super) mod local;
 pub(super) mod net;
 mod origin;
 mod outgoing;
+pub(super) mod probes;
 pub(super) mod stdio;
+pub(super) mod tls;
 pub(super) mod web;
 mod websocket;
 
@@ -20,9 +22,10 @@ use tokio::sync::Notify;
 
 use super::Shared;
 use super::conn::Taken;
+use super::kept::{LinkId, fresh_token};
 use super::outbox::Numbered;
 use super::session::Arrival;
-use super::state::{ConnId, State};
+use super::state::State;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
 
@@ -95,9 +98,10 @@ enum Form {
     Frames,
 }
 
-/// The next messages of a connection.
-fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
-    let batch = match shared.with(|state| state.take_messages(conn, BATCH_BYTES, now_ns())) {
+/// The next messages of the connection that a socket serves.
+fn next_messages(shared: &Arc<Shared>, link: LinkId, form: Form) -> Next {
+    let taken = shared.with_conn(link, |state, conn| state.take_messages(conn, BATCH_BYTES, now_ns()));
+    let batch = match taken {
         Taken::Batch(batch) => batch,
         Taken::Wait => return Next::Wait,
         Taken::Close => return Next::Close,
@@ -109,7 +113,7 @@ fn next_messages(shared: &Arc<Shared>, conn: ConnId, form: Form) -> Next {
         let line = item.stamp(seq, t_us);
         outgoing.put(&line, form);
         if let Some(transcript) = &shared.transcript {
-            transcript.sent(conn, seq, t_us, line);
+            transcript.sent(link.0, seq, t_us, line);
         }
     }
     Next::Write(outgoing)
@@ -120,7 +124,14 @@ const SHORT_LINE: usize = 16 << 10;
 
 /// A line as a reader gives it to the state.
 struct Received {
-    at: Arrival,
+    link: LinkId,
+    /// The line, counted from 1 over those of the socket.
+    number: u64,
+    received_ns: u64,
+    /// The bytes that the request occupies.
+    bytes: usize,
+    /// A token that nobody else has, if the request asks for one: it is drawn outside of the lock.
+    fresh_token: Option<String>,
     content: Content,
 }
 
@@ -133,16 +144,22 @@ enum Content {
 
 impl Received {
     /// Decodes what a reader found: up to tens of milliseconds for a line of 1 MiB.
-    fn decode(shared: &Shared, conn: ConnId, event: Event<'_>, received_ns: u64) -> Self {
+    fn decode(shared: &Shared, link: LinkId, event: Event<'_>, received_ns: u64) -> Self {
         let mut weight = 0;
+        let mut token = None;
         let (number, content) = match event {
             Event::Line { number, bytes } => {
                 if let Some(transcript) = &shared.transcript {
-                    transcript.received(conn, number, received_ns / 1000, &bytes);
+                    transcript.received(link.0, number, received_ns / 1000, &bytes);
                 }
                 let content = match wire::decode(&bytes) {
                     Ok(request) => {
                         weight = request.heap_bytes();
+                        if let wire::Command::Hello(hello) = &request.command
+                            && let Some(wire::Resume::Keep { .. }) = hello.resume
+                        {
+                            token = fresh_token();
+                        }
                         Content::Request(Box::new(request))
                     }
                     Err(mut fault) => {
@@ -158,29 +175,42 @@ impl Received {
             }
             Event::TooLong { number, limit } => (number, Content::TooLong(limit)),
         };
-        Self { at: Arrival { conn, line: number, received_ns, bytes: weight }, content }
+        Self { link, number, received_ns, bytes: weight, fresh_token: token, content }
+    }
+
+    /// Where it arrives: which connection the socket serves is known under the lock alone.
+    fn arrival(&mut self, state: &State) -> Arrival {
+        let (bytes, fresh_token) = (self.bytes, self.fresh_token.take());
+        Arrival { bytes, fresh_token, ..Arrival::of(state, self.link, self.number, self.received_ns) }
     }
 
     /// Gives the line to the state, unless it must wait for room; it keeps its reserved room until then.
-    fn apply_if_room(self, state: &mut State) -> Option<Self> {
+    fn apply_if_room(mut self, state: &mut State) -> Option<Self> {
+        let at = self.arrival(state);
         if let Content::Request(request) = &self.content
-            && state.must_wait(&self.at, request)
+            && state.must_wait(&at, request)
         {
-            return Some(self);
+            return Some(Self { fresh_token: at.fresh_token, ..self });
         }
-        let conn = self.at.conn;
-        self.apply(state);
-        state.unreserve(conn);
+        self.content.give(&at, state);
+        state.unreserve(at.conn);
         None
     }
 
     /// Gives the line to the state.
-    fn apply(self, state: &mut State) {
+    fn apply(mut self, state: &mut State) {
+        let at = self.arrival(state);
+        self.content.give(&at, state);
+    }
+}
+
+impl Content {
+    fn give(self, at: &Arrival, state: &mut State) {
         let now = now_ns();
-        match self.content {
-            Content::Request(request) => state.request(&self.at, *request, now),
-            Content::Fault(fault) => state.bad_line(&self.at, fault, now),
-            Content::TooLong(limit) => state.long_line(&self.at, limit, now),
+        match self {
+            Self::Request(request) => state.request(at, *request, now),
+            Self::Fault(fault) => state.bad_line(at, fault, now),
+            Self::TooLong(limit) => state.long_line(at, limit, now),
         }
     }
 }

@@ -15,14 +15,18 @@ use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Notify;
+use tracing::Instrument;
 
 use super::outgoing::Outgoing;
+use super::tls::{self, Handshakes};
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::Shared;
-use crate::conn::Origin;
 use crate::intake::Reserved;
+use crate::kept::{LinkId, NOBODY};
+use crate::log::{Quota, bounded};
 use crate::session::Arrival;
-use crate::state::ConnId;
+use crate::spans::{self, Origin};
+use crate::state::{ConnId, State};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 
@@ -45,15 +49,28 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts TCP connections for ever.
 pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) {
+    let mut handshakes = Handshakes::default();
     loop {
         match listener.accept().await {
+            Ok((stream, peer)) if shared.tls.is_some() => {
+                prepare(&shared, &stream);
+                handshakes.begin(&shared, peer, secure(Arc::clone(&shared), stream, peer));
+            }
             Ok((stream, peer)) => {
                 prepare(&shared, &stream);
                 let (input, output) = stream.into_split();
-                connect(&shared, input, output, Some(peer));
+                connect(&shared, input, output, Origin::Tcp(peer));
             }
             Err(error) => pause(&error).await,
         }
+    }
+}
+
+/// Makes a peer a connection once it has shaken hands.
+async fn secure(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
+    if let Some(stream) = tls::accept(&shared, stream, peer).await {
+        let (input, output) = tokio::io::split(stream);
+        connect(&shared, input, output, Origin::Tcp(peer));
     }
 }
 
@@ -63,7 +80,7 @@ pub(crate) async fn accept_unix(shared: Arc<Shared>, listener: Arc<UnixListener>
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (input, output) = stream.into_split();
-                connect(&shared, input, output, None);
+                connect(&shared, input, output, Origin::Unix);
             }
             Err(error) => pause(&error).await,
         }
@@ -89,40 +106,47 @@ pub(crate) fn prepare(shared: &Shared, stream: &TcpStream) {
 }
 
 pub(super) async fn pause(error: &io::Error) {
-    tracing::warn!(%error, "cannot accept a connection");
+    static FAILURES: Quota = Quota::new(5, Duration::from_secs(10));
+    bounded!(FAILURES, WARN, %error, "cannot accept a connection");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }
 
-fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, peer: Option<SocketAddr>)
+fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, origin: Origin)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (wake, hang_up) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let resume = Arc::new(Notify::new());
-    let address = peer.map(|peer| peer.ip());
-    let signals = [&wake, &hang_up, &resume].map(|notify| Signal::Task(Arc::clone(notify)));
-    let conn = shared.with(|state| state.open_conn(Origin::Socket(address), signals, now_ns()));
-    match peer {
-        Some(peer) => tracing::info!(conn, %peer, "connection"),
-        None => tracing::info!(conn, peer = "unix", "connection"),
-    }
-    let link = Link { shared: Arc::clone(shared), conn, resume };
-    tokio::spawn(read(link, input, hang_up));
-    tokio::spawn(write(Arc::clone(shared), conn, output, wake));
+    let room = Arc::new(Notify::new());
+    let signals = [&wake, &hang_up, &room].map(|notify| Signal::Task(Arc::clone(notify)));
+    let (conn, span) = shared.with(|state| {
+        let conn = state.open_conn(origin, signals, now_ns());
+        (conn, state.span(conn))
+    });
+    spans::opened(&span);
+    let id = LinkId(conn);
+    let link = Link { shared: Arc::clone(shared), id, room };
+    tokio::spawn(read(link, input, hang_up).instrument(span.clone()));
+    tokio::spawn(write(Arc::clone(shared), id, output, wake).instrument(span));
 }
 
-/// What the reader of a connection knows.
+/// What the reader of a socket knows.
 pub(super) struct Link {
     pub(super) shared: Arc<Shared>,
-    pub(super) conn: ConnId,
+    pub(super) id: LinkId,
     /// Notified when there may be room for the line that waits.
-    pub(super) resume: Arc<Notify>,
+    pub(super) room: Arc<Notify>,
+}
+
+impl Link {
+    /// Changes the connection that the socket serves.
+    fn with<R>(&self, change: impl FnOnce(&mut State, ConnId) -> R) -> R {
+        self.shared.with_conn(self.id, change)
+    }
 }
 
 async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
-    let Link { shared, conn, .. } = &link;
-    let conn = *conn;
+    let shared = &link.shared;
     let mut framing = Framing::new(wire::MAX_FIRST_LINE);
     let mut buffer = vec![0; READ_BYTES];
     let mut greeted = false;
@@ -132,16 +156,17 @@ async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify
             () = hang_up.notified() => break,
         };
         let time = now_ns();
+        shared.traffic.received(*count.as_ref().unwrap_or(&0));
         match count {
             Err(error) => {
-                tracing::info!(conn, %error, "connection broke");
-                return shared.with(|state| state.drop_conn(conn, now_ns(), false));
+                spans::broke(&error.to_string());
+                return link.with(|state, conn| state.lose_conn(conn, now_ns(), false));
             }
             Ok(0) => {
                 if let Some(event) = framing.finish() {
                     receive(&link, event, time, &mut Turn::begin()).await;
                 }
-                return shared.with(|state| state.input_ended(conn, now_ns()));
+                return link.with(|state, conn| state.input_ended(conn, now_ns()));
             }
             Ok(count) if greeted => {
                 let (mut rest, mut turn) = (&buffer[..count], Turn::begin());
@@ -191,32 +216,31 @@ impl Turn {
 /// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
 /// If there is no room for it, waits, and reads nothing more of the connection meanwhile.
 pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
-    let Link { shared, conn, resume } = link;
-    let conn = *conn;
+    let Link { shared, id, room: freed } = link;
     let event = match event {
         Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
             let room = wire::decoded_bound(&bytes);
             loop {
-                match shared.with(|state| state.reserve(conn, room)) {
+                match link.with(|state, conn| state.reserve(conn, room)) {
                     Reserved::Now => break,
-                    Reserved::Later => resume.notified().await,
+                    Reserved::Later => freed.notified().await,
                     Reserved::Unwanted => return,
                 }
             }
             Event::Line { number, bytes: bytes.into_owned().into() }
         }
         event => {
-            apply(link, Received::decode(shared, conn, event, time)).await;
+            apply(link, Received::decode(shared, *id, event, time)).await;
             return turn.pass_on().await;
         }
     };
-    let decoder = Arc::clone(shared);
-    let decoded = tokio::task::spawn_blocking(move || Received::decode(&decoder, conn, event, time)).await;
+    let (decoder, id) = (Arc::clone(shared), *id);
+    let decoded = tokio::task::spawn_blocking(move || Received::decode(&decoder, id, event, time)).await;
     match decoded {
         Ok(received) => apply(link, received).await,
         Err(error) => {
-            tracing::error!(conn, %error, "a line was not decoded");
-            shared.with(|state| state.drop_conn(conn, now_ns(), false));
+            tracing::error!(%error, "a line was not decoded");
+            link.with(|state, conn| state.drop_conn(conn, now_ns(), false));
         }
     }
 }
@@ -225,10 +249,10 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
 /// whether it is still a stranger.
 pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
     receive(link, event, time, turn).await;
-    while link.shared.with(|state| state.is_late(link.conn)) {
-        link.resume.notified().await;
+    while link.with(|state, conn| state.is_late(conn)) {
+        link.room.notified().await;
     }
-    link.shared.with(|state| state.conns.get(&link.conn).is_some_and(|conn| conn.needs_hello))
+    link.with(|state, conn| state.conns.get(&conn).is_some_and(|conn| conn.needs_hello))
 }
 
 /// Gives a line to the state as soon as there is room for it.
@@ -237,14 +261,14 @@ async fn apply(link: &Link, received: Received) {
     while let Some(received) = waits {
         waits = link.shared.with(|state| received.apply_if_room(state));
         if waits.is_some() {
-            link.resume.notified().await;
+            link.room.notified().await;
         }
     }
 }
 
 /// Takes bytes of a peer that has not said hello; true once it has.
 async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
-    let (shared, conn, mut turn) = (&link.shared, link.conn, Turn::begin());
+    let mut turn = Turn::begin();
     let mut rest = bytes;
     while !rest.is_empty() {
         let (line, next) = match rest.iter().position(|byte| *byte == b'\n') {
@@ -255,8 +279,14 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
             let mut head = [framing.partial(), line].concat();
             head.truncate(MAX_REQUEST_LINE);
             if let Some(protocol) = foreign::protocol(&head) {
-                let at = Arrival { conn, line: framing.number(), received_ns: time, bytes: 0 };
-                shared.with(|state| state.foreign(&at, &foreign::message(protocol), now_ns()));
+                if protocol == foreign::TLS {
+                    let peer = format!("connection {}", link.id.0);
+                    link.shared.refusals.note(&peer, tls::TLS_ON_PLAIN, "");
+                }
+                link.shared.with(|state| {
+                    let at = Arrival::of(state, link.id, framing.number(), time);
+                    state.foreign(&at, &foreign::message(protocol), now_ns());
+                });
                 return true;
             }
         }
@@ -280,51 +310,57 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
 /// again.
 const MAX_REQUEST_LINE: usize = 2048;
 
-async fn write(shared: Arc<Shared>, conn: ConnId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
+async fn write(shared: Arc<Shared>, link: LinkId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
     loop {
-        let mut lines = match next_messages(&shared, conn, Form::Lines) {
+        let mut lines = match next_messages(&shared, link, Form::Lines) {
             Next::Write(lines) => lines,
             Next::Wait => {
                 wake.notified().await;
                 continue;
             }
             Next::Close => {
-                // The peer may have closed first.
-                let _closed = output.shutdown().await;
+                // The peer may have closed first, or not read the end that TLS writes.
+                let _closed_or_not = tokio::time::timeout(LINGER, output.shutdown()).await;
                 return;
             }
             Next::Gone => return,
         };
-        if write_all(&shared, conn, &mut output, &mut lines, &wake).await.is_break() {
+        if write_all(&shared, link, &mut output, &mut lines, &wake).await.is_break() {
             return;
         }
     }
 }
 
-/// Writes everything, and reports each step to the state; breaks if the connection broke or was cut off.
-/// Others have their turn after each piece of a long message.
+/// Writes everything, and reports each step to the state; breaks if the socket broke or serves nobody any
+/// more. Others have their turn after each piece of a long message. What TLS keeps of it is written as well.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,
-    conn: ConnId,
+    link: LinkId,
     output: &mut (impl AsyncWrite + Unpin),
     outgoing: &mut Outgoing,
     wake: &Notify,
 ) -> ControlFlow<()> {
-    while !outgoing.is_empty() {
-        // A connection that is cut off wakes its writer, which may hang here.
+    loop {
+        let is_flush = outgoing.is_empty();
+        let step = async {
+            if is_flush { output.flush().await.map(|()| 1) } else { output.write(outgoing.piece()).await }
+        };
+        // A connection that is cut off or loses its socket wakes its writer, which may hang here.
         let written = tokio::select! {
-            written = output.write(outgoing.piece()) => written,
+            written = step => written,
             () = wake.notified() => {
-                if shared.with(|state| !state.conns.contains_key(&conn)) {
+                if shared.with_conn(link, |_, conn| conn == NOBODY) {
                     return ControlFlow::Break(());
                 }
                 continue;
             }
         };
         match written {
+            Ok(_) if is_flush => return ControlFlow::Continue(()),
             Ok(count) if count > 0 => {
                 outgoing.advance(count);
-                if !shared.with(|state| state.writer_progress(conn, now_ns())) {
+                shared.traffic.sent(count);
+                if !shared.with_conn(link, |state, conn| state.writer_progress(conn, now_ns())) {
                     return ControlFlow::Break(());
                 }
                 if !outgoing.is_empty() {
@@ -332,13 +368,12 @@ pub(super) async fn write_all(
                 }
             }
             Ok(_) | Err(_) => {
-                tracing::info!(conn, "connection broke");
-                shared.with(|state| state.drop_conn(conn, now_ns(), false));
+                spans::broke("the peer takes nothing more");
+                shared.with_conn(link, |state, conn| state.lose_conn(conn, now_ns(), false));
                 return ControlFlow::Break(());
             }
         }
     }
-    ControlFlow::Continue(())
 }
 
 #[cfg(test)]
@@ -392,21 +427,21 @@ mod tests {
         let wake = Arc::new(Notify::new());
         let signals = [&wake, &wake, &wake].map(|notify| Signal::Task(Arc::clone(notify)));
         let conn = daemon.shared.with(|state| {
-            let conn = state.open_conn(Origin::Socket(None), signals, now_ns());
-            bodies.drain(..).for_each(|body| state.send(conn, Item::Body(body), now_ns()));
+            let conn = state.open_conn(Origin::Unix, signals, now_ns());
+            bodies.drain(..).for_each(|body| state.send(conn, Item::body(body), now_ns()));
             state.end_conn(conn, now_ns());
             conn
         });
         let (written, turns) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
         let output = Greedy { writes: Arc::clone(&written), turns: Arc::clone(&turns) };
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
             tokio::spawn(async move {
                 loop {
                     turns.fetch_add(1, Relaxed);
                     tokio::task::yield_now().await;
                 }
             });
-            write(Arc::clone(&daemon.shared), conn, output, wake).await;
+            write(Arc::clone(&daemon.shared), LinkId(conn), output, wake).await;
         });
         assert!(!daemon.shared.lock().conns.contains_key(&conn), "the writer gave up");
         std::mem::take(&mut written.lock().unwrap())

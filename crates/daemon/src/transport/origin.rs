@@ -64,6 +64,11 @@ fn authority_of(origin: &str) -> Option<&str> {
 
 /// Checks that a text is an origin as browsers write it: `http://host[:port]` or `https://host[:port]`.
 ///
+/// ```
+/// assert_eq!(plyd_daemon::check_origin("https://games.example.org"), Ok(()));
+/// assert!(plyd_daemon::check_origin("games.example.org/page").is_err());
+/// ```
+///
 /// # Errors
 /// What to write instead.
 pub fn check_origin(text: &str) -> Result<(), String> {

@@ -162,7 +162,7 @@ mod tests {
             if let Form::Lines = form {
                 wanted.push(b'\n');
             }
-            outgoing.put(&Item::Body(body).stamp(seq as u64, 7), form);
+            outgoing.put(&Item::body(body).stamp(seq as u64, 7), form);
         }
         assert_eq!(outgoing.len(), wanted.len());
         (outgoing, wanted)
@@ -195,7 +195,7 @@ mod tests {
     fn a_long_message_comes_in_pieces_from_where_it_was_made() {
         let (mut outgoing, long) = (Outgoing::default(), body(LONG));
         let made_at = long.as_bytes().as_ptr_range();
-        outgoing.put(&Item::Body(long).stamp(1, 7), Form::Lines);
+        outgoing.put(&Item::body(long).stamp(1, 7), Form::Lines);
         let (mut copied, mut count) = (0, 0);
         while !outgoing.is_empty() {
             let piece = outgoing.piece();

@@ -18,8 +18,9 @@ use tokio::sync::Notify;
 use super::outgoing::Outgoing;
 use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
 use crate::Shared;
-use crate::conn::Origin;
 use crate::intake::Reserved;
+use crate::kept::LinkId;
+use crate::spans::{self, Origin};
 use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
@@ -66,18 +67,24 @@ where
         Signal::Task(Arc::clone(&over)),
         Signal::Thread(Arc::clone(&room)),
     ];
-    let conn = shared.with(|state| state.open_conn(Origin::Stdio, signals, now_ns()));
-    tracing::info!(conn, "connection on standard streams");
+    let (conn, span) = shared.with(|state| {
+        let conn = state.open_conn(Origin::Stdio, signals, now_ns());
+        (conn, state.span(conn))
+    });
+    spans::opened(&span);
     let is_pipe =
         rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
     let shared = Arc::clone(shared);
     let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), parker, room });
     let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
+    let writing = span.clone();
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+        let _within = writing.enter();
         let _end = OutputEnd(&writer);
         writer.write();
     })?;
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        let _within = span.enter();
         let _end = InputEnd(&reader);
         reader.read(&input);
     })?;
@@ -119,7 +126,7 @@ impl<O: AsFd> Link<O> {
         loop {
             match retried(input, PollFlags::IN, || rustix::io::read(input, &mut buffer[..])) {
                 Err(error) => {
-                    tracing::info!(conn = self.conn, %error, "standard input broke");
+                    spans::broke(&format!("standard input: {error}"));
                     self.shared.with(|state| state.drop_conn(self.conn, now_ns(), false));
                     return;
                 }
@@ -129,6 +136,7 @@ impl<O: AsFd> Link<O> {
                 }
                 Ok(count) => {
                     let (time, mut rest) = (now_ns(), &buffer[..count]);
+                    self.shared.traffic.received(count);
                     while let Some(event) = framing.next(&mut rest) {
                         self.receive(event, time);
                     }
@@ -151,7 +159,7 @@ impl<O: AsFd> Link<O> {
             }
         }
         // While this decodes, the other thread writes the searches' messages.
-        let mut waits = Some(Received::decode(&self.shared, self.conn, event, time));
+        let mut waits = Some(Received::decode(&self.shared, LinkId(self.conn), event, time));
         while let Some(received) = waits {
             waits = self.shared.with(|state| {
                 state.hold_writer(self.conn);
@@ -189,7 +197,7 @@ impl<O: AsFd> Link<O> {
         if !pending.is_empty() || !is_ready {
             return ControlFlow::Break(());
         }
-        match next_messages(&self.shared, self.conn, Form::Lines) {
+        match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
             Next::Write(lines) => *pending = lines,
             Next::Wait => return ControlFlow::Continue(()),
             Next::Close | Next::Gone => return ControlFlow::Break(()),
@@ -198,6 +206,7 @@ impl<O: AsFd> Link<O> {
             && let Ok(count) = rustix::io::write(&self.output, pending.piece())
         {
             pending.advance(count);
+            self.shared.traffic.sent(count);
         }
         if !pending.is_empty() {
             return ControlFlow::Break(());
@@ -211,7 +220,7 @@ impl<O: AsFd> Link<O> {
         loop {
             let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
             if pending.is_empty() {
-                match next_messages(&self.shared, self.conn, Form::Lines) {
+                match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
                     Next::Write(lines) => *pending = lines,
                     Next::Wait => {
                         drop(pending);
@@ -225,11 +234,12 @@ impl<O: AsFd> Link<O> {
                 let piece = pending.piece();
                 match retried(&self.output, PollFlags::OUT, || rustix::io::write(&self.output, piece)) {
                     Err(error) => {
-                        tracing::info!(conn = self.conn, %error, "standard output broke");
+                        spans::broke(&format!("standard output: {error}"));
                         return;
                     }
                     Ok(count) => {
                         pending.advance(count);
+                        self.shared.traffic.sent(count);
                         if !self.shared.with(|state| state.writer_progress(self.conn, now_ns())) {
                             return;
                         }

@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tungstenite::handshake::server::create_response;
@@ -15,9 +15,10 @@ use tungstenite::http::header::{HOST, ORIGIN, UPGRADE};
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
-use super::net::{drain, pause, prepare};
+use super::net::{LINGER, drain, pause, prepare};
 use super::origin::Guard;
-use super::websocket;
+use super::tls::{self, TLS_ON_PLAIN};
+use super::{foreign, websocket};
 use crate::Shared;
 use crate::page::Page;
 
@@ -26,8 +27,9 @@ const VISITORS: usize = 64;
 
 /// What a port serves, and to whom.
 pub(crate) struct Site {
-    guard: Guard,
-    page: Option<&'static Page>,
+    address: SocketAddr,
+    guard: RwLock<Guard>,
+    page: Option<Page>,
 }
 
 /// The outcome of a request.
@@ -41,15 +43,25 @@ enum Turn {
 impl Site {
     /// A site of a socket bound to `address`, with a page or without, that lets pages of these origins in,
     /// too.
-    pub(crate) fn new(address: SocketAddr, origins: &[String], page: Option<&'static Page>) -> Self {
-        Self { guard: Guard::new(address.ip(), origins), page }
+    pub(crate) fn new(address: SocketAddr, origins: &[String], page: Option<Page>) -> Self {
+        Self { address, guard: RwLock::new(Guard::new(address.ip(), origins)), page }
     }
 
-    fn turn(&self, request: &Request<()>) -> Turn {
+    /// Lets pages of these origins in from now on, instead of those before.
+    pub(crate) fn set_origins(&self, origins: &[String]) {
+        let guard = Guard::new(self.address.ip(), origins);
+        *self.guard.write().unwrap_or_else(PoisonError::into_inner) = guard;
+    }
+
+    fn guard(&self) -> RwLockReadGuard<'_, Guard> {
+        self.guard.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn(&self, shared: &Arc<Shared>, request: &Request<()>) -> Turn {
         if asks_for_websocket(request) {
-            return self.upgrade(request).map_or_else(Turn::Answer, Turn::Upgrade);
+            return self.upgrade(shared, request).map_or_else(Turn::Answer, Turn::Upgrade);
         }
-        Turn::Answer(match self.page {
+        Turn::Answer(match &self.page {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => {
                 Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD")
                     .with("Allow", "GET, HEAD")
@@ -66,7 +78,7 @@ impl Site {
     ///
     /// # Errors
     /// The refusal.
-    fn upgrade(&self, request: &Request<()>) -> Result<Vec<u8>, Answer> {
+    fn upgrade(&self, shared: &Arc<Shared>, request: &Request<()>) -> Result<Vec<u8>, Answer> {
         if !matches!(request.uri().path(), "/" | "/ws") {
             return Err(Answer::refusal(StatusCode::NOT_FOUND, "the WebSocket is at /ws"));
         }
@@ -77,8 +89,8 @@ impl Site {
         // Programs that are no browsers send no origin: nobody but their user sent them here.
         if request.headers().contains_key(ORIGIN) {
             let origin = http::header(request, ORIGIN.as_str()).unwrap_or_default();
-            if !self.guard.lets_in(origin, host) {
-                tracing::info!(origin, host, "refused a page");
+            if !self.guard().lets_in(origin, host) {
+                shared.with(|state| state.note_foreign_page(origin, host));
                 let message = if self.page.is_some() {
                     "pages of this origin may not connect; the page of this port may"
                 } else {
@@ -99,11 +111,11 @@ impl Site {
         let Some(host) = http::header(request, HOST.as_str()) else {
             return Answer::refusal(StatusCode::BAD_REQUEST, "a request names its Host");
         };
-        if !self.guard.knows_host(host) {
+        if !self.guard().knows_host(host) {
             let message = "the page is at an address or at localhost, under no other name";
             return Answer::refusal(StatusCode::FORBIDDEN, message);
         }
-        let Some(file) = page.file(request.uri().path()) else {
+        let Some(content) = page.content(request.uri().path()) else {
             return Answer::refusal(StatusCode::NOT_FOUND, "there is no such file");
         };
         // Some browsers do not take a WebSocket of the same host for 'self'. The host is known to be
@@ -112,7 +124,7 @@ impl Site {
             "default-src 'self'; connect-src 'self' ws://{host} wss://{host}; object-src 'none'; base-uri 'none'; \
              form-action 'none'; frame-ancestors 'none'"
         );
-        let mut answer = Answer::found(file.mime, file.bytes)
+        let mut answer = Answer::found(content.mime, content.bytes)
             .with("Content-Security-Policy", policy)
             .with("Cross-Origin-Opener-Policy", "same-origin")
             .with("Cross-Origin-Resource-Policy", "same-origin")
@@ -128,6 +140,17 @@ fn asks_for_websocket(request: &Request<()>) -> bool {
     protocols.flat_map(|list| list.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
 }
 
+/// Makes room for one more visitor.
+pub(super) fn make_room(visitors: &mut VecDeque<AbortHandle>) {
+    visitors.retain(|visitor| !visitor.is_finished());
+    if visitors.len() >= VISITORS
+        && let Some(first) = visitors.pop_front()
+    {
+        tracing::debug!("a visitor left for another");
+        first.abort();
+    }
+}
+
 /// Accepts visitors for ever.
 pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site: Arc<Site>) {
     let mut visitors: VecDeque<AbortHandle> = VecDeque::new();
@@ -135,14 +158,8 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site
         match listener.accept().await {
             Ok((stream, peer)) => {
                 prepare(&shared, &stream);
-                visitors.retain(|visitor| !visitor.is_finished());
-                if visitors.len() >= VISITORS
-                    && let Some(first) = visitors.pop_front()
-                {
-                    tracing::debug!("a visitor left for another");
-                    first.abort();
-                }
-                let visit = visit(Arc::clone(&shared), Arc::clone(&site), stream, peer);
+                make_room(&mut visitors);
+                let visit = receive(Arc::clone(&shared), Arc::clone(&site), stream, peer);
                 visitors.push_back(tokio::spawn(visit).abort_handle());
             }
             Err(error) => pause(&error).await,
@@ -150,19 +167,43 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site
     }
 }
 
+/// Answers a peer, over TLS if that is served; a page is for this machine alone.
+async fn receive(shared: Arc<Shared>, site: Arc<Site>, stream: TcpStream, peer: SocketAddr) {
+    if site.page.is_some() || shared.tls.is_none() {
+        visit(&shared, &site, stream, TcpStream::into_split, peer).await;
+    } else if let Some(stream) = tls::accept(&shared, stream, peer).await {
+        visit(&shared, &site, stream, tokio::io::split, peer).await;
+    }
+}
+
 /// Answers a peer until it leaves, is turned away, or becomes a WebSocket.
-async fn visit(shared: Arc<Shared>, site: Arc<Site>, mut stream: TcpStream, peer: SocketAddr) {
+async fn visit<S, R, W>(
+    shared: &Arc<Shared>,
+    site: &Site,
+    mut stream: S,
+    split: impl FnOnce(S) -> (R, W),
+    peer: SocketAddr,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     let mut ahead = Vec::new();
     loop {
         let (answer, is_head_only) = match http::next_request(&mut stream, &mut ahead).await {
             Ok(None) => return,
-            Err(refusal) => (refusal, false),
-            Ok(Some(request)) => match site.turn(&request) {
+            Err(refusal) => {
+                if foreign::protocol(&ahead) == Some(foreign::TLS) {
+                    shared.refusals.note(&peer, TLS_ON_PLAIN, "");
+                }
+                (refusal, false)
+            }
+            Ok(Some(request)) => match site.turn(shared, &request) {
                 Turn::Answer(answer) => (answer, request.method() == Method::HEAD),
                 Turn::Upgrade(accepted) => {
-                    if stream.write_all(&accepted).await.is_ok() {
-                        let (input, output) = stream.into_split();
-                        websocket::connect(&shared, input, output, ahead, peer);
+                    if stream.write_all(&accepted).await.is_ok() && stream.flush().await.is_ok() {
+                        let (input, output) = split(stream);
+                        websocket::connect(shared, input, output, ahead, peer);
                     }
                     return;
                 }
@@ -175,7 +216,7 @@ async fn visit(shared: Arc<Shared>, site: Arc<Site>, mut stream: TcpStream, peer
             break;
         }
     }
-    if stream.shutdown().await.is_ok() {
-        drain(&shared, stream).await;
+    if let Ok(Ok(())) = tokio::time::timeout(LINGER, stream.shutdown()).await {
+        drain(shared, stream).await;
     }
 }

@@ -12,22 +12,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plyd_protocol as wire;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
+use tracing::Instrument;
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, receive_of_stranger, write_all};
 use super::outgoing::Outgoing;
 use super::{Form, Next, Signal, next_messages};
 use crate::Shared;
-use crate::conn::Origin;
-use crate::state::ConnId;
+use crate::kept::LinkId;
+use crate::refusals::Refusal;
+use crate::spans::{self, Origin};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::frames::{self, ControlFrame, Frames, Piece, Violation, Writer, close_status};
 use plyd_protocol::framing::{Event, Framing};
 
-/// What both tasks of a connection know.
+/// What both tasks of a socket know.
 struct Link {
     shared: Arc<Shared>,
-    conn: ConnId,
+    id: LinkId,
     /// Wakes the writer.
     wake: Arc<Notify>,
     controls: Mutex<Controls>,
@@ -49,15 +51,19 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (wake, hang_up, resume) = <(Arc<Notify>, Arc<Notify>, Arc<Notify>)>::default();
-    let signals = [&wake, &hang_up, &resume].map(|notify| Signal::Task(Arc::clone(notify)));
-    let conn = shared.with(|state| state.open_conn(Origin::Socket(Some(peer.ip())), signals, now_ns()));
-    tracing::info!(conn, %peer, "connection, WebSocket");
-    let link = Arc::new(Link { shared: Arc::clone(shared), conn, wake, controls: Mutex::default() });
-    let input_link = net::Link { shared: Arc::clone(shared), conn, resume };
+    let (wake, hang_up, room) = <(Arc<Notify>, Arc<Notify>, Arc<Notify>)>::default();
+    let signals = [&wake, &hang_up, &room].map(|notify| Signal::Task(Arc::clone(notify)));
+    let (conn, span) = shared.with(|state| {
+        let conn = state.open_conn(Origin::WebSocket(peer), signals, now_ns());
+        (conn, state.span(conn))
+    });
+    spans::opened(&span);
+    let id = LinkId(conn);
+    let link = Arc::new(Link { shared: Arc::clone(shared), id, wake, controls: Mutex::default() });
+    let input_link = net::Link { shared: Arc::clone(shared), id, room };
     let reader = Reader::new(Arc::clone(&link), input_link);
-    tokio::spawn(reader.run(input, early, hang_up));
-    tokio::spawn(link.write(output));
+    tokio::spawn(reader.run(input, early, hang_up).instrument(span.clone()));
+    tokio::spawn(link.write(output).instrument(span));
 }
 
 /// Finds lines in a peer's frames.
@@ -82,6 +88,7 @@ impl Reader {
         let silence = self.link.shared.lock().limits.silence;
         let mut buffer = vec![0; READ_BYTES];
         let mut pinged = false;
+        self.link.shared.traffic.received(early.len());
         let mut flow = self.take(&mut early).await;
         while flow.is_continue() {
             let count = tokio::select! {
@@ -89,8 +96,8 @@ impl Reader {
                 () = hang_up.notified() => break,
                 () = tokio::time::sleep(silence) => {
                     if pinged {
-                        tracing::info!(conn = self.link.conn, "cut off: the peer does not answer");
-                        return self.link.drop_conn(true);
+                        self.link.refuse(Refusal::Silent);
+                        return self.link.lose_conn(true);
                     }
                     pinged = true;
                     self.link.control(|controls| controls.ping = true);
@@ -100,12 +107,13 @@ impl Reader {
             match count {
                 Ok(count) if count > 0 => {
                     pinged = false;
+                    self.link.shared.traffic.received(count);
                     flow = self.take(&mut buffer[..count]).await;
                     tokio::task::yield_now().await;
                 }
                 Ok(_) | Err(_) => {
-                    tracing::info!(conn = self.link.conn, "connection broke");
-                    return self.link.drop_conn(false);
+                    spans::broke("the peer is gone without a farewell");
+                    return self.link.lose_conn(false);
                 }
             }
         }
@@ -185,19 +193,24 @@ impl Link {
     /// Ends the connection after the messages that wait.
     fn close(&self, code: CloseCode, reason: &'static str) {
         self.control(|controls| controls.close = Some((code, reason)));
-        self.shared.with(|state| state.end_conn(self.conn, now_ns()));
+        self.shared.with_conn(self.id, |state, conn| state.end_conn(conn, now_ns()));
     }
 
     /// Ends the connection of a peer that broke the rules.
     fn fail(&self, violation: Violation) -> ControlFlow<()> {
-        tracing::info!(conn = self.conn, reason = violation.reason, "connection failed");
+        self.refuse(Refusal::ProtocolViolation);
         self.shared.with(|state| state.counters.connections_dropped += 1);
         self.close(violation.code, violation.reason);
         ControlFlow::Break(())
     }
 
-    fn drop_conn(&self, count: bool) {
-        self.shared.with(|state| state.drop_conn(self.conn, now_ns(), count));
+    /// Notes why the connection is ended.
+    fn refuse(&self, refusal: Refusal) {
+        self.shared.with_conn(self.id, |state, conn| state.note_refusal(conn, refusal));
+    }
+
+    fn lose_conn(&self, count: bool) {
+        self.shared.with_conn(self.id, |state, conn| state.lose_conn(conn, now_ns(), count));
     }
 
     /// The waiting control frames, except the close.
@@ -217,7 +230,7 @@ impl Link {
     async fn write(self: Arc<Self>, mut output: impl AsyncWrite + Unpin) {
         loop {
             let mut bytes = self.controls();
-            let mut outgoing = match next_messages(&self.shared, self.conn, Form::Frames) {
+            let mut outgoing = match next_messages(&self.shared, self.id, Form::Frames) {
                 Next::Write(mut messages) => {
                     messages.put_first(bytes);
                     messages
@@ -241,7 +254,7 @@ impl Link {
                 }
                 Next::Gone => return,
             };
-            if write_all(&self.shared, self.conn, &mut output, &mut outgoing, &self.wake).await.is_break() {
+            if write_all(&self.shared, self.id, &mut output, &mut outgoing, &self.wake).await.is_break() {
                 return;
             }
         }

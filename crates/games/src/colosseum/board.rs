@@ -8,9 +8,9 @@ use crate::bits::Bits;
 use crate::flood::{Step, reachable};
 
 /// The smallest size.
-pub const MIN_SIZE: usize = 5;
+pub(super) const MIN_SIZE: usize = 5;
 /// The largest size.
-pub const MAX_SIZE: usize = 12;
+pub(super) const MAX_SIZE: usize = 12;
 
 /// A side of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -33,7 +33,7 @@ impl Side {
 /// A wall, or the place of one: on the right side of a cell or below it, and so on the left side of the next
 /// cell or above the one below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wall {
+pub(super) enum Wall {
     /// On the right side of the cell.
     Right(u8),
     /// Below the cell.
@@ -42,7 +42,7 @@ pub enum Wall {
 
 /// The sides of cells that have no wall; the border is walls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Open<B> {
+pub(super) struct Open<B> {
     /// The cells whose right side is open.
     pub right: B,
     /// The cells whose lower side is open.
@@ -53,7 +53,7 @@ impl<B: Bits> Open<B> {
     /// Whether there is no wall.
     #[inline]
     #[must_use]
-    pub fn has(&self, wall: Wall) -> bool {
+    pub(super) fn has(&self, wall: Wall) -> bool {
         match wall {
             Wall::Right(cell) => self.right.has(cell),
             Wall::Below(cell) => self.down.has(cell),
@@ -62,7 +62,7 @@ impl<B: Bits> Open<B> {
 
     /// Puts a wall where none is, or takes it away.
     #[inline]
-    pub fn toggle(&mut self, wall: Wall) {
+    pub(super) fn toggle(&mut self, wall: Wall) {
         match wall {
             Wall::Right(cell) => self.right = self.right ^ B::single(cell),
             Wall::Below(cell) => self.down = self.down ^ B::single(cell),
@@ -72,7 +72,7 @@ impl<B: Bits> Open<B> {
 
 /// What a board's size fixes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Board<B> {
+pub(super) struct Board<B> {
     size: u32,
     full: B,
     /// The cells of the first row and of the first column.
@@ -84,7 +84,7 @@ impl<B: Bits> Board<B> {
     /// The board of that size, which must be within [`MIN_SIZE`], [`MAX_SIZE`] and the capacity of `B`; three
     /// words are for the largest size alone.
     #[must_use]
-    pub fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize) -> Self {
         assert!((MIN_SIZE..=MAX_SIZE).contains(&size) && size * size <= B::CAPACITY);
         assert!(B::CAPACITY <= 128 || size == MAX_SIZE);
         let set_of = |keep: &dyn Fn(usize) -> bool| {
@@ -102,34 +102,34 @@ impl<B: Bits> Board<B> {
     /// The number of rows, and of columns.
     #[inline]
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.row() as usize
     }
 
     /// The number of cells.
     #[inline]
     #[must_use]
-    pub fn cells(&self) -> usize {
+    pub(super) fn cells(&self) -> usize {
         self.size() * self.size()
     }
 
     /// All cells.
     #[inline]
     #[must_use]
-    pub fn full(&self) -> B {
+    pub(super) fn full(&self) -> B {
         self.full
     }
 
     /// How many steps a player may walk.
     #[inline]
     #[must_use]
-    pub fn steps(&self) -> u32 {
+    pub(super) fn steps(&self) -> u32 {
         self.row().div_ceil(2)
     }
 
     /// A board without walls.
     #[must_use]
-    pub fn bare(&self) -> Open<B> {
+    pub(super) fn bare(&self) -> Open<B> {
         let full = self.full();
         let last = |cell: &u8| (usize::from(*cell) + 1) % self.size() == 0;
         let last_column = full.cells().filter(last).fold(B::EMPTY, |set, cell| set | B::single(cell));
@@ -147,7 +147,7 @@ impl<B: Bits> Board<B> {
     /// The place of the wall on a side of a cell; none at the border above and on the left.
     #[inline]
     #[must_use]
-    pub fn wall(&self, cell: u8, side: Side) -> Option<Wall> {
+    pub(super) fn wall(&self, cell: u8, side: Side) -> Option<Wall> {
         match side {
             Side::Up => cell.checked_sub(self.row() as u8).map(Wall::Below),
             Side::Right => Some(Wall::Right(cell)),
@@ -159,14 +159,14 @@ impl<B: Bits> Board<B> {
     /// The cells whose sides are open: those above, right, down and left.
     #[inline]
     #[must_use]
-    pub fn sides(&self, open: &Open<B>) -> [B; 4] {
+    pub(super) fn sides(&self, open: &Open<B>) -> [B; 4] {
         [open.down << self.row(), open.right, open.down, open.right << 1]
     }
 
     /// The cells that are open on three sides or more.
     #[inline]
     #[must_use]
-    pub fn wide(&self, open: &Open<B>) -> B {
+    pub(super) fn wide(&self, open: &Open<B>) -> B {
         let [up, right, down, left] = self.sides(open);
         (up & right & (down | left)) | (down & left & (up | right))
     }
@@ -174,7 +174,7 @@ impl<B: Bits> Board<B> {
     /// The board with its walls, to walk on.
     #[inline]
     #[must_use]
-    pub fn paths<'a>(&self, open: &'a Open<B>) -> Paths<'a, B> {
+    pub(super) fn paths<'a>(&self, open: &'a Open<B>) -> Paths<'a, B> {
         Paths { open, row: self.row() }
     }
 
@@ -184,7 +184,7 @@ impl<B: Bits> Board<B> {
     /// end.
     #[inline]
     #[must_use]
-    pub fn may_close(&self, open: &Open<B>, wall: Wall) -> bool {
+    pub(super) fn may_close(&self, open: &Open<B>, wall: Wall) -> bool {
         let row = self.row();
         // The cells at whose lower right corner a wall ends, or the border is.
         let met = !(open.right & open.down & (open.right >> row) & (open.down >> 1));
@@ -197,7 +197,7 @@ impl<B: Bits> Board<B> {
     /// The cells that are connected with `cell`, unless `other` is one of them.
     #[inline]
     #[must_use]
-    pub fn zone_without(&self, open: &Open<B>, cell: u8, other: u8) -> Option<B> {
+    pub(super) fn zone_without(&self, open: &Open<B>, cell: u8, other: u8) -> Option<B> {
         let paths = self.paths(open);
         let mut zone = B::single(cell);
         loop {
@@ -214,13 +214,13 @@ impl<B: Bits> Board<B> {
 
     /// The cells that are connected with `cell`.
     #[must_use]
-    pub fn zone(&self, open: &Open<B>, cell: u8) -> B {
+    pub(super) fn zone(&self, open: &Open<B>, cell: u8) -> B {
         reachable(&self.paths(open), !B::EMPTY, B::single(cell))
     }
 
     /// Where a symmetry takes a cell: 0 is the identity, 3 turns the board by half.
     #[must_use]
-    pub fn image(&self, symmetry: usize, cell: u8) -> u8 {
+    pub(super) fn image(&self, symmetry: usize, cell: u8) -> u8 {
         let size = self.size();
         let (mut row, mut column) = (usize::from(cell) / size, usize::from(cell) % size);
         if symmetry & 1 != 0 {
@@ -237,7 +237,7 @@ impl<B: Bits> Board<B> {
 
     /// Where a symmetry takes the place of a wall between two cells.
     #[must_use]
-    pub fn image_of_wall(&self, symmetry: usize, wall: Wall) -> Wall {
+    pub(super) fn image_of_wall(&self, symmetry: usize, wall: Wall) -> Wall {
         let (cell, next) = match wall {
             Wall::Right(cell) => (cell, cell + 1),
             Wall::Below(cell) => (cell, cell + self.row() as u8),
@@ -247,7 +247,7 @@ impl<B: Bits> Board<B> {
     }
 
     /// The places of all walls: those right of cells, then those below, by cell.
-    pub fn walls(&self) -> impl Iterator<Item = Wall> + use<B> {
+    pub(super) fn walls(&self) -> impl Iterator<Item = Wall> + use<B> {
         let bare = self.bare();
         bare.right.cells().map(Wall::Right).chain(bare.down.cells().map(Wall::Below))
     }
@@ -255,7 +255,7 @@ impl<B: Bits> Board<B> {
 
 /// A board with its walls.
 #[derive(Clone, Copy, Debug)]
-pub struct Paths<'a, B> {
+pub(super) struct Paths<'a, B> {
     open: &'a Open<B>,
     row: u32,
 }

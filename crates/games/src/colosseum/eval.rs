@@ -33,9 +33,9 @@ const FAR: Spec = weights::spec(
 const TEMPO: Spec =
     weights::spec(FILE, "tempo", 0, 20_000, "Of `ground`: what it is worth to be the side to move.");
 /// The weights.
-pub const WEIGHTS: Weights = Weights { list: &[FIRST, FAR, TEMPO], file: FILE };
+pub(super) const WEIGHTS: Weights = Weights { list: &[FIRST, FAR, TEMPO], file: FILE };
 
-/// The mover's lead in cells: see [`Colosseum::lead`].
+/// The mover's lead in cells: those that the mover reaches first less those that the opponent reaches first.
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
     cells: i32,
@@ -69,11 +69,23 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
     }
 }
 
-/// The mover's lead in cells, see [`Colosseum::lead`], and in wide cells that one side reaches two steps or
+/// The mover's lead in cells, as [`Race`] counts them, and in wide cells that one side reaches two steps or
 /// more before the other, each with a worth; and the worth of being the mover.
 ///
 /// A cell is wide if it is open on three sides or more: it is not soon cut off, and the next wall may turn a
 /// lead of one step around. `plyd tune colosseum` tunes the worths.
+///
+/// ```
+/// use plyd_core::game::{Evaluator, Rules};
+/// use plyd_games::colosseum::eval::{Ground, Race};
+/// use plyd_games::colosseum::rules::Colosseum;
+/// use plyd_games::colosseum::setup::{Setup, start};
+///
+/// let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(6)).unwrap());
+/// let pos = start(&game).unwrap();
+/// let (race, ground) = (Race::new(&game), Ground::new(&game));
+/// println!("{:?} and {:?}", race.evaluate_alone(&game, &pos), ground.evaluate_alone(&game, &pos));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Ground {
     cells: i32,
@@ -92,7 +104,7 @@ impl Ground {
 
     /// The evaluation for a game with other weights.
     #[must_use]
-    pub fn weighted<B: Bits>(game: &Colosseum<B>, weight: impl Fn(&Spec) -> i32) -> Self {
+    pub(super) fn weighted<B: Bits>(game: &Colosseum<B>, weight: impl Fn(&Spec) -> i32) -> Self {
         Self {
             cells: game.board().cells() as i32,
             first: weight(&FIRST),

@@ -15,23 +15,26 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: [`board`] (walls as bit boards), [`position`], [`rules`], [`setup`] (size and start
-//! positions), [`notation`], [`eval`] and [`published_eval`] (evaluations), [`players`]. This file opens the
+//! In reading order: `board` (walls as bit boards), `position`, [`rules`], [`setup`] (size and start
+//! positions), [`notation`], [`eval`] and `published_eval` (evaluations), `players`. This file opens the
 //! game for the registry: it chooses the machine words that hold the board, and nothing of it knows the
 //! protocol.
 
-pub mod board;
+mod board;
 pub mod eval;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
-pub mod players;
-pub mod position;
-pub mod published_eval;
+mod players;
+mod position;
+mod published_eval;
 pub mod rules;
 pub mod setup;
 
 use std::sync::Arc;
+
+pub use self::board::Side;
+pub use self::position::{Position, Walk};
 
 use self::eval::{Ground, Race, WEIGHTS};
 use self::notation::Layout;
@@ -65,6 +68,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    look: Some(include_str!("look.js")),
     bench: BENCH,
     ..Entry::of::<Colosseum<u64>>(open)
 };
@@ -154,15 +158,14 @@ impl<B: Bits> Playable for Colosseum<B> {
         evaluator: E,
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        // The published player evaluates as published.
-        let is_published =
-            matches!(options.eval.as_str(), "reachable" | "aggression" | "winning" | PUBLISHED);
         Ok(match options.player.as_str() {
-            PUBLISHED if is_published => {
-                Box::new(PublishedPlayer::new(Erased::new(evaluator), options.depth))
-            }
             PUBLISHED => {
-                let evaluator = Erased::new(Published::new(self, &Part::ALL));
+                options.expect_eval(&["reachable", "aggression", "winning", PUBLISHED])?;
+                let evaluator = if options.eval.is_empty() {
+                    Erased::new(Published::new(self, &Part::ALL))
+                } else {
+                    Erased::new(evaluator)
+                };
                 Box::new(PublishedPlayer::new(evaluator, options.depth))
             }
             _ => common::build(self, evaluator, options)?,
@@ -359,8 +362,10 @@ mod tests {
             control.set_limits(None, Some(1));
             lines(root.as_ref(), (PUBLISHED, eval), &[], 1, &control)
         };
-        assert_eq!(lines_of(GROUND), lines_of("published"));
+        assert_eq!(lines_of(""), lines_of("published"));
         assert_ne!(lines_of("reachable"), lines_of("winning"));
+        let fault = root.engine(&options(PUBLISHED, GROUND)).err().unwrap();
+        assert!(fault.message.contains("reachable, aggression, winning, published"), "{fault}");
     }
 
     #[test]

@@ -10,16 +10,28 @@ use crate::bits::Bits;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
-pub const POSITION_GRAMMAR: &str = "`M p1 p2 walls mover`: the size; both players' `row,column` in decimal digits; walls \
+pub(super) const POSITION_GRAMMAR: &str = "`M p1 p2 walls mover`: the size; both players' `row,column` in decimal digits; walls \
      as `rcR` (right of row r, column c) and `rcD` (below it) joined by commas, in lower-case hexadecimal digits, or `-` \
      for none; the mover, `1` or `2` (1 when omitted): `6 0,0 5,5 12R,42R,21D,24D 1`.";
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str = "The row and column to walk to in lower-case hexadecimal digits, and the side to wall: `u`, `r`, `d` or `l`: `34u`.";
+pub(super) const MOVE_GRAMMAR: &str = "The row and column to walk to in lower-case hexadecimal digits, and the side to wall: `u`, `r`, `d` or `l`: `34u`.";
 
 /// The letters of [`CellSide::ALL`].
 const LETTERS: [char; 4] = ['u', 'r', 'd', 'l'];
 
 /// A position text taken apart: its size is known before the game that can hold the position is.
+///
+/// ```
+/// use plyd_core::game::{Notation, Rules};
+/// use plyd_games::colosseum::notation::Layout;
+/// use plyd_games::colosseum::rules::Colosseum;
+/// use plyd_games::colosseum::setup::{Setup, start};
+///
+/// let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(7)).unwrap());
+/// let pos = start(&game).unwrap();
+/// let layout = Layout::parse(&game.position_text(&pos)).unwrap();
+/// assert_eq!(layout.position(&game), pos);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// Rows and columns.

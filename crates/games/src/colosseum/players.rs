@@ -20,7 +20,7 @@ const BREADTH_MORE: usize = 3;
 
 /// Iterative deepening of limited breadth.
 #[derive(Clone, Debug)]
-pub struct PublishedPlayer<E> {
+pub(super) struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
     /// The side that moves at the root.
@@ -30,7 +30,7 @@ pub struct PublishedPlayer<E> {
 impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
-    pub fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
+    pub(super) fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS), root: Side::First })
     }
 

@@ -40,7 +40,7 @@ impl<B: Bits> Position<B> {
     /// The sides without walls.
     #[inline]
     #[must_use]
-    pub fn open(&self) -> &Open<B> {
+    pub(super) fn open(&self) -> &Open<B> {
         &self.open
     }
 

@@ -32,7 +32,7 @@ impl Part {
 
 /// The sum of some parts of the published evaluation, for boards of one size.
 #[derive(Clone, Copy, Debug)]
-pub struct Published {
+pub(super) struct Published {
     reachable: bool,
     aggression: bool,
     winning: bool,
@@ -84,7 +84,7 @@ fn is_beside<B: Bits>(game: &Colosseum<B>, mv: Walk, cell: u8) -> bool {
 
 /// The move that closes in an opponent with walls on three sides, if the mover can reach the fourth.
 #[must_use]
-pub fn closing_move<B: Bits>(game: &Colosseum<B>, pos: &Position<B>) -> Option<Walk> {
+pub(super) fn closing_move<B: Bits>(game: &Colosseum<B>, pos: &Position<B>) -> Option<Walk> {
     let (board, cell) = (game.board(), pos.player(pos.mover().other()));
     let mut open = open_sides(game, pos, pos.mover().other());
     let (Some(side), None) = (open.next(), open.next()) else { return None };
@@ -98,7 +98,7 @@ pub fn closing_move<B: Bits>(game: &Colosseum<B>, pos: &Position<B>) -> Option<W
 }
 
 /// The open sides of the cell on which a player stands.
-pub fn open_sides<B: Bits>(
+pub(super) fn open_sides<B: Bits>(
     game: &Colosseum<B>,
     pos: &Position<B>,
     side: Side,

@@ -14,7 +14,7 @@ use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::zobrist;
 
 /// The ending of every game: the players are apart.
-pub const APART: &str = "apart";
+pub(super) const APART: &str = "apart";
 
 /// Colosseum Survival on a board of a fixed size, whose cells fit a `B`.
 ///
@@ -44,7 +44,7 @@ impl<B: Bits> Colosseum<B> {
     /// The board.
     #[inline]
     #[must_use]
-    pub fn board(&self) -> &Board<B> {
+    pub(super) fn board(&self) -> &Board<B> {
         &self.board
     }
 
@@ -56,7 +56,7 @@ impl<B: Bits> Colosseum<B> {
 
     /// A position from its parts; the players stand on different cells.
     #[must_use]
-    pub fn position(&self, open: Open<B>, players: [u8; 2], side: Side) -> Position<B> {
+    pub(super) fn position(&self, open: Open<B>, players: [u8; 2], side: Side) -> Position<B> {
         let mut hash = zobrist::mix(self.board.size() as u64);
         for wall in self.board.walls().filter(|&wall| !open.has(wall)) {
             hash ^= wall_key(wall);
@@ -73,7 +73,7 @@ impl<B: Bits> Colosseum<B> {
     /// The cells to which the side's player could walk, its own among them.
     #[inline]
     #[must_use]
-    pub fn walkable(&self, pos: &Position<B>, side: Side) -> B {
+    pub(super) fn walkable(&self, pos: &Position<B>, side: Side) -> B {
         let paths = self.board.paths(&pos.open);
         let others = !B::single(pos.player(side.other()));
         let mut cells = B::single(pos.player(side));
@@ -87,7 +87,7 @@ impl<B: Bits> Colosseum<B> {
     /// cells that both reach in the same step count for neither.
     #[inline]
     #[must_use]
-    pub fn lead(&self, open: &Open<B>, own: u8, opp: u8) -> i32 {
+    pub(super) fn lead(&self, open: &Open<B>, own: u8, opp: u8) -> i32 {
         let (own, opp) = (B::single(own), B::single(opp));
         let flood = Flood::new(&self.board.paths(open), self.board.full(), own, opp);
         // The cells that both reached are in both sets.

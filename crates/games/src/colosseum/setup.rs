@@ -19,7 +19,7 @@ const PLAYERS_DRAWN: usize = 1000;
 const BOARDS_DRAWN: usize = 1000;
 
 /// The rules' options.
-pub const RULES: &[Spec] = &[
+pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "size",
         kind: Kind::Int { min: MIN_SIZE as i64, max: MAX_SIZE as i64, default: Some(DEFAULT_SIZE) },
@@ -56,6 +56,17 @@ impl StartWalls {
 }
 
 /// What the rules' options say.
+///
+/// ```
+/// use plyd_core::game::Rules;
+/// use plyd_games::colosseum::setup::{Setup, StartWalls};
+///
+/// let rules = Rules::new(vec![("size", 8.into()), ("start_walls", "2022".into())]);
+/// let setup = Setup::choose(&rules, None).unwrap();
+/// assert_eq!((setup.size, setup.start_walls), (8, StartWalls::Fall2022));
+/// // A start of another size contradicts the rule.
+/// assert!(Setup::choose(&rules, Some(6)).is_err());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
     /// Rows and columns.
@@ -90,7 +101,7 @@ impl Setup {
 
     /// The effective rules by their names.
     #[must_use]
-    pub fn settings(&self) -> Vec<(&'static str, Setting)> {
+    pub(super) fn settings(&self) -> Vec<(&'static str, Setting)> {
         let start_walls = match self.start_walls {
             StartWalls::Fall2023 => "2023".into(),
             StartWalls::Fall2022 => "2022".into(),

@@ -9,25 +9,25 @@ use plyd_core::zobrist::mix;
 
 /// Cells from one row to the next: wide enough that what a shift takes out of a row reaches no further than
 /// the first or last cell of its neighbour.
-pub const STRIDE: u32 = 10;
+pub(super) const STRIDE: u32 = 10;
 /// The smallest board.
-pub const MIN_SIZE: usize = 2;
+pub(super) const MIN_SIZE: usize = 2;
 /// The largest board.
-pub const MAX_SIZE: usize = 6;
+pub(super) const MAX_SIZE: usize = 6;
 /// Numbers of cells are below this.
-pub const CELL_LIMIT: usize = (MAX_SIZE - 1) * STRIDE as usize + MAX_SIZE;
+pub(super) const CELL_LIMIT: usize = (MAX_SIZE - 1) * STRIDE as usize + MAX_SIZE;
 /// The number of the letter `K`, whose tile ends games; `A` has 1, an empty cell 0.
-pub const K: u8 = 11;
+pub(super) const K: u8 = 11;
 /// The number of the last letter, `O`. Two of them do not merge: no game gets there, as the mass of a board
 /// grows by one a move, and `O` is 16,384.
-pub const LAST: u8 = 15;
+pub(super) const LAST: u8 = 15;
 
 /// A set of cells: bit `10 * row + column`, counted from the top left.
-pub type Cells = u64;
+pub(super) type Cells = u64;
 
 /// Whose a tile is: `A` is upper case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Case {
+pub(super) enum Case {
     /// The case of the first player, `+`.
     Upper,
     /// The case of the second player, `-`.
@@ -54,7 +54,7 @@ impl Slide {
 
 /// A tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tile {
+pub(super) struct Tile {
     /// The letter's number: 1 for `A`.
     pub letter: u8,
     /// The letter's case.
@@ -63,7 +63,7 @@ pub struct Tile {
 
 /// The tiles on a board of up to 6 by 6 cells; functions that need its size take it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub struct Board {
+pub(super) struct Board {
     /// The letters' numbers in binary, the lowest digit first.
     letters: [Cells; 4],
     /// The cells with lower-case tiles.
@@ -72,7 +72,7 @@ pub struct Board {
 
 /// The cells of a square board.
 #[must_use]
-pub const fn square(size: usize) -> Cells {
+pub(super) const fn square(size: usize) -> Cells {
     let row = (1 << size) - 1;
     let mut cells = 0;
     let mut y = 0;
@@ -87,7 +87,7 @@ impl Board {
     /// The cells with tiles.
     #[inline]
     #[must_use]
-    pub const fn occupied(&self) -> Cells {
+    pub(super) const fn occupied(&self) -> Cells {
         let [one, two, four, eight] = self.letters;
         one | two | four | eight
     }
@@ -95,7 +95,7 @@ impl Board {
     /// The cells with tiles of a case.
     #[inline]
     #[must_use]
-    pub const fn of(&self, case: Case) -> Cells {
+    pub(super) const fn of(&self, case: Case) -> Cells {
         match case {
             Case::Upper => self.occupied() & !self.lower,
             Case::Lower => self.lower,
@@ -105,7 +105,7 @@ impl Board {
     /// The cells with a `K` or a `k`.
     #[inline]
     #[must_use]
-    pub const fn ks(&self) -> Cells {
+    pub(super) const fn ks(&self) -> Cells {
         let [one, two, four, eight] = self.letters;
         one & two & !four & eight
     }
@@ -113,7 +113,7 @@ impl Board {
     /// The highest letter of a case; 0 if there is no tile.
     #[inline]
     #[must_use]
-    pub const fn highest(&self, case: Case) -> u8 {
+    pub(super) const fn highest(&self, case: Case) -> u8 {
         let mut tiles = self.of(case);
         let mut letter = 0;
         let mut digit = 4;
@@ -132,7 +132,7 @@ impl Board {
     /// on empty cells.
     #[inline]
     #[must_use]
-    pub const fn below(&self, letter: u8) -> [Cells; 4] {
+    pub(super) const fn below(&self, letter: u8) -> [Cells; 4] {
         let mut digits = self.letters;
         let (mut borrow, mut digit) = (0, 0);
         while digit < 4 {
@@ -147,7 +147,7 @@ impl Board {
 
     /// The tile on a cell.
     #[must_use]
-    pub fn tile(&self, cell: u8) -> Option<Tile> {
+    pub(super) fn tile(&self, cell: u8) -> Option<Tile> {
         let letter =
             (0..4).fold(0, |letter, digit| letter | ((self.letters[digit] >> cell & 1) as u8) << digit);
         let case = if self.lower >> cell & 1 == 1 { Case::Lower } else { Case::Upper };
@@ -156,7 +156,7 @@ impl Board {
 
     /// Puts a tile on an empty cell.
     #[inline]
-    pub const fn put(&mut self, cell: u8, tile: Tile) {
+    pub(super) const fn put(&mut self, cell: u8, tile: Tile) {
         let mut digit = 0;
         while digit < 4 {
             self.letters[digit] |= (tile.letter as u64 >> digit & 1) << cell;
@@ -168,7 +168,7 @@ impl Board {
     }
 
     /// Flips the case of the tile on a cell, if there is one.
-    pub const fn flip(&mut self, cell: u8) {
+    pub(super) const fn flip(&mut self, cell: u8) {
         self.lower ^= self.occupied() & (1 << cell);
     }
 
@@ -176,7 +176,7 @@ impl Board {
     /// much.
     #[inline]
     #[must_use]
-    pub const fn mass(&self, mut cells: Cells) -> i32 {
+    pub(super) const fn mass(&self, mut cells: Cells) -> i32 {
         let [one, two, four, eight] = self.letters;
         let mut mass = 0;
         while cells != 0 {
@@ -192,7 +192,7 @@ impl Board {
     /// A hash of the tiles.
     #[inline]
     #[must_use]
-    pub const fn hash(&self) -> u64 {
+    pub(super) const fn hash(&self) -> u64 {
         let [one, two, four, eight] = self.letters;
         mix(one.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ two.wrapping_mul(0xd1b5_4a32_d192_ed03).rotate_left(13)
@@ -203,7 +203,7 @@ impl Board {
 
     /// The board of a size under one of the eight symmetries of a square.
     #[must_use]
-    pub fn image(&self, size: usize, symmetry: u8) -> Self {
+    pub(super) fn image(&self, size: usize, symmetry: u8) -> Self {
         let mirror = |by: u8, at: usize| if symmetry & by == 0 { at } else { size - 1 - at };
         let mut image = Self::default();
         for (row, column) in (0..size).flat_map(|row| (0..size).map(move |column| (row, column))) {
@@ -222,7 +222,7 @@ impl Board {
     /// Compress toward the wall, one greedy pass from the wall over pairs of neighbours with one letter,
     /// compress again: no tile merges twice.
     #[inline]
-    pub fn slide(&mut self, slide: Slide, cells: Cells, mover: Case) -> i32 {
+    pub(super) fn slide(&mut self, slide: Slide, cells: Cells, mover: Case) -> i32 {
         match slide {
             Slide::Up => self.slide_along::<STRIDE, true>(cells, mover),
             Slide::Down => self.slide_along::<STRIDE, false>(cells, mover),

@@ -10,6 +10,21 @@ use plyd_core::options::weights::{self, Weights};
 use plyd_core::score::Score;
 
 /// The mass of the mover's tiles less the opponent's, and a bonus for the higher letter.
+///
+/// ```
+/// use plyd_core::game::{Evaluator, Game, Rules};
+/// use plyd_core::score::Score;
+/// use plyd_games::ijk::Slide;
+/// use plyd_games::ijk::eval::Lead;
+/// use plyd_games::ijk::rules::{Ijk, Move};
+/// use plyd_games::ijk::variant::Variant;
+///
+/// let game = Ijk::<false>::new(Variant::choose(&Rules::default(), None).unwrap());
+/// let mut pos = game.start();
+/// // Both sides have an `A` after the first move.
+/// game.play(&mut pos, Move::slide(Slide::Right));
+/// assert_eq!(Lead::default().evaluate_alone(&game, &pos), Score::DRAW);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Lead {
     /// What the higher letter is worth beside its mass on an empty board, in thousandths of that.
@@ -34,12 +49,12 @@ const LEAD_FULL: Spec = weights::spec(
     "Of `lead`: what the higher letter is worth beside its mass on a full board, in thousandths of that.",
 );
 /// The weights.
-pub const WEIGHTS: Weights = Weights { list: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
+pub(super) const WEIGHTS: Weights = Weights { list: &[LEAD_EMPTY, LEAD_FULL], file: FILE };
 
 impl Lead {
     /// The evaluation with these weights.
     #[must_use]
-    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+    pub(super) fn new(weight: impl Fn(&Spec) -> i32) -> Self {
         let empty = weight(&LEAD_EMPTY);
         Self { empty, more: weight(&LEAD_FULL) - empty }
     }

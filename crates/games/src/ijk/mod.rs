@@ -15,27 +15,29 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: [`board`] (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
-//! [`notation`], [`eval`] (mass and lead), [`tuples`] (rows and columns beside them: the default evaluation),
-//! [`published_eval`] (the published ones), [`drawn`] (chance drawn beforehand), `solution` (tiny boards,
+//! In reading order: `board` (bit planes, slides), [`variant`] (presets and single rules), [`rules`],
+//! [`notation`], [`eval`] (mass and lead), `tuples` (rows and columns beside them: the default evaluation),
+//! `published_eval` (the published ones), `drawn` (chance drawn beforehand), `solution` (tiny boards,
 //! solved whole). The game with chance and the one without are two types of one rule book; this file opens
 //! the right one for the registry.
 
-pub mod board;
+mod board;
 #[cfg(test)]
 mod counts;
-pub mod drawn;
+mod drawn;
 pub mod eval;
 pub mod notation;
 #[cfg(test)]
 mod oracle;
-pub mod published_eval;
+mod published_eval;
 pub mod rules;
 mod solution;
-pub mod tuples;
+mod tuples;
 pub mod variant;
 
 use std::sync::Arc;
+
+pub use self::board::Slide;
 
 use self::eval::{Lead, WEIGHTS};
 use self::notation::Layout;
@@ -92,6 +94,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    look: Some(include_str!("look.js")),
     bench: BENCH,
     solve: Some(solution::solve),
     ..Entry::of::<Ijk<false>>(open)
@@ -187,19 +190,20 @@ where
         evaluator: E,
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        // The published player evaluates as published.
-        let is_published = matches!(options.eval.as_str(), "gradient" | "smoothness");
         let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
         Ok(match options.player.as_str() {
             "default" => self.strongest(evaluator, options),
             DEEPENING if CHANCE => Box::new(Iterate::new(self, Erased::new(evaluator), options)),
             DEEPENING => self.strongest(evaluator, options),
             EXPECTIMINIMAX => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 2)),
-            PUBLISHED if is_published => {
-                Box::new(Plain::new(Erased::new(evaluator), pruning, options.depth, usual))
-            }
             PUBLISHED => {
-                Box::new(Plain::new(Erased::new(Published::Gradient), pruning, options.depth, usual))
+                options.expect_eval(&["gradient", "smoothness"])?;
+                let evaluator = if options.eval.is_empty() {
+                    Erased::new(Published::Gradient)
+                } else {
+                    Erased::new(evaluator)
+                };
+                Box::new(Plain::new(evaluator, pruning, options.depth, usual))
             }
             _ => players::build(self, Erased::new(evaluator), options)?,
         })

@@ -9,12 +9,12 @@ use super::variant::{Skip, StatedRules};
 use plyd_core::game::{Drawing, Mark, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
-pub const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (empty) or a letter from A to O in the \
+pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (empty) or a letter from A to O in the \
      case of its owner, then a space and the mover, `+` (upper case) or `-`: `A...../....../....../....../....../...... +`. With \
      the rule skip=flip a space and the cell of the tile placed last follow, such as `a1`, which it always is with mode=nondet. A \
      position that awaits the mover's tile ends in ` ~`.";
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` if the rules have it. With mode=nondet the cell \
+pub(super) const MOVE_GRAMMAR: &str = "`U`, `D`, `L` or `R`: where all tiles slide; `S` if the rules have it. With mode=nondet the cell \
      of the next mover's tile follows as a chance ply, `~c4`: column letter and row number from the top left, `a1`; none where \
      the board is full or after a flip.";
 

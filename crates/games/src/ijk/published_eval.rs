@@ -14,7 +14,7 @@ const MOST: i32 = 36_000;
 
 /// A published evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Published {
+pub(super) enum Published {
     /// The largest of four sums of the cells' values with a weight that falls from one corner, one a step.
     Gradient,
     /// Less the difference of the values of each two tiles that are neighbours.

@@ -11,13 +11,13 @@ use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::zobrist::mix;
 
 /// The ending by a `K` or `k`.
-pub const BY_K: &str = "k";
+pub(super) const BY_K: &str = "k";
 /// The ending by a full board.
-pub const BY_FULL: &str = "full";
+pub(super) const BY_FULL: &str = "full";
 /// The ending by a position that occurred too often.
-pub const BY_REPETITION: &str = "repetition";
+pub(super) const BY_REPETITION: &str = "repetition";
 /// The ending by the cap on moves.
-pub const BY_MAX_PLIES: &str = "max_plies";
+pub(super) const BY_MAX_PLIES: &str = "max_plies";
 
 /// So many moves before the cap, positions begin to be distinguished by their plies: more than any search
 /// sees.
@@ -61,6 +61,14 @@ pub struct Position {
 const _: () = assert!(size_of::<Position>() <= 56);
 
 /// A slide, the move `S`, or where chance puts a tile.
+///
+/// ```
+/// use plyd_games::ijk::Slide;
+/// use plyd_games::ijk::rules::{Action, Move};
+///
+/// assert_eq!(Move::slide(Slide::Left).action(), Action::Slide(Slide::Left));
+/// assert_eq!(Move::SKIP.action(), Action::Skip);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move(u8);
 
@@ -76,7 +84,7 @@ impl Move {
         Self(slide as u8)
     }
 
-    /// The chance outcome that puts the tile on a cell below [`CELL_LIMIT`].
+    /// The chance outcome that puts the tile on a cell, whose number is `10 * row + column`.
     #[must_use]
     pub const fn tile(cell: u8) -> Self {
         Self(Self::TILES + cell)
@@ -111,7 +119,7 @@ pub enum Action {
 /// The case of a side's tiles.
 #[inline]
 #[must_use]
-pub const fn case(side: Side) -> Case {
+pub(super) const fn case(side: Side) -> Case {
     match side {
         Side::First => Case::Upper,
         Side::Second => Case::Lower,
@@ -122,34 +130,34 @@ impl Position {
     /// The tiles.
     #[inline]
     #[must_use]
-    pub const fn board(&self) -> &Board {
+    pub(super) const fn board(&self) -> &Board {
         &self.board
     }
 
     /// The side to move.
     #[inline]
     #[must_use]
-    pub const fn mover(&self) -> Side {
+    pub(super) const fn mover(&self) -> Side {
         self.mover
     }
 
     /// Whether chance has to put the mover's tile on a cell first.
     #[inline]
     #[must_use]
-    pub const fn awaits(&self) -> bool {
+    pub(super) const fn awaits(&self) -> bool {
         self.awaits
     }
 
     /// The cell that the move `S` flips, if the rules have such a move.
     #[must_use]
-    pub const fn last(&self) -> u8 {
+    pub(super) const fn last(&self) -> u8 {
         self.last
     }
 
     /// The mass of the mover's tiles less that of the other side's.
     #[inline]
     #[must_use]
-    pub const fn balance(&self) -> i32 {
+    pub(super) const fn balance(&self) -> i32 {
         match self.mover {
             Side::First => self.balance,
             Side::Second => -self.balance,
@@ -174,7 +182,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// The cells of the board.
     #[inline]
     #[must_use]
-    pub const fn cells(&self) -> Cells {
+    pub(super) const fn cells(&self) -> Cells {
         self.cells
     }
 
@@ -191,7 +199,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// A position with a history of its own, which awaits a tile only if chance places it; `last` is the cell
     /// that `S` flips, or 0.
     #[must_use]
-    pub fn position(&self, board: Board, mover: Side, awaits: bool, last: u8) -> Position {
+    pub(super) fn position(&self, board: Board, mover: Side, awaits: bool, last: u8) -> Position {
         let balance = board.mass(board.of(Case::Upper)) - board.mass(board.of(Case::Lower));
         let mut pos = Position { board, balance, plies: 0, mover, awaits, last, seen: [0; 4] };
         self.remember(&mut pos);
@@ -201,7 +209,7 @@ impl<const CHANCE: bool> Ijk<CHANCE> {
     /// The cells without a tile.
     #[inline]
     #[must_use]
-    pub const fn empty(&self, pos: &Position) -> Cells {
+    pub(super) const fn empty(&self, pos: &Position) -> Cells {
         self.cells & !pos.board.occupied()
     }
 

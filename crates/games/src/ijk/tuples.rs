@@ -54,7 +54,7 @@ const DECISIVE: i32 = 500;
 
 /// The tables: of rows, of columns, of the whole board.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tables([i8; ENTRIES]);
+pub(super) struct Tables([i8; ENTRIES]);
 
 const _: () = assert!(size_of::<Tables>() < 16 << 10, "tables stay near the core");
 
@@ -83,14 +83,14 @@ impl Tables {
 
 /// Mass and lead, and what the tables say.
 #[derive(Clone, Copy, Debug)]
-pub struct Tuples<T> {
+pub(super) struct Tuples<T> {
     lead: Lead,
     tables: T,
 }
 
 /// The evaluation for a game's rules; none if nothing was learned for them.
 #[must_use]
-pub fn learned<const CHANCE: bool>(game: &Ijk<CHANCE>, lead: Lead) -> Option<Tuples<&'static Tables>> {
+pub(super) fn learned<const CHANCE: bool>(game: &Ijk<CHANCE>, lead: Lead) -> Option<Tuples<&'static Tables>> {
     is_known(game.variant()).then_some(Tuples { lead, tables: if CHANCE { &NONDET } else { &DET } })
 }
 
@@ -117,6 +117,13 @@ where
         match learned(game, Lead::default()) {
             Some(tuples) => tuples.evaluate_alone(game, pos),
             None => Lead::default().evaluate_alone(game, pos),
+        }
+    }
+
+    fn range(&self, game: &Ijk<CHANCE>) -> (i32, i32) {
+        match learned(game, Lead::default()) {
+            Some(tuples) => Evaluator::<Ijk<CHANCE>>::range(&tuples),
+            None => Evaluator::<Ijk<CHANCE>>::range(&Lead::default()),
         }
     }
 }
@@ -215,7 +222,7 @@ fn unit([own, other]: [u8; 2]) -> i32 {
 ///
 /// # Errors
 /// Rules under which there are none.
-pub fn learner<const CHANCE: bool>(game: &Ijk<CHANCE>) -> Result<Box<dyn Learner>, String>
+pub(super) fn learner<const CHANCE: bool>(game: &Ijk<CHANCE>) -> Result<Box<dyn Learner>, String>
 where
     Ijk<CHANCE>: Playable,
 {
@@ -229,7 +236,7 @@ where
 
 /// What `plyd train` changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Trained;
+pub(super) struct Trained;
 
 impl<const CHANCE: bool> Network<Ijk<CHANCE>> for Trained {
     type Evaluator = Tuples<Arc<Tables>>;

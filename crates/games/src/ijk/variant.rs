@@ -35,6 +35,15 @@ pub enum Win {
 }
 
 /// The rules of one game.
+///
+/// ```
+/// use plyd_core::game::Rules;
+/// use plyd_games::ijk::variant::{Skip, Variant};
+///
+/// let rules = Rules::new(vec![("preset", "v1".into()), ("size", 3.into())]);
+/// let variant = Variant::choose(&rules, None).unwrap();
+/// assert_eq!((variant.size, variant.skip, variant.chance), (3, Skip::Flip, false));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variant {
     /// Rows and columns.
@@ -88,7 +97,7 @@ const FIRST_TILES: [&str; 2] = ["corner", "random"];
 const WINS: [&str; 2] = ["highest", "any"];
 
 /// The rules that choose a variant.
-pub const RULES: &[Spec] = &[
+pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "preset",
         kind: Kind::Choice(&["v2", "v2-4x4", "v1", "text"]),
@@ -240,7 +249,7 @@ impl Variant {
 
     /// The effective rules, by the names of [`RULES`]; with the preset if all others are its own.
     #[must_use]
-    pub fn settings(&self) -> Vec<(&'static str, Setting)> {
+    pub(super) fn settings(&self) -> Vec<(&'static str, Setting)> {
         let is_own = |preset: &&(&'static str, Self)| {
             let random_first = preset.0 == "text" && self.chance;
             Self { chance: self.chance, random_first, ..preset.1 } == *self

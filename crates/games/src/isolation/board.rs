@@ -7,16 +7,16 @@ use crate::bits::Bits;
 use crate::flood::Step;
 
 /// The smallest width and height.
-pub const MIN_SIDE: usize = 3;
+pub(super) const MIN_SIDE: usize = 3;
 /// The largest width and height.
-pub const MAX_SIDE: usize = 15;
+pub(super) const MAX_SIDE: usize = 15;
 /// The largest number of cells.
-pub const MAX_CELLS: usize = 128;
+pub(super) const MAX_CELLS: usize = 128;
 /// Where a token stands that is not on the board yet: it reaches every cell.
 pub const UNPLACED: u8 = u8::MAX;
 
 /// The offsets (columns, rows) of a knight's move, in ascending order of the cell reached.
-pub const JUMPS: [(isize, isize); 8] =
+pub(super) const JUMPS: [(isize, isize); 8] =
     [(-1, -2), (1, -2), (-2, -1), (2, -1), (-2, 1), (2, 1), (-1, 2), (1, 2)];
 
 /// What a board's size fixes: its cells and the knight moves on it.
@@ -41,7 +41,7 @@ pub struct Board<B> {
 impl<B: Bits> Board<B> {
     /// The board of that size, which must be within [`MIN_SIDE`], [`MAX_SIDE`] and the capacity of `B`.
     #[must_use]
-    pub fn new(width: usize, height: usize) -> Self {
+    pub(super) fn new(width: usize, height: usize) -> Self {
         assert!((MIN_SIDE..=MAX_SIDE).contains(&width) && (MIN_SIDE..=MAX_SIDE).contains(&height));
         assert!(width * height <= B::CAPACITY);
         let set_of = |keep: &dyn Fn(usize) -> bool| {
@@ -91,14 +91,14 @@ impl<B: Bits> Board<B> {
     /// The number of cells.
     #[inline]
     #[must_use]
-    pub fn cells(&self) -> usize {
+    pub(super) fn cells(&self) -> usize {
         self.width() * self.height()
     }
 
     /// All cells.
     #[inline]
     #[must_use]
-    pub fn full(&self) -> B {
+    pub(super) fn full(&self) -> B {
         self.full
     }
 
@@ -119,7 +119,7 @@ impl<B: Bits> Board<B> {
     /// The cells a knight's move away from any cell of the set.
     #[inline]
     #[must_use]
-    pub fn knights(&self, set: B) -> B {
+    pub(super) fn knights(&self, set: B) -> B {
         let one = ((set & self.left_1) >> 1) | ((set & self.right_1) << 1);
         let two = ((set & self.left_2) >> 2) | ((set & self.right_2) << 2);
         // Widths are at most 15: with this hint the compiler shifts a u128 without the case of 64 and more.
@@ -131,7 +131,7 @@ impl<B: Bits> Board<B> {
     /// The cells a knight's move away from at least two cells of the set.
     #[inline]
     #[must_use]
-    pub fn knights_twice(&self, set: B) -> B {
+    pub(super) fn knights_twice(&self, set: B) -> B {
         let (left_1, right_1) = ((set & self.left_1) >> 1, (set & self.right_1) << 1);
         let (left_2, right_2) = ((set & self.left_2) >> 2, (set & self.right_2) << 2);
         let (one, both_1) = (left_1 | right_1, left_1 & right_1);
@@ -147,7 +147,7 @@ impl<B: Bits> Board<B> {
     /// [`Board::knights_twice`] gives, and little more work.
     #[inline]
     #[must_use]
-    pub fn knights_twice_and_four_times(&self, set: B) -> (B, B) {
+    pub(super) fn knights_twice_and_four_times(&self, set: B) -> (B, B) {
         let (left_1, right_1) = ((set & self.left_1) >> 1, (set & self.right_1) << 1);
         let (left_2, right_2) = ((set & self.left_2) >> 2, (set & self.right_2) << 2);
         let row = self.width & 15;
@@ -161,14 +161,14 @@ impl<B: Bits> Board<B> {
 
     /// How many symmetries the board has, the identity included.
     #[must_use]
-    pub fn symmetries(&self) -> usize {
+    pub(super) fn symmetries(&self) -> usize {
         if self.width == self.height { 8 } else { 4 }
     }
 
     /// Where a symmetry takes a cell: 0 is the identity; 1, 2, 3, 4 and 7 are their own inverses. An
     /// [`UNPLACED`] token stays so.
     #[must_use]
-    pub fn image(&self, symmetry: usize, cell: u8) -> u8 {
+    pub(super) fn image(&self, symmetry: usize, cell: u8) -> u8 {
         if cell == UNPLACED {
             return UNPLACED;
         }
@@ -188,7 +188,7 @@ impl<B: Bits> Board<B> {
 
     /// Where a symmetry takes a set of cells.
     #[must_use]
-    pub fn image_of(&self, symmetry: usize, set: B) -> B {
+    pub(super) fn image_of(&self, symmetry: usize, set: B) -> B {
         set.cells().fold(B::EMPTY, |image, cell| image | B::single(self.image(symmetry, cell)))
     }
 }

@@ -18,6 +18,19 @@ pub(super) const UNIT: i32 = 1000;
 /// floods it first, and bars the other's flood. A cell that both flood in the same step bars neither and
 /// counts for neither: counting it for the mover plays equally well, but makes the value swing by dozens of
 /// cells from ply to ply. A token that is not placed yet floods all cells at once.
+///
+/// ```
+/// use plyd_core::game::{Evaluator, Game};
+/// use plyd_core::score::Score;
+/// use plyd_games::isolation::eval::Race;
+/// use plyd_games::isolation::notation::Layout;
+/// use plyd_games::isolation::rules::Isolation;
+///
+/// let game = Isolation::<u64>::new(3, 3);
+/// let pos = Layout::parse("1../.../..2 1").unwrap().position(&game);
+/// // Each reaches as many cells first.
+/// assert_eq!(Race::new(&game).evaluate_alone(&game, &pos), Score::DRAW);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
     cells: i32,

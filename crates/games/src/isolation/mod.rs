@@ -11,13 +11,13 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: [`board`] (bit boards), [`rules`], [`sizes`] (which board is asked for), [`notation`],
+//! In reading order: `board` (bit boards), [`rules`], `sizes` (which board is asked for), [`notation`],
 //! [`territory`] and [`eval`] (evaluations), [`solver`] on `paths` and `decided`,
-//! `openings` and [`theory`] (what is solved for good), `prover` (all of it beside the search),
-//! [`published_eval`] and [`players`]. This file opens the game for the registry: it chooses the machine word
+//! `openings` and `theory` (what is solved for good), `prover` (all of it beside the search),
+//! `published_eval` and `players`. This file opens the game for the registry: it chooses the machine word
 //! that holds the board, and nothing of it knows the protocol.
 
-pub mod board;
+mod board;
 mod decided;
 pub mod eval;
 pub mod notation;
@@ -25,23 +25,25 @@ mod openings;
 #[cfg(test)]
 mod oracle;
 mod paths;
-pub mod players;
+mod players;
 mod prover;
-pub mod published_eval;
+mod published_eval;
 pub mod rules;
-pub mod sizes;
+mod sizes;
 pub mod solver;
 pub mod territory;
-pub mod theory;
+mod theory;
 
 use std::sync::Arc;
+
+pub use self::board::{Board, UNPLACED};
+pub use self::sizes::Size;
 
 use self::eval::{Mobility, Race};
 use self::notation::Layout;
 use self::players::PublishedPlayer;
 use self::published_eval::{Formula, Published};
 use self::rules::{Isolation, STUCK};
-use self::sizes::Size;
 use self::solver::Solver;
 use self::territory::{Territory, WEIGHTS};
 use crate::bits::Bits;
@@ -86,6 +88,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: notation::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    look: Some(include_str!("look.js")),
     bench: BENCH,
     solve: Some(openings::solve),
     ..Entry::of::<Isolation<u64>>(open)

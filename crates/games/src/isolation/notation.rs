@@ -10,11 +10,11 @@ use crate::bits::Bits;
 use plyd_core::game::{Drawing, Notation, OpenError, Piece, Setting, Side};
 
 /// How a position is written.
-pub const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \
+pub(super) const POSITION_GRAMMAR: &str = "Rows from the top joined by `/`, each cell `.` (open), `x` (blocked), `1` or `2` \
      (a token), then a space and the mover, `1` or `2`: `......./......./......./.x...../...21../x..x.../.xx..x. 1`. \
      Before both placements tokens are missing: with none the mover is 1, with player 1's alone it is 2.";
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str =
+pub(super) const MOVE_GRAMMAR: &str =
     "The cell to go to: column letter and row number counted from the top left, `a1` to `o15`.";
 
 /// A position text taken apart: its size is known before the game that can hold the position is.

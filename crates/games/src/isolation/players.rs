@@ -24,7 +24,7 @@ const AGREEING: u32 = 3;
 
 /// Iterative deepening over plain alpha-beta that ends when three depths in a row return one move.
 #[derive(Clone, Debug)]
-pub struct PublishedPlayer<E> {
+pub(super) struct PublishedPlayer<E> {
     evaluator: E,
     depth: u32,
     /// The best move of the last depth, and how many depths in a row agreed on it.
@@ -34,7 +34,7 @@ pub struct PublishedPlayer<E> {
 impl<E> PublishedPlayer<E> {
     /// The player with an evaluation and the deepest depth that it may search to, if it is limited.
     #[must_use]
-    pub fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
+    pub(super) fn new(evaluator: E, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, depth: depth.unwrap_or(DEPTHS).min(DEPTHS), agreed: None })
     }
 }

@@ -45,7 +45,7 @@ impl Formula {
 
 /// One of the published evaluations, for boards of one size.
 #[derive(Clone, Copy, Debug)]
-pub struct Published {
+pub(super) struct Published {
     formula: Formula,
     width: usize,
     height: usize,

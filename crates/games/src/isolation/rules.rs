@@ -12,7 +12,7 @@ use plyd_core::game::{Game, Outcome, Side, Turn};
 use plyd_core::zobrist;
 
 /// The ending of every game: the mover has no move.
-pub const STUCK: &str = "stuck";
+pub(super) const STUCK: &str = "stuck";
 
 /// Keys of a token of each side on each cell, [`UNPLACED`] included.
 static TOKENS: [[u64; 256]; 2] = [zobrist::keys(0x6973_6f6c_6131), zobrist::keys(0x6973_6f6c_6132)];
@@ -84,7 +84,7 @@ impl<B: Bits> Position<B> {
 }
 
 impl<B: Bits> Isolation<B> {
-    /// The game on a board of that size, which must be one that [`Board::new`] takes.
+    /// The game on a board of that size: sides of 3 to 15 cells, and no more cells than a `B` holds.
     #[must_use]
     pub fn new(width: usize, height: usize) -> Self {
         Self { board: Arc::new(Board::new(width, height)) }

@@ -11,7 +11,7 @@ const PRESETS: [(&str, Size); 2] =
 const SIDE: Kind = Kind::Int { min: MIN_SIDE as i64, max: MAX_SIDE as i64, default: None };
 
 /// The rules that set the size of the board.
-pub const RULES: &[Spec] = &[
+pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "preset",
         kind: Kind::Choice(&["7x7", "11x9"]),
@@ -22,6 +22,13 @@ pub const RULES: &[Spec] = &[
 ];
 
 /// The size of a board that can be played on.
+///
+/// ```
+/// use plyd_games::isolation::Size;
+///
+/// assert_eq!(Size::new(11, 9).map(Size::cells), Some(99));
+/// assert_eq!(Size::new(15, 15), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     width: usize,
@@ -39,7 +46,7 @@ impl Size {
 
     /// The size of a board.
     #[must_use]
-    pub fn of<B: Bits>(board: &Board<B>) -> Self {
+    pub(super) fn of<B: Bits>(board: &Board<B>) -> Self {
         Self { width: board.width(), height: board.height() }
     }
 
@@ -48,7 +55,7 @@ impl Size {
     /// # Errors
     /// [`OpenError::Rule`] if the rules contradict each other or make too large a board,
     /// [`OpenError::Impossible`] if the start text has another size than an explicit rule asks for.
-    pub fn choose(rules: &Rules, start: Option<Self>) -> Result<Self, OpenError> {
+    pub(super) fn choose(rules: &Rules, start: Option<Self>) -> Result<Self, OpenError> {
         let preset = rules.text("preset").and_then(|name| PRESETS.iter().find(|preset| preset.0 == name));
         let (width, height) = (side(rules, "width"), side(rules, "height"));
         if let Some((name, size)) = preset {
@@ -98,7 +105,7 @@ impl Size {
 
     /// The preset of that size.
     #[must_use]
-    pub fn preset(self) -> Option<&'static str> {
+    pub(super) fn preset(self) -> Option<&'static str> {
         PRESETS.iter().find(|preset| preset.1 == self).map(|preset| preset.0)
     }
 }

@@ -19,6 +19,27 @@ use plyd_core::search::thread::SearchThread;
 const TABLE_CELLS: u32 = 16;
 
 /// The solver of one board, with what it decided so far.
+///
+/// ```
+/// use plyd_core::game::Game;
+/// use plyd_core::search::Control;
+/// use plyd_core::search::thread::SearchThread;
+/// use plyd_games::isolation::notation::Layout;
+/// use plyd_games::isolation::rules::Isolation;
+/// use plyd_games::isolation::solver::Solver;
+///
+/// let game = Isolation::<u64>::new(5, 5);
+/// let pos = Layout::parse("1..../...../...../...../....2 1").unwrap().position(&game);
+/// let control = Control::default();
+/// let mut solver = Solver::new(&game);
+/// let mut thread = SearchThread::alone(&control);
+/// // What follows a winning move is lost for the opponent.
+/// if let Some(Some(mv)) = solver.winning_move(&game, &pos, &mut thread) {
+///     let mut after = pos;
+///     game.play(&mut after, mv);
+///     assert_eq!(solver.wins(&game, &after, &mut thread), Some(false));
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Solver<B: Bits> {
     decided: Decided,
@@ -75,7 +96,7 @@ impl<B: Bits> Solver<B> {
 
     /// Whether the mover wins, if the game is over or the position was decided before.
     #[must_use]
-    pub fn remembers(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<bool> {
+    pub(super) fn remembers(&self, game: &Isolation<B>, pos: &Position<B>) -> Option<bool> {
         let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
         let [mine, theirs] = [pos.mover(), pos.mover().other()].map(|side| game.targets(pos, side));
         if mine.is_empty() || theirs.is_empty() {
@@ -117,7 +138,7 @@ impl<B: Bits> Solver<B> {
 
 /// The place of a move in the solver's order; smaller is tried first.
 #[must_use]
-pub fn order_of<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> i32 {
+pub(super) fn order_of<B: Bits>(game: &Isolation<B>, pos: &Position<B>, mv: Target) -> i32 {
     let board = game.board();
     let open = pos.open() & !B::single(mv.0);
     let theirs = game.targets(pos, pos.mover().other()) & open;
@@ -134,7 +155,7 @@ fn order<B: Bits>(flood: &Flood<B>, onward: B) -> i32 {
 /// The most plies that the game can last from here if the mover wins, or if it loses: a bound on the
 /// distance.
 #[must_use]
-pub fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> u32 {
+pub(super) fn most_plies<B: Bits>(game: &Isolation<B>, pos: &Position<B>, won: bool) -> u32 {
     let board = game.board();
     let reach = |side| {
         let from = game.targets(pos, side);

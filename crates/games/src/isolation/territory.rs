@@ -37,7 +37,7 @@ const APART: Spec = weights::spec(
     "Of `territory`: what each move that one has more is worth once the tokens are apart.",
 );
 /// The weights.
-pub const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
+pub(super) const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APART], file: FILE };
 
 /// The mover's territory less the opponent's: the cells that each reaches first, each with a worth if it has
 /// two exits or more, and another from four on.
@@ -45,6 +45,19 @@ pub const WEIGHTS: Weights = Weights { list: &[EXITS_TWO, EXITS_FOUR, APART], fi
 /// An exit is an open cell a knight's move away. Cells that both reach first in the same step belong to
 /// nobody. If the tokens are apart, each move that the mover has more than the opponent has a worth, and
 /// being first to run out of moves costs half of that.
+///
+/// ```
+/// use plyd_core::options::Options;
+/// use plyd_core::search::Searcher;
+/// use plyd_core::search::iterate::Iterate;
+/// use plyd_games::isolation::rules::Isolation;
+/// use plyd_games::isolation::territory::Territory;
+///
+/// // The search of the default player, without its solver.
+/// let game = Isolation::<u128>::new(11, 9);
+/// let mut searcher = Iterate::new(&game, Territory::new(&game), &Options::default());
+/// searcher.clear();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Territory {
     cells: i32,
@@ -63,7 +76,7 @@ impl Territory {
 
     /// The evaluation for a game with other weights.
     #[must_use]
-    pub fn weighted<B: Bits>(game: &Isolation<B>, weight: impl Fn(&Spec) -> i32) -> Self {
+    pub(super) fn weighted<B: Bits>(game: &Isolation<B>, weight: impl Fn(&Spec) -> i32) -> Self {
         Self {
             cells: game.board().cells() as i32,
             two: weight(&EXITS_TWO),

@@ -21,7 +21,7 @@ const SEVEN: &str = include_str!("openings-7x7.txt");
 
 /// What is known of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Known {
+pub(super) struct Known {
     /// Whether the mover wins.
     pub won: bool,
     /// A move that wins; in a lost position, one after which the opponent may still err.
@@ -30,7 +30,7 @@ pub struct Known {
 
 /// What theory knows of a position in which the mover can move.
 #[must_use]
-pub fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
+pub(super) fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
     if let Some(known) = from_book(game, pos) {
         return Some(known);
     }

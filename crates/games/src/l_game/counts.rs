@@ -87,6 +87,8 @@ fn perft_of_the_entry() {
     use plyd_core::engine::Counting;
     use plyd_core::game::{Rules, Setting};
     use plyd_core::search::Control;
+    // The last counts take longer than all others together.
+    let most = if crate::tests::is_whole() { u64::MAX } else { 1_000_000 };
     for line in super::ENTRY.perft.lines() {
         let [rules, position, counts] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
             panic!("three fields: {line}")
@@ -100,9 +102,10 @@ fn perft_of_the_entry() {
         let rules = Rules::new(rules.split(',').filter(|rule| !rule.is_empty()).map(setting).collect());
         let root = (super::ENTRY.open)(&rules, Some(position), &plyd_core::effort::Effort::free())
             .expect("possible");
-        for (depth, count) in counts.split(' ').enumerate() {
-            let found = root.perft(depth as u32 + 1, Counting::Plain, &Control::default());
-            assert_eq!(found.to_string(), count, "{line}: depth {}", depth + 1);
+        let counts = counts.split(' ').map(|count| count.parse().expect("a count"));
+        for (depth, count) in (1..).zip(counts).filter(|&(_, count)| count <= most) {
+            let found = root.perft(depth, Counting::Plain, &Control::default());
+            assert_eq!(found, count, "{line}: depth {depth}");
         }
     }
 }

@@ -71,6 +71,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: POSITION_GRAMMAR,
     move_grammar: MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    look: Some(include_str!("look.js")),
     bench: &[
         Bench { rules: "", position: START, depth: 3, player: ("alphabeta", "state") },
         Bench { rules: "", position: "3 3 E 2 1 3 4 2 4 W 1", depth: 3, player: ("alphabeta", "state") },
@@ -139,8 +140,11 @@ impl Playable for LGame {
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         Ok(match options.player.as_str() {
             "default" => Box::new(Perfect::new(options)),
-            PUBLISHED => Box::new(PublishedPlayer::new(options)),
-            SUGGEST => Box::new(PublishedPlayer::suggest()),
+            name @ (PUBLISHED | SUGGEST) => {
+                options.expect_eval(&["state"])?;
+                let is_advice = name == SUGGEST;
+                Box::new(if is_advice { PublishedPlayer::suggest() } else { PublishedPlayer::new(options) })
+            }
             _ => players::build(self, evaluator, options)?,
         })
     }

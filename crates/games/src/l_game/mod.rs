@@ -19,8 +19,9 @@
 //! 18,368 states, and the default player (`perfect`) plays from it.
 //!
 //! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation`
-//! (texts), `table` and `solution` (exact values), `perfect` with `opponent` (the default player), `eval` and
-//! `published` (the published heuristics and the agent that they come from), `entry` (the registry's entry).
+//! (texts), `table` and `solution` (exact values), `census` (these in numbers), `perfect` with `opponent` on
+//! `class_graph` (the default player), `eval` and `published` (the published heuristics and the agent that
+//! they come from), `entry` (the registry's entry).
 
 mod board;
 mod census;
@@ -49,11 +50,24 @@ use self::board::{
     CELLS, CLEAR, CORE, CORNERS, Cells, PAIRS, PLACEMENTS, Pairs, SYMMETRIES, State, pair_mask,
 };
 use self::table::Table;
-use plyd_core::game::{Game, Outcome, Side, Turn};
+use plyd_core::game::{Game, OpenError, Outcome, Side, Turn};
 use plyd_core::score::Value;
 use plyd_core::zobrist::mix;
 
 /// The rules of one game.
+///
+/// ```
+/// use plyd_core::game::{Game, Notation};
+/// use plyd_games::l_game::{LGame, Neutrals};
+///
+/// let game = LGame::new(Neutrals::One, 0, 0);
+/// let mut pos = game.start();
+/// let mv = game.parse_move(&pos, "4 3 W")?;
+/// game.play(&mut pos, mv);
+/// // A solved game: every position is known.
+/// assert!(game.probe(&pos).is_some_and(|value| value.is_exact()));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LGame {
     neutrals: Neutrals,
@@ -98,6 +112,20 @@ impl LGame {
     #[must_use]
     pub const fn new(neutrals: Neutrals, max_plies: u32, repetition: u32) -> Self {
         Self { neutrals, max_plies, repetition }
+    }
+
+    /// Where a game begins.
+    #[must_use]
+    pub fn start(&self) -> Position {
+        notation::parse_position(self, notation::START).expect("a test reads the start")
+    }
+
+    /// The position of a text, as the entry's `position_grammar` describes it.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(&self, text: &str) -> Result<Position, OpenError> {
+        notation::parse_position(self, text)
     }
 
     /// A position with a history of its own.

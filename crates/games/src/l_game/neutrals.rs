@@ -3,6 +3,13 @@
 use super::board::{PAIRS, Pairs, pair_of};
 
 /// How many tokens a turn moves.
+///
+/// ```
+/// use plyd_games::l_game::Neutrals;
+///
+/// assert_eq!(Neutrals::named("both"), Some(Neutrals::Both));
+/// assert_eq!(Neutrals::ALL.map(Neutrals::name), Neutrals::NAMES);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Neutrals {
     /// None or one: the game as de Bono made it.

@@ -31,7 +31,7 @@ const NEARER: Spec =
 const REGION: Spec =
     weights::spec(FILE, "land_region", 0, 3000, "The same of a region that only one of them can complete.");
 /// The weights.
-pub const WEIGHTS: Weights = Weights { list: &[PARITY, ALONE, NEARER, REGION], file: FILE };
+pub(super) const WEIGHTS: Weights = Weights { list: &[PARITY, ALONE, NEARER, REGION], file: FILE };
 /// Bounds of all evaluations: points are given by texts, too.
 const RANGE: (i32, i32) = (-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
 
@@ -51,7 +51,7 @@ pub struct Parity {
 impl Parity {
     /// The evaluation with these weights.
     #[must_use]
-    pub fn new(weight: impl Fn(&Spec) -> i32) -> Self {
+    pub(super) fn new(weight: impl Fn(&Spec) -> i32) -> Self {
         let [parity, alone, nearer, region] = [PARITY, ALONE, NEARER, REGION].map(|spec| weight(&spec));
         Self { parity, alone, nearer, region }
     }
@@ -90,12 +90,12 @@ impl Default for Parity {
 
 /// The mover's points less the opponent's: the published `score`.
 #[derive(Clone, Copy, Debug)]
-pub struct Points;
+pub(super) struct Points;
 
 /// Points, and a tenth of the mean emptiness of all regions if the side of the root is to move: the published
 /// `prefer_empty_regions`.
 #[derive(Clone, Copy, Debug)]
-pub struct FewerFilled;
+pub(super) struct FewerFilled;
 
 impl Evaluator<Sudoku> for Parity {
     /// Passes are counted as if the solution at hand were the only one.

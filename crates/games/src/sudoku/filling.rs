@@ -26,7 +26,7 @@ use plyd_core::zobrist::mix;
 
 /// The race on at most 64 `C` cells with at most 64 `W` moves, and 64 `S` solutions if it is exact.
 #[derive(Clone)]
-pub struct Filling<const C: usize, const W: usize, const S: usize> {
+pub(super) struct Filling<const C: usize, const W: usize, const S: usize> {
     data: Arc<Data<C, W, S>>,
 }
 
@@ -35,7 +35,7 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
     ///
     /// It is exact if all solutions are given and `rules` asks for it.
     #[must_use]
-    pub fn of(
+    pub(super) fn of(
         game: &Sudoku,
         pos: &Position,
         solutions: &Solutions,
@@ -49,48 +49,48 @@ impl<const C: usize, const W: usize, const S: usize> Filling<C, W, S> {
 
     /// Whether what is proven of the race is proven of the game.
     #[must_use]
-    pub fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         self.data.is_exact
     }
 
     /// Whether players are bound to cells of their own.
     #[inline]
     #[must_use]
-    pub fn is_bound(&self) -> bool {
+    pub(super) fn is_bound(&self) -> bool {
         self.data.is_bound
     }
 
     /// The game's move.
     #[must_use]
-    pub fn fill(&self, number: Number) -> Fill {
+    pub(super) fn fill(&self, number: Number) -> Fill {
         self.data.pairs[usize::from(number.0)].mv
     }
 
     /// Whether a move fills its cell.
     #[inline]
     #[must_use]
-    pub fn is_fill(&self, race: &Race<C, W, S>, number: Number) -> bool {
+    pub(super) fn is_fill(&self, race: &Race<C, W, S>, number: Number) -> bool {
         !(self.data.pairs[usize::from(number.0)].solutions & race.solutions).is_empty()
     }
 
     /// How many passes are left once a single solution is left; none if they are not counted.
     #[inline]
     #[must_use]
-    pub fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
+    pub(super) fn passes(&self, race: &Race<C, W, S>) -> Option<usize> {
         self.data.is_counted.then(|| race.legal.len().saturating_sub(race.empty.len()) as usize)
     }
 
     /// The rows, columns and blocks, each with the cells that were empty at the root.
     #[inline]
     #[must_use]
-    pub fn regions(&self) -> &[Words<C>] {
+    pub(super) fn regions(&self) -> &[Words<C>] {
         &self.data.regions
     }
 
     /// The cells beside a cell.
     #[inline]
     #[must_use]
-    pub fn near(&self, cell: usize) -> Words<C> {
+    pub(super) fn near(&self, cell: usize) -> Words<C> {
         self.data.cells[cell].near
     }
 

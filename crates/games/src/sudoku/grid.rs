@@ -3,6 +3,15 @@
 //! Knows neither values nor players. Cells are numbered by rows from the top left.
 
 /// The shape of a board, with what is looked up about it.
+///
+/// ```
+/// use plyd_core::game::Rules;
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+///
+/// let game = Sudoku::new(Choice::new(&Rules::default(), None).unwrap());
+/// assert_eq!((game.grid().side(), game.grid().cells(), game.grid().place(10)), (9, 81, (1, 1)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Grid {
     m: usize,
@@ -14,11 +23,11 @@ pub struct Grid {
 
 impl Grid {
     /// The fewest and the most rows and columns of a block.
-    pub const BLOCK: std::ops::RangeInclusive<usize> = 2..=5;
+    pub(super) const BLOCK: std::ops::RangeInclusive<usize> = 2..=5;
 
     /// The grid with blocks of `m` rows and `n` columns, both within [`Grid::BLOCK`].
     #[must_use]
-    pub fn new(m: usize, n: usize) -> Self {
+    pub(super) fn new(m: usize, n: usize) -> Self {
         let side = m * n;
         let of = |cell: usize| {
             let (row, column) = (cell / side, cell % side);
@@ -73,21 +82,21 @@ impl Grid {
     /// The rows, then the columns, then the blocks, each with its cells.
     #[inline]
     #[must_use]
-    pub fn regions(&self) -> &[Vec<u16>] {
+    pub(super) fn regions(&self) -> &[Vec<u16>] {
         &self.regions
     }
 
     /// The numbers of the row, the column and the block of a cell.
     #[inline]
     #[must_use]
-    pub fn regions_of(&self, cell: usize) -> [usize; 3] {
+    pub(super) fn regions_of(&self, cell: usize) -> [usize; 3] {
         self.of[cell].map(usize::from)
     }
 
     /// The cells that a king's move reaches.
     #[inline]
     #[must_use]
-    pub fn near(&self, cell: usize) -> &[u16] {
+    pub(super) fn near(&self, cell: usize) -> &[u16] {
         &self.near[cell]
     }
 
@@ -100,7 +109,7 @@ impl Grid {
     /// All values, as bits from the lowest.
     #[inline]
     #[must_use]
-    pub fn all_values(&self) -> u32 {
+    pub(super) fn all_values(&self) -> u32 {
         (1 << self.side()) - 1
     }
 }

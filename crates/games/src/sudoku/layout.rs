@@ -1,6 +1,6 @@
 //! A position text taken apart and put together: `m n`, the cells, and what stands after a `;`.
 //!
-//! Reads untrusted texts, in this form and in the framework's own ([`state_text`]). Whether the board
+//! Reads untrusted texts, in this form and in the framework's own (`state_text`). Whether the board
 //! can be played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
@@ -12,7 +12,7 @@ use super::state_text;
 use plyd_core::game::{OpenError, Side};
 
 /// How a position is written.
-pub const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then the cells by rows: `.` or `0` (empty) or a \
+pub(super) const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then the cells by rows: `.` or `0` (empty) or a \
      value, with `+` or `-` behind it if it is player 1's or 2's (not in `classic`). Then, each optional and after a `;`: \
      `scores a b`, `taboo r,c,v ...`, `mover 1`, `allowed1 r,c ...`, `allowed2 r,c ...`; rows and columns from 0: \
      `2 2 1 2 . . . . . . . . . . . . 2 1 ; scores 0 0 ; mover 1`. White space is free, so that a board file is a \
@@ -22,6 +22,18 @@ pub const POSITION_GRAMMAR: &str = "`m n` (rows and columns of a block), then th
 const MAX_SCORE: usize = 1_000_000;
 
 /// What a position text says.
+///
+/// ```
+/// use plyd_core::game::Rules;
+/// use plyd_games::sudoku::layout::Layout;
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+///
+/// let layout = Layout::parse("2 2 1 2 3 4 3 4 . . . . 4 1 4 1 . 3").unwrap();
+/// let choice = Choice::new(&Rules::default(), Some(&layout.stated_rules())).unwrap();
+/// let game = Sudoku::new(choice);
+/// assert_eq!(layout.position(&game).unwrap().empty(), 5);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// Rows and columns of a block.
@@ -328,7 +340,7 @@ pub(super) fn ascending<T: Ord>(mut list: Vec<T>) -> Vec<T> {
 
 /// The text of a position; the allowed cells are listed if nothing else in it implies them.
 #[must_use]
-pub fn write(game: &Sudoku, pos: &Position) -> String {
+pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
     let grid = game.grid();
     let mut text = format!("{} {}", grid.m(), grid.n());
     for square in pos.squares() {
@@ -371,13 +383,13 @@ pub(super) fn cell_text(value: u8, owner: Option<Side>) -> String {
 
 /// The text of a move.
 #[must_use]
-pub fn fill_text(grid: &Grid, mv: Fill) -> String {
+pub(super) fn fill_text(grid: &Grid, mv: Fill) -> String {
     let (row, column) = grid.place(mv.cell.into());
     format!("{row},{column},{}", mv.value)
 }
 
 /// The moves that were declared taboo, ascending.
-pub fn declared(pos: &Position) -> impl Iterator<Item = Fill> {
+pub(super) fn declared(pos: &Position) -> impl Iterator<Item = Fill> {
     pos.squares().iter().enumerate().flat_map(|(cell, square)| {
         let values = (1..=32).filter(|value| square.taboo >> (value - 1) & 1 != 0);
         values.map(move |value| Fill { cell: cell as u16, value })

@@ -11,39 +11,44 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: [`grid`] (shapes), [`solver`] (the solutions of a puzzle) with
-//! [`counts`] or [`bands`], [`witness`] (a known solution), [`presets`] (which game is asked for),
-//! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], [`state_text`] and
-//! [`notation`] (texts and pictures), [`race`], [`pairs`] and [`filling`] (the game as the search sees it),
-//! [`territory`], [`eval`], [`player`], [`naive`] and [`published`] (players that know no solutions). This
+//! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with
+//! `counts` or `bands`, `shape` (both for each
+//! size), `witness` (a known solution), [`presets`] (which game is asked for),
+//! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], `state_text` and
+//! `notation` (texts and pictures), `race`, `pairs` and `filling` (the game as the search sees it),
+//! `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions). This
 //! file opens the game for the registry.
 
-pub mod bands;
+mod bands;
 #[cfg(test)]
 mod boards;
-pub mod counts;
+mod counts;
 pub mod eval;
-pub mod filling;
-pub mod grid;
+mod filling;
+mod grid;
 pub mod layout;
-pub mod naive;
-pub mod notation;
+mod naive;
+mod notation;
 #[cfg(test)]
 mod oracle;
-pub mod pairs;
+mod pairs;
 pub mod player;
 pub mod position;
 pub mod presets;
-pub mod published;
-pub mod race;
+mod published;
+mod race;
 pub mod rules;
+mod shape;
 pub mod solutions;
-pub mod solver;
-pub mod state_text;
-pub mod territory;
-pub mod witness;
+mod solver;
+mod state_text;
+mod territory;
+mod witness;
 
 use std::sync::Arc;
+
+pub use self::grid::Grid;
+pub use self::solver::{Solved, Solver};
 
 use self::eval::{FewerFilled, Parity, Points, WEIGHTS};
 use self::layout::Layout;
@@ -92,6 +97,7 @@ pub static ENTRY: Entry = Entry {
     position_grammar: layout::POSITION_GRAMMAR,
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
+    look: Some(include_str!("look.js")),
     bench: BENCH,
     ..Entry::of::<Sudoku>(open)
 };
@@ -151,14 +157,17 @@ impl Playable for Sudoku {
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
         let is_parity = matches!(options.eval.as_str(), "" | "parity");
-        let is_fewer_filled = options.eval == "fewer-filled";
         Ok(match options.player.as_str() {
             "default" if is_parity => Box::new(Racer::new(parity(options), options)),
             // If the race is searched, its points already say what the published bonus says.
             "default" => Box::new(Racer::new(Points, options)),
             "greedy" => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
-            PUBLISHED if is_fewer_filled => published_player(Erased::new(FewerFilled), options),
-            PUBLISHED => published_player(Erased::new(Points), options),
+            PUBLISHED => {
+                options.expect_eval(&["score", "fewer-filled"])?;
+                let is_points = options.eval != "fewer-filled";
+                let evaluator = if is_points { Erased::new(Points) } else { Erased::new(FewerFilled) };
+                published_player(evaluator, options)
+            }
             _ => players::build(self, Erased::new(evaluator), options)?,
         })
     }

@@ -8,18 +8,18 @@ use plyd_core::search::{Control, End, Line, SearchParams, SearchResult, Searcher
 
 /// The game without taboo moves but those that were declared. It ends when the mover has no legal move.
 #[derive(Clone, PartialEq)]
-pub struct Naive(Sudoku);
+pub(super) struct Naive(Sudoku);
 
 impl Naive {
     /// The game as it is seen.
     #[must_use]
-    pub fn new(game: &Sudoku) -> Self {
+    pub(super) fn new(game: &Sudoku) -> Self {
         Self(game.clone())
     }
 
     /// The game as it is.
     #[must_use]
-    pub fn rules(&self) -> &Sudoku {
+    pub(super) fn rules(&self) -> &Sudoku {
         &self.0
     }
 }
@@ -85,12 +85,12 @@ impl Game for Naive {
 }
 
 /// A player that sees the game so; it proves nothing.
-pub struct Unknowing<S>(S);
+pub(super) struct Unknowing<S>(S);
 
 impl<S> Unknowing<S> {
     /// A player of the game made of one of the game without taboo moves.
     #[must_use]
-    pub fn new(player: S) -> Self {
+    pub(super) fn new(player: S) -> Self {
         Self(player)
     }
 }

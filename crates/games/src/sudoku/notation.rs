@@ -8,7 +8,7 @@ use super::state_text;
 use plyd_core::game::{Drawing, Mark, Notation, Piece, Setting};
 
 /// How a move is written.
-pub const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
+pub(super) const MOVE_GRAMMAR: &str = "`r,c,v`: row and column from 0, value from 1. Whether a move fills its cell or is taboo and \
      passes the turn is decided by the rules.";
 
 impl Notation for Sudoku {

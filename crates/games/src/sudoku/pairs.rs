@@ -12,11 +12,11 @@ use crate::bits::{Bits, Words};
 use plyd_core::game::Side;
 
 /// The most solutions that a position can distinguish: the empty board of 2x2 has 288.
-pub const SOLUTIONS: usize = Words::<5>::CAPACITY;
+pub(super) const SOLUTIONS: usize = Words::<5>::CAPACITY;
 
 /// How much of the rules a race keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extent {
+pub(super) enum Extent {
     /// Every move, each with its exact value.
     EveryMove,
     /// Every move that may be better than all others: passes that cancel are left out.

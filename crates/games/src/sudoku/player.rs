@@ -1,4 +1,4 @@
-//! The default player: the search on the [race](super::filling) that a position is.
+//! The default player: the search on the race (`filling`) that a position is.
 
 use super::eval::Points;
 use super::filling::Filling;
@@ -25,6 +25,27 @@ const COUNTED_SOLUTIONS: usize = 64;
 const GUESSES: u64 = 1500;
 
 /// Iterative deepening on races: small, with more solutions, or large.
+///
+/// ```
+/// use plyd_core::game::{Game, Root, Rules};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+/// use plyd_games::sudoku::eval::Parity;
+/// use plyd_games::sudoku::player::Racer;
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+///
+/// let small = Rules::new(vec![("m", 2.into()), ("n", 2.into())]);
+/// let game = Sudoku::new(Choice::new(&small, None).unwrap());
+/// let root = Root::new(game.start());
+/// let mut params = SearchParams { moves: Vec::new(), multipv: 1 };
+/// game.moves(&root.pos, &mut params.moves);
+/// let control = Control::default();
+/// control.set_limits(Some(1000), None);
+/// let mut player = Racer::new(Parity::default(), &Options::default());
+/// let (found, _end) = player.search(&game, &root, &params, &control, &mut |_| ());
+/// assert!(params.moves.contains(&found.lines[0].pv[0]));
+/// ```
 pub struct Racer<E> {
     evaluator: E,
     options: Options,

@@ -65,7 +65,7 @@ pub(super) enum Change {
 
 /// What a position is made from, each list by cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Setup {
+pub(super) struct Setup {
     /// The values; 0 for empty cells.
     pub values: Vec<u8>,
     /// A solution; anything if it is undecided whether there is one.
@@ -145,7 +145,7 @@ impl Position {
     /// cell.
     #[inline]
     #[must_use]
-    pub fn candidates(&self, grid: &Grid, cell: usize) -> u32 {
+    pub(super) fn candidates(&self, grid: &Grid, cell: usize) -> u32 {
         if self.squares[cell].value != 0 {
             return 0;
         }
@@ -156,7 +156,7 @@ impl Position {
     /// The empty cells of a region.
     #[inline]
     #[must_use]
-    pub fn missing(&self, grid: &Grid, region: usize) -> u32 {
+    pub(super) fn missing(&self, grid: &Grid, region: usize) -> u32 {
         grid.side() as u32 - self.used[region].count_ones()
     }
 
@@ -188,7 +188,7 @@ impl Sudoku {
     /// A position from its parts, which must fit each other: unless it is undecided, the witness solves the
     /// values and every taboo move was declared rightly.
     #[must_use]
-    pub fn position(&self, setup: Setup) -> Position {
+    pub(super) fn position(&self, setup: Setup) -> Position {
         let grid = self.grid();
         let mut pos = Position {
             squares: vec![Square::default(); grid.cells()],

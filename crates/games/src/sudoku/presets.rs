@@ -1,6 +1,7 @@
 //! The rules `preset`, `m`, `n` and `seed`, and what a start text says about them.
 
 use super::grid::Grid;
+use super::shape::Shape;
 use plyd_core::game::{Kind, OpenError, Rules, Spec};
 use plyd_core::zobrist::{SplitMix64, mix};
 
@@ -8,7 +9,7 @@ const BLOCK: Kind =
     Kind::Int { min: *Grid::BLOCK.start() as i64, max: *Grid::BLOCK.end() as i64, default: Some(3) };
 
 /// The rules that set the board and where each player may play.
-pub const RULES: &[Spec] = &[
+pub(super) const RULES: &[Spec] = &[
     Spec {
         name: "preset",
         kind: Kind::Choice(&["classic", "rows", "border", "random"]),
@@ -50,7 +51,7 @@ impl Preset {
 
     /// The cells that the preset allows each player, ascending; none in `classic`, which has no limit.
     #[must_use]
-    pub fn allowed(self, grid: &Grid, seed: u64) -> Option<[Vec<u16>; 2]> {
+    pub(super) fn allowed(self, grid: &Grid, seed: u64) -> Option<[Vec<u16>; 2]> {
         let (side, cells) = (grid.side(), grid.cells() as u16);
         match self {
             Self::Classic => None,
@@ -122,7 +123,7 @@ impl Choice {
             block("m", stated.map(|stated| stated.shape.0))?,
             block("n", stated.map(|stated| stated.shape.1))?,
         );
-        let grid = Grid::new(shape.0, shape.1);
+        let grid = &Shape::of(shape.0, shape.1).grid;
         let explicit = rules
             .text("preset")
             .and_then(|name| Preset::ALL.into_iter().find(|preset| preset.name() == name));
@@ -134,7 +135,7 @@ impl Choice {
                     let allowed = [first, second];
                     let preset = [Preset::Rows, Preset::Border]
                         .into_iter()
-                        .find(|preset| preset.allowed(&grid, seed).as_ref() == Some(&allowed))
+                        .find(|preset| preset.allowed(grid, seed).as_ref() == Some(&allowed))
                         .unwrap_or(Preset::Random);
                     return Ok(Self { shape, preset, allowed: Some(allowed), seed: None });
                 }
@@ -151,7 +152,7 @@ impl Choice {
         let preset = explicit.unwrap_or(Preset::Classic);
         let seed = (preset == Preset::Random && (first.is_none() || second.is_none())).then_some(seed);
         let allowed = preset
-            .allowed(&grid, seed.unwrap_or(0))
+            .allowed(grid, seed.unwrap_or(0))
             .map(|[own, other]| [first.unwrap_or(own), second.unwrap_or(other)]);
         Ok(Self { shape, preset, allowed, seed })
     }

@@ -18,7 +18,7 @@ use plyd_core::search::thread::SearchThread;
 
 /// The order in which moves are tried, the same at every node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MoveOrder {
+pub(super) enum MoveOrder {
     /// Shuffled once a move.
     Random,
     /// Cells by their number of legal values, those with two last: the published `avoid two-free`.
@@ -26,7 +26,7 @@ pub enum MoveOrder {
 }
 
 /// The published player with an evaluation.
-pub struct PublishedPlayer<E> {
+pub(super) struct PublishedPlayer<E> {
     evaluator: E,
     order: MoveOrder,
     seed: u64,
@@ -41,7 +41,7 @@ impl<E> PublishedPlayer<E> {
     /// The player with an evaluation, an order of moves, the seed of its shuffles, and the most depth, if it
     /// is limited.
     #[must_use]
-    pub fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Deepening<Self> {
+    pub(super) fn new(evaluator: E, order: MoveOrder, seed: u64, depth: Option<u32>) -> Deepening<Self> {
         Deepening(Self { evaluator, order, seed, depth, moves: Vec::new(), candidates: Vec::new() })
     }
 

@@ -6,7 +6,7 @@ use plyd_core::game::Side;
 
 /// A state of the race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Race<const C: usize, const W: usize, const S: usize> {
+pub(super) struct Race<const C: usize, const W: usize, const S: usize> {
     pub(super) empty: Words<C>,
     /// The cells that each player may play once they are empty.
     pub(super) reached: [Words<C>; 2],
@@ -25,34 +25,34 @@ pub struct Race<const C: usize, const W: usize, const S: usize> {
 
 /// The number of a pair: a move of the race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Number(pub(super) u16);
+pub(super) struct Number(pub(super) u16);
 
 impl<const C: usize, const W: usize, const S: usize> Race<C, W, S> {
     /// The empty cells.
     #[inline]
     #[must_use]
-    pub fn empty_cells(&self) -> Words<C> {
+    pub(super) fn empty_cells(&self) -> Words<C> {
         self.empty
     }
 
     /// The side to move.
     #[inline]
     #[must_use]
-    pub fn mover(&self) -> Side {
+    pub(super) fn mover(&self) -> Side {
         self.mover
     }
 
     /// The number of empty cells.
     #[inline]
     #[must_use]
-    pub fn empty(&self) -> usize {
+    pub(super) fn empty(&self) -> usize {
         self.empty.len() as usize
     }
 
     /// The empty cells that a player may play.
     #[inline]
     #[must_use]
-    pub fn playable(&self, side: Side) -> Words<C> {
+    pub(super) fn playable(&self, side: Side) -> Words<C> {
         self.reached[side.index()] & self.empty
     }
 

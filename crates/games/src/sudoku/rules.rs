@@ -9,18 +9,19 @@ use std::sync::Arc;
 use super::grid::Grid;
 use super::position::{Change, Position, SECOND, Setup, Undo};
 use super::presets::{Choice, Preset};
+use super::shape::Shape;
 use super::solver::{Solved, Solver};
 use super::witness;
 use plyd_core::effort::Effort;
 use plyd_core::game::{Game, Outcome, Side, Turn};
 
 /// The ending of games in which every cell has a value.
-pub const FULL: &str = "full";
+pub(super) const FULL: &str = "full";
 /// The ending of games in which neither player has a cell left to play.
-pub const STUCK: &str = "stuck";
+pub(super) const STUCK: &str = "stuck";
 
 /// Points for completing so many regions with one value.
-pub const POINTS: [i32; 4] = [0, 1, 3, 7];
+pub(super) const POINTS: [i32; 4] = [0, 1, 3, 7];
 
 /// Competitive Sudoku on a board of a fixed shape, with fixed cells that each player is allowed.
 ///
@@ -34,15 +35,9 @@ pub const POINTS: [i32; 4] = [0, 1, 3, 7];
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sudoku {
-    board: Arc<Board>,
+    shape: &'static Shape,
+    choice: Arc<Choice>,
     effort: Arc<Effort>,
-}
-
-#[derive(Debug)]
-struct Board {
-    grid: Grid,
-    solver: Solver,
-    choice: Choice,
 }
 
 /// The nodes that the solver may visit for a position, from its start on through all its moves: some 40 ms on
@@ -74,40 +69,40 @@ impl Sudoku {
     /// The game that was chosen.
     #[must_use]
     pub fn new(choice: Choice) -> Self {
-        let grid = Grid::new(choice.shape.0, choice.shape.1);
-        Self { board: Arc::new(Board { solver: Solver::new(&grid), grid, choice }), effort: Effort::free() }
+        let shape = Shape::of(choice.shape.0, choice.shape.1);
+        Self { shape, choice: Arc::new(choice), effort: Effort::free() }
     }
 
     /// The grid.
     #[inline]
     #[must_use]
     pub fn grid(&self) -> &Grid {
-        &self.board.grid
+        &self.shape.grid
     }
 
     /// The solver for boards of this shape.
     #[must_use]
     pub fn solver(&self) -> &Solver {
-        &self.board.solver
+        &self.shape.solver
     }
 
     /// What bounds the solver's work.
     #[must_use]
-    pub fn effort(&self) -> &Effort {
+    pub(super) fn effort(&self) -> &Effort {
         &self.effort
     }
 
     /// Shape, preset and allowed cells.
     #[must_use]
     pub fn choice(&self) -> &Choice {
-        &self.board.choice
+        &self.choice
     }
 
     /// Whether players are bound to cells of their own.
     #[inline]
     #[must_use]
-    pub fn is_bound(&self) -> bool {
-        self.board.choice.preset != Preset::Classic
+    pub(super) fn is_bound(&self) -> bool {
+        self.choice.preset != Preset::Classic
     }
 
     /// The empty board.
@@ -191,7 +186,7 @@ impl Sudoku {
 
 impl PartialEq for Sudoku {
     fn eq(&self, other: &Self) -> bool {
-        self.board.choice == other.board.choice
+        self.choice == other.choice
     }
 }
 
@@ -283,7 +278,7 @@ impl Game for Sudoku {
     }
 
     fn heeding(&self, effort: &Arc<Effort>) -> Option<Self> {
-        Some(Self { board: Arc::clone(&self.board), effort: Arc::clone(effort) })
+        Some(Self { effort: Arc::clone(effort), ..self.clone() })
     }
 
     fn is_undecided(&self, pos: &Position) -> bool {

@@ -11,7 +11,7 @@ const GUESSES: u64 = 400;
 
 /// Solutions of a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Solutions {
+pub(super) struct Solutions {
     /// At least one, each with its values by cells.
     pub found: Vec<Vec<u8>>,
     /// Whether there are no others.
@@ -22,7 +22,7 @@ impl Solutions {
     /// The solutions of a position: as many as `limit` if there are more, fewer if so many guesses do not
     /// suffice.
     #[must_use]
-    pub fn of(game: &Sudoku, pos: &Position, limit: usize, mut guesses: u64) -> Self {
+    pub(super) fn of(game: &Sudoku, pos: &Position, limit: usize, mut guesses: u64) -> Self {
         let values: Vec<u8> = pos.squares().iter().map(|square| square.value).collect();
         let witness: Vec<u8> = pos.squares().iter().map(|square| square.witness).collect();
         let mut found = vec![witness.clone()];
@@ -53,6 +53,17 @@ pub struct TabooMoves {
 
 /// The moves of a position that are taboo, as far as the solver finds them out within its nodes for all of
 /// them.
+///
+/// ```
+/// use plyd_core::game::Rules;
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+/// use plyd_games::sudoku::solutions::taboo_moves;
+///
+/// let game = Sudoku::new(Choice::new(&Rules::new(vec![("m", 2.into()), ("n", 2.into())]), None).unwrap());
+/// // An empty board has a solution with each value in each cell.
+/// assert!(taboo_moves(&game, &game.start()).known.is_empty());
+/// ```
 #[must_use]
 pub fn taboo_moves(game: &Sudoku, pos: &Position) -> TabooMoves {
     let cells = game.grid().cells();

@@ -28,7 +28,7 @@ enum Sized {
 
 /// Whether a board was searched completely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Searched {
+pub(super) enum Searched {
     /// Every solution was shown.
     Whole,
     /// The visitor or the limit of guesses ended the search.
@@ -38,7 +38,7 @@ pub enum Searched {
 impl Solver {
     /// A solver for boards of a shape.
     #[must_use]
-    pub fn new(grid: &Grid) -> Self {
+    pub(super) fn new(grid: &Grid) -> Self {
         Self(match grid.side() {
             0..=6 => Sized::Six(Tables::new(grid)),
             7..=8 => Sized::Eight(Tables::new(grid)),
@@ -93,7 +93,7 @@ impl Solver {
 
     /// Shows the solutions of a board (0 for empty cells), those near the hint first, until the visitor
     /// breaks off or `guesses` is used up, from which each guess is taken, or the effort ends it.
-    pub fn search(
+    pub(super) fn search(
         &self,
         board: &[u8],
         hint: &[u8],
@@ -196,6 +196,7 @@ impl Order<'_> {
 mod tests {
     use super::super::boards::{BOARDS, values};
     use super::super::oracle;
+    use super::super::shape::Shape;
     use super::*;
     use plyd_core::effort::Interrupt;
 
@@ -320,6 +321,71 @@ mod tests {
             }
         }
         assert!(decided.iter().all(|&some| some > 3) && unknown > 200, "{decided:?} {unknown}");
+    }
+
+    /// Boards that clients could craft: cut out of a solution, with one value changed, and filled at random.
+    #[test]
+    fn the_largest_boards_are_decided_rightly_within_their_nodes_or_not_at_all() {
+        const NODES: u64 = 30_000;
+        let shape = Shape::of(5, 5);
+        let (side, cells) = (shape.grid.side(), shape.grid.cells());
+        let others = |cell: usize| shape.grid.regions_of(cell).map(|region| &shape.grid.regions()[region]);
+        let fits = |board: &[u8], cell: usize, value: u8| {
+            others(cell).into_iter().flatten().all(|&other| board[usize::from(other)] != value)
+        };
+        let mut found = [0; 3];
+        for seed in 0..42_u64 {
+            let mut random = SplitMix64::new(seed);
+            let mut board = oracle::solved(5, 5, &mut random);
+            let filled = cells * (30 + 5 * (seed as usize % 7)) / 100;
+            let mut order: Vec<usize> = (0..cells).collect();
+            while order.len() > filled {
+                board[order.swap_remove(random.below(order.len()))] = 0;
+            }
+            match seed / 7 % 3 {
+                0 => {}
+                1 => {
+                    let empty: Vec<usize> = (0..cells).filter(|&cell| board[cell] == 0).collect();
+                    let cell = empty[random.below(empty.len())];
+                    board[cell] = (1..=side as u8).find(|&value| fits(&board, cell, value)).unwrap_or(0);
+                }
+                _ => {
+                    board.fill(0);
+                    for &cell in &order {
+                        let first = random.below(side);
+                        let values = (0..side).map(|step| ((first + step) % side + 1) as u8);
+                        board[cell] =
+                            values.into_iter().find(|&value| fits(&board, cell, value)).unwrap_or(0);
+                    }
+                }
+            }
+            let solve = || {
+                let mut nodes = NODES;
+                (shape.solver.solve(&board, &[], &mut nodes, &Effort::free()), nodes)
+            };
+            let (solved, left) = solve();
+            assert_eq!((&solved, left), (&solve().0, solve().1), "equal boards have equal answers");
+            match solved {
+                Solved::By(solution) => {
+                    found[0] += 1;
+                    assert!(board.iter().zip(&solution).all(|(given, value)| [0, *value].contains(given)));
+                    for region in shape.grid.regions() {
+                        let values =
+                            region.iter().fold(0_u32, |all, &cell| all | 1 << solution[usize::from(cell)]);
+                        assert_eq!(values >> 1, shape.grid.all_values());
+                    }
+                }
+                Solved::Never => {
+                    found[1] += 1;
+                    assert!(seed / 7 % 3 > 0, "board {seed} was cut out of a solution");
+                }
+                Solved::Unknown => {
+                    found[2] += 1;
+                    assert_eq!(left, 0, "nodes are left");
+                }
+            }
+        }
+        assert!(found.iter().all(|&count| count > 2), "{found:?}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use plyd_core::game::{OpenError, Side};
 ///
 /// # Errors
 /// Those of [`Layout::parse`].
-pub fn parse(text: &str) -> Result<Layout, OpenError> {
+pub(super) fn parse(text: &str) -> Result<Layout, OpenError> {
     let entries = Entries::read(text)?;
     let size = |name| number(entries.get(name).unwrap_or_default().trim());
     let mut layout = Layout::empty(size("rows")?, size("columns")?)?;
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<Layout, OpenError> {
 /// The state text of a position. Outside `classic` it cannot express that a clue belongs to nobody: like the
 /// framework, it writes such clues as player 2's.
 #[must_use]
-pub fn write(game: &Sudoku, pos: &Position) -> String {
+pub(super) fn write(game: &Sudoku, pos: &Position) -> String {
     let (grid, bound) = (game.grid(), game.is_bound());
     let width = if bound { 6 } else { 4 };
     let mut text = format!("rows = {}\ncolumns = {}\nboard =\n", grid.m(), grid.n());

@@ -11,7 +11,7 @@ use crate::bits::{Bits, Words};
 use plyd_core::game::Side;
 
 /// The empty cells that each player can come to, as if both moved everywhere at once.
-pub struct Territory<const C: usize> {
+pub(super) struct Territory<const C: usize> {
     /// The cells that a player can come to if the other never moves.
     pub reached: [Words<C>; 2],
     /// Those of them that the player comes to in fewer moves than the other.
@@ -21,7 +21,7 @@ pub struct Territory<const C: usize> {
 impl<const C: usize> Territory<C> {
     /// The territory of a race.
     #[must_use]
-    pub fn of<const W: usize, const S: usize>(game: &Filling<C, W, S>, race: &Race<C, W, S>) -> Self {
+    pub(super) fn of<const W: usize, const S: usize>(game: &Filling<C, W, S>, race: &Race<C, W, S>) -> Self {
         let mut reached = Side::ALL.map(|side| race.playable(side));
         let mut nearer = [reached[0] & !reached[1], reached[1] & !reached[0]];
         let mut new = reached;
@@ -40,7 +40,7 @@ impl<const C: usize> Territory<C> {
 
     /// The cells that only this player can come to.
     #[must_use]
-    pub fn alone(&self, side: Side) -> Words<C> {
+    pub(super) fn alone(&self, side: Side) -> Words<C> {
         self.reached[side.index()] & !self.reached[side.other().index()]
     }
 }

@@ -5,7 +5,7 @@ use super::rules::Fill;
 
 /// A solution of the empty board: each row is the one above moved by a block's width, or by one more.
 #[must_use]
-pub fn pattern(grid: &Grid) -> Vec<u8> {
+pub(super) fn pattern(grid: &Grid) -> Vec<u8> {
     let (m, n, side) = (grid.m(), grid.n(), grid.side());
     let value = |cell: usize| {
         let (row, column) = grid.place(cell);
@@ -19,7 +19,7 @@ pub fn pattern(grid: &Grid) -> Vec<u8> {
 ///
 /// The cells of both values that must change with the move's cell are those that rows, columns and blocks
 /// link to it (a Kempe chain); all of them must be empty on the board.
-pub fn exchange(grid: &Grid, values: &[u8], witness: &mut [u8], mv: Fill) -> bool {
+pub(super) fn exchange(grid: &Grid, values: &[u8], witness: &mut [u8], mv: Fill) -> bool {
     let cell = usize::from(mv.cell);
     let pair = [witness[cell], mv.value];
     let mut chain = vec![cell];

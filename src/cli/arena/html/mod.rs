@@ -20,7 +20,7 @@ use super::report::Report;
 use crate::arena::{Match, PlayedGame};
 use crate::bridge;
 use crate::cli::failure::Failure;
-use crate::daemon::page::PAGE;
+use crate::daemon::page::{self, Page};
 use crate::engine::AnyRoot;
 use crate::engine::settings;
 
@@ -29,21 +29,9 @@ use crate::engine::settings;
 const GAMES: usize = 200;
 const BYTES: usize = 8 << 20;
 
-/// What draws boards, of the page of `plyd gui`.
-const MODULES: [&str; 12] = [
-    "board.js",
-    "changes.js",
-    "dom.js",
-    "games/colosseum.js",
-    "games/ijk.js",
-    "games/index.js",
-    "games/isolation.js",
-    "games/l-game.js",
-    "games/sudoku.js",
-    "pieces.js",
-    "symmetry.js",
-    "words.js",
-];
+/// What draws boards, of the page of `plyd gui`; the look of the match's game comes with it.
+const MODULES: [&str; 7] =
+    ["board.js", "changes.js", "dom.js", "looks.js", "pieces.js", "symmetry.js", "words.js"];
 
 /// What the page needs of a match's games beside the report, gathered as they end.
 #[derive(Debug, Default)]
@@ -85,7 +73,8 @@ impl Gallery {
         }
         games.sort_by_key(|game| game.number);
         let data = Data { report, games, lengths: &self.lengths };
-        let page = page(&serde_json::to_string(&data).map_err(std::io::Error::from)?);
+        let look = page::look(the_match.game);
+        let page = page(look, &serde_json::to_string(&data).map_err(std::io::Error::from)?);
         fs::write(path, page).map_err(|error| Failure::Failed(format!("--html {}: {error}", path.display())))
     }
 }
@@ -192,11 +181,12 @@ fn end(game: &PlayedGame) -> String {
     text
 }
 
-/// The page around its data.
-fn page(data: &str) -> String {
+/// The page around its data, with the look of its game.
+fn page(look: &str, data: &str) -> String {
     let style = format!("{}\n{}", source("style.css"), include_str!("report.css"));
-    let imports: BTreeMap<String, String> =
-        MODULES.iter().map(|path| (named(path), as_url(&renamed(path, source(path))))).collect();
+    let mut imports: BTreeMap<String, String> =
+        MODULES.iter().map(|path| (named(path), as_url(&renamed(source(path))))).collect();
+    imports.insert(named("look.js"), as_url(look));
     let imports = serde_json::json!({ "imports": imports }).to_string();
     let mut page = include_str!("page.html").to_owned();
     for (place, text) in [
@@ -213,8 +203,8 @@ fn page(data: &str) -> String {
 
 /// A file of the page of `plyd gui`.
 fn source(path: &str) -> &'static str {
-    let file = PAGE.file(&format!("/{path}")).expect("the tests look for each of them");
-    std::str::from_utf8(file.bytes).expect("the files of the page are texts")
+    let content = Page::new(&[]).content(&format!("/{path}")).expect("the tests look for each of them");
+    std::str::from_utf8(content.bytes).expect("the files of the page are texts")
 }
 
 /// The name under which scripts of the report import a module.
@@ -224,21 +214,15 @@ fn named(path: &str) -> String {
 
 /// A module that names others as the report does: a data URL has no place from which `./` could lead
 /// anywhere.
-fn renamed(path: &str, source: &str) -> String {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+fn renamed(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for line in source.lines() {
         let import =
             line.strip_prefix("import ").and_then(|rest| rest.strip_suffix("';")?.split_once(" from '"));
         let _never_fails = match import {
             Some((names, place)) => {
-                let place = match (place.strip_prefix("../"), place.strip_prefix("./")) {
-                    (Some(above), _) => above.to_owned(),
-                    (None, Some(beside)) if folder.is_empty() => beside.to_owned(),
-                    (None, Some(beside)) => format!("{folder}/{beside}"),
-                    (None, None) => place.to_owned(),
-                };
-                writeln!(out, "import {names} from '{}';", named(&place))
+                let place = place.strip_prefix("./").unwrap_or(place);
+                writeln!(out, "import {names} from '{}';", named(place))
             }
             None => writeln!(out, "{line}"),
         };
@@ -281,7 +265,7 @@ mod tests {
         let known: Vec<String> = MODULES.iter().map(|path| named(path)).collect();
         for (path, text) in MODULES
             .iter()
-            .map(|path| (*path, renamed(path, source(path))))
+            .map(|path| (*path, renamed(source(path))))
             .chain([("report.js", include_str!("report.js").into())])
         {
             let imports: Vec<&str> = text.lines().filter(|line| line.starts_with("import")).collect();
@@ -296,9 +280,12 @@ mod tests {
 
     #[test]
     fn no_text_ends_an_element() {
-        let page = page(r#"{"name":"</script><script>alert(1)</script>{{script}}"}"#);
+        let page = page("'</script>'", r#"{"name":"</script><script>alert(1)</script>{{script}}"}"#);
         assert!(page.contains(r"\u003c/script>\u003cscript>alert(1)"));
         assert_eq!(page.matches("</script>").count(), 3, "the page's own");
+        assert!(
+            page.contains(r#""plyd/look.js":"data:text/javascript;charset=utf-8,%27%3C%2Fscript%3E%27""#)
+        );
         assert!(page.contains("{{script}}"), "a player's text is no place of the page");
     }
 

@@ -2,7 +2,7 @@
 import { BoardView } from 'plyd/board.js';
 import { change, pieceKey, touched } from 'plyd/changes.js';
 import { el, svg } from 'plyd/dom.js';
-import { moduleOf, moveWords } from 'plyd/games/index.js';
+import { loadLook, lookOf, moveWords } from 'plyd/looks.js';
 import { PLAIN } from 'plyd/symmetry.js';
 import { boardWords, scoreWords } from 'plyd/words.js';
 
@@ -10,6 +10,7 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const { report, games, lengths } = data;
 const { summary, players } = report;
 const main = document.querySelector('main');
+await loadLook(report.game, 'plyd/look.js');
 
 const percent = ({ value, error }) => `${(100 * value).toFixed(1)} % ± ${(100 * error).toFixed(1)}`;
 const elo = (estimate) => (estimate ? `${estimate.value >= 0 ? '+' : '−'}${Math.abs(estimate.value).toFixed(1)} ± ${estimate.error.toFixed(1)}` : '–');
@@ -204,7 +205,7 @@ class Viewer {
     const [board, before] = [this.#boards[this.#ply], this.#boards[this.#ply - 1]];
     const difference = before && change(before, board);
     this.board.draw({
-      board, view: PLAIN, overlay: {}, look: moduleOf(report.game).look,
+      board, view: PLAIN, overlay: {}, look: lookOf(report.game),
       last: difference ? touched(difference) : new Set(), fresh: new Set(difference?.came.map(pieceKey)),
     });
     for (const button of this.#moves.querySelectorAll('button')) {

@@ -54,6 +54,17 @@ pub enum Anchor {
 /// sandwich estimate: P. J. Huber 1967), so that neither draws nor openings that favour a side make them
 /// wrong.
 ///
+/// ```
+/// use plyd_arena::statistics::ratings::{Anchor, rate};
+/// use plyd_arena::statistics::{Games, Pairing};
+///
+/// let met = |players, counts| Pairing { singles: Games { counts }, ..Pairing::new(players) };
+/// let results = [met([0, 1], [30, 40, 50]), met([1, 2], [20, 40, 60]), met([0, 2], [10, 40, 70])];
+/// let ratings = rate(3, &results, Anchor::Player(2));
+/// assert_eq!(ratings.iter().map(|rating| rating.player).collect::<Vec<_>>(), [0, 1, 2]);
+/// assert_eq!(ratings[2].elo.map(|elo| elo.value), Some(0.0));
+/// ```
+///
 /// # Panics
 /// If a pairing names a player who is not among so many.
 #[must_use]

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::samples::next;
 use crate::engine::settings::{self, Caps, Settings};
 use crate::engine::{AnyRoot, Engine, Line, Proof, ToMove};
 use crate::game::Side;
@@ -27,10 +28,18 @@ const GAMES: usize = 3;
 ///
 /// In games that score, in which the widest margin counts, any move that is proven to win will do.
 ///
+/// ```
+/// use plyd_core::engine::conformance::wins_in_one;
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// assert_eq!(wins_in_one(Position::start(&nim::ENTRY).root(), "default", 1, 20), Ok(20));
+/// ```
+///
 /// # Errors
 /// The first game that is not won at once, with the game's name, the player and the position.
 pub fn wins_in_one(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usize) -> Result<usize, String> {
-    let mut asked = Asked::new(start, player)?;
+    let mut tested = Tested::new(start, player)?;
     let mut random = SplitMix64::new(seed);
     let mut found = 0;
     for _ in 0..games {
@@ -41,17 +50,34 @@ pub fn wins_in_one(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usi
             continue;
         }
         found += 1;
-        let line = asked.ask(root.as_ref(), NODES);
+        let line = tested.ask(root.as_ref(), NODES);
         let proves = proof(&line).is_some_and(|proof| proof.result == Ordering::Greater);
         let is_enough = outcome.scores.is_some() && proves;
         if !is_enough && !is_won(after(root.as_ref(), line.mv())?.as_ref(), me)? {
             let win = end.played().last().map_or("", String::as_str);
             return Err(
-                asked.failed(root.as_ref(), &format!("it plays {} and not {win}, which wins", line.mv()))
+                tested.failed(root.as_ref(), &format!("it plays {} and not {win}, which wins", line.mv()))
             );
         }
     }
     Ok(found)
+}
+
+/// Whether some of so many random games end with a move that wins them.
+///
+/// # Errors
+/// A move that is listed cannot be played.
+pub(super) fn ends_with_win(start: &Arc<dyn AnyRoot>, seed: u64, games: usize) -> Result<bool, String> {
+    let mut random = SplitMix64::new(seed);
+    for _ in 0..games {
+        if let [.., root, end] = &random_game(start, &mut random)?[..]
+            && let (ToMove::Player(me), Some(outcome)) = (root.to_move(), end.outcome())
+            && outcome.winner == Some(me)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Asks a player in positions of random games, most of them near the end, and plays each win and each loss
@@ -60,18 +86,27 @@ pub fn wins_in_one(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usi
 /// The side that wins is played by the player, and has to find the win again, within the plies that are left,
 /// after whatever is replied and whatever chance does.
 ///
+/// ```
+/// use plyd_core::engine::conformance::announced;
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let found = announced(Position::start(&nim::ENTRY).root(), "default", 1, 5);
+/// assert!(found.is_ok_and(|found| found > 0));
+/// ```
+///
 /// # Errors
 /// The first announcement that is not kept, with the game's name, the player, the position and the moves.
 pub fn announced(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usize) -> Result<usize, String> {
-    let mut asked = Asked::new(start, player)?;
+    let mut tested = Tested::new(start, player)?;
     let mut random = SplitMix64::new(seed);
     let mut found = 0;
     for _ in 0..games {
         let game = random_game(start, &mut random)?;
         let root = &game[game.len() - 1 - random.below(game.len().min(NEAR))];
         let (ToMove::Player(me), None) = (root.to_move(), root.outcome()) else { continue };
-        asked.engine.clear();
-        let Some(proof) = proof(&asked.ask(root.as_ref(), NODES)) else { continue };
+        tested.engine.clear();
+        let Some(proof) = proof(&tested.ask(root.as_ref(), NODES)) else { continue };
         let winner = match proof.result {
             Ordering::Greater => me,
             Ordering::Less => me.other(),
@@ -81,10 +116,10 @@ pub fn announced(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usize
         let left = proof.plies.or(proof.plies_max);
         let games = if left.is_some_and(|left| left <= SHORT) { 1 } else { GAMES };
         for game in 0..games {
-            let mut game = Game { asked: &mut asked, winner, resists: game == 0, random: &mut random };
+            let mut game = Game { tested: &mut tested, winner, resists: game == 0, random: &mut random };
             game.play(root, left, LONG).map_err(|what| {
                 let within = left.map(|left| format!(" within {left} plies")).unwrap_or_default();
-                asked.failed(root.as_ref(), &format!("{winner:?} is announced to win{within}, and {what}"))
+                tested.failed(root.as_ref(), &format!("{winner:?} is announced to win{within}, and {what}"))
             })?;
         }
     }
@@ -117,14 +152,6 @@ fn is_won(root: &dyn AnyRoot, me: Side) -> Result<bool, String> {
     Ok(root.outcome().is_some_and(|outcome| outcome.winner == Some(me)))
 }
 
-/// The moves, or at a chance node the outcomes.
-fn next(root: &dyn AnyRoot) -> Vec<String> {
-    match root.to_move() {
-        ToMove::Chance => root.chance().into_iter().map(|outcome| outcome.mv).collect(),
-        ToMove::Player(_) => root.legal(),
-    }
-}
-
 fn after(root: &dyn AnyRoot, mv: &str) -> Result<Arc<dyn AnyRoot>, String> {
     root.extend(&[mv.to_owned()])
         .map_err(|fault| format!("{mv} after {:?}: {}", root.played(), fault.message))
@@ -134,13 +161,13 @@ fn proof(line: &Line) -> Option<Proof> {
     line.value.and_then(|value| value.proof)
 }
 
-/// A player that is asked.
-struct Asked {
+/// A player under test.
+struct Tested {
     game: String,
     engine: Box<dyn Engine>,
 }
 
-impl Asked {
+impl Tested {
     fn new(start: &Arc<dyn AnyRoot>, player: &str) -> Result<Self, String> {
         let entry = start.entry();
         let rules: Vec<String> =
@@ -168,7 +195,7 @@ impl Asked {
 
 /// A game that one side is announced to win.
 struct Game<'a> {
-    asked: &'a mut Asked,
+    tested: &'a mut Tested,
     winner: Side,
     /// Whether the player plays the side that loses, too.
     resists: bool,
@@ -189,7 +216,7 @@ impl Game<'_> {
         let mut moves = next(root.as_ref());
         if root.to_move() == ToMove::Player(self.winner) {
             let nodes = if left.is_some() { NODES_AGAIN } else { NODES };
-            let line = self.asked.ask(root.as_ref(), nodes);
+            let line = self.tested.ask(root.as_ref(), nodes);
             let claim = proof(&line).filter(|proof| proof.result == Ordering::Greater);
             let within = claim.and_then(|proof| proof.plies.or(proof.plies_max));
             if left.is_some_and(|left| within.is_none_or(|within| within > left)) {
@@ -198,7 +225,7 @@ impl Game<'_> {
             moves = vec![line.mv().to_owned()];
         } else if left.is_none_or(|left| left > SHORT) {
             let mv = if self.resists && !is_chance {
-                self.asked.ask(root.as_ref(), NODES).mv().to_owned()
+                self.tested.ask(root.as_ref(), NODES).mv().to_owned()
             } else {
                 moves.swap_remove(self.random.below(moves.len()))
             };

@@ -167,8 +167,8 @@ mod tests {
             (9, Value::guess(Score::DRAW), false),
         ] {
             let probe = |heap: &Heap| (heap.stones == stones).then_some(value);
-            let told = compare(&Nim { most: 2 }, &Heap::of(stones), &probe);
-            assert_eq!(told.is_ok(), expected, "{stones} {value:?}: {told:?}");
+            let result = compare(&Nim { most: 2 }, &Heap::of(stones), &probe);
+            assert_eq!(result.is_ok(), expected, "{stones} {value:?}: {result:?}");
         }
     }
 }

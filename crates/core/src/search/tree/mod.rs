@@ -30,6 +30,23 @@ const LOOK_PARTS: u32 = 16;
 const ROOMY_PPM: u32 = 750_000;
 
 /// A tree search for one game.
+///
+/// ```
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::options::Options;
+/// use plyd_core::search::erased::Erased;
+/// use plyd_core::search::tree::Tree;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// let mut player = Tree::new(Erased::new(Rest), &Options { hash_mb: 1, ..Options::default() });
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(6)));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let control = Control::default();
+/// control.set_limits(Some(1000), None);
+/// let (found, _) = player.search(&nim, &root, &params, &control, &mut |_| ());
+/// assert_eq!(found.lines[0].pv[0], 2);
+/// ```
 pub struct Tree<G: Game> {
     evaluator: Erased<G>,
     bytes: usize,
@@ -173,7 +190,7 @@ impl<G: Game> Tree<G> {
     }
 
     /// Grows the tree until the search ends, and gives the reason, or until there is no room.
-    #[expect(clippy::too_many_arguments, reason = "all that a search is params, and all that it keeps")]
+    #[expect(clippy::too_many_arguments, reason = "what a search is given, and what it keeps")]
     fn grow(
         &self,
         game: &G,

@@ -1,0 +1,72 @@
+//! Boards as generic primitives.
+
+use super::Side;
+
+/// A cell of a drawing: row from the top, column from the left, both from 0.
+pub type Cell = (usize, usize);
+
+/// A board as generic primitives, so that one client draws every game.
+///
+/// ```
+/// use plyd_core::game::{Drawing, Piece, Side};
+///
+/// let disc = Piece { cells: vec![(5, 3)], piece: "disc", label: None, owner: Some(Side::First) };
+/// let board = Drawing { rows: 6, cols: 7, pieces: vec![disc], ..Drawing::default() };
+/// assert_eq!(board.pieces[0].cells, [(5, 3)]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Drawing {
+    /// Rows of the grid.
+    pub rows: usize,
+    /// Columns of the grid.
+    pub cols: usize,
+    /// Heavier lines after each so many rows and columns (sudoku's blocks).
+    pub blocks: Option<(usize, usize)>,
+    /// What stands on cells.
+    pub pieces: Vec<Piece>,
+    /// Walls on cell sides; the border needs none.
+    pub walls: Vec<Wall>,
+    /// Cells to point out: the last move, targets, taboo values.
+    pub marks: Vec<Mark>,
+    /// The names of the rows in move texts, from the top.
+    pub row_labels: Vec<String>,
+    /// The names of the columns in move texts, from the left.
+    pub col_labels: Vec<String>,
+    /// Points or cells won so far, in games that score.
+    pub scores: Option<[i32; 2]>,
+}
+
+/// Something that stands on a cell, or on several.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Where: its first cell, then the others that it covers.
+    pub cells: Vec<Cell>,
+    /// What, in one of the game's own words: `token`, `blocked`, `l`, `tile`, `value`.
+    pub piece: &'static str,
+    /// What is written on it, if anything.
+    pub label: Option<String>,
+    /// Whose it is, if anyone's.
+    pub owner: Option<Side>,
+}
+
+/// A wall between a cell and the neighbour on its right or below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wall {
+    /// The cell.
+    pub cell: Cell,
+    /// Whether the wall is on the right side of the cell; otherwise it is below it.
+    pub right: bool,
+}
+
+/// A cell to point out, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// Where.
+    pub cell: Cell,
+    /// Why, in a word: `last`, `target`, `taboo`.
+    pub mark: &'static str,
+    /// Whom it concerns; none: both.
+    pub owner: Option<Side>,
+    /// More, if there is more to say.
+    pub label: Option<String>,
+}

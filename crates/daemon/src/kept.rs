@@ -1,0 +1,377 @@
+//! Connections that outlive their sockets. One that has the promise to be kept does not end when its socket
+//! breaks: its sessions, searches and messages stay for a while, and a client that comes over another socket
+//! with the connection's token takes it up, as if nothing had happened in between.
+//!
+//! A socket has the number of the connection that it opened. What comes from a socket is for the connection
+//! that it serves, which is found under the lock ([`State::conn_of`]): the one that it opened, another one
+//! that it took up, or none any more, once that one has a later socket. So whatever a socket that was given
+//! up still says or does changes nothing.
+
+use std::sync::Arc;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorCode, ResultBody, Resumable};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use super::clients::{TokenHash, mark_token};
+use super::identity::ClientId;
+use super::outbox::Missed;
+use super::request_error::RequestError;
+use super::session::Arrival;
+use super::state::{Conn, ConnId, Stage, State};
+use super::timers::Timer;
+use super::transport::Signal;
+
+/// What a socket that serves no connection any more serves: a number that no connection has.
+pub(super) const NOBODY: ConnId = 0;
+
+/// A socket, or another way in, by the number of the connection that it opened.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct LinkId(pub(super) ConnId);
+
+/// The promise to wait for a client whose socket breaks.
+#[derive(Debug)]
+pub(super) struct Promise {
+    /// The hash of the token with which the client comes back.
+    token: TokenHash,
+    /// How long it is waited for.
+    keep_ns: u64,
+    /// Until when, if it is away.
+    until_ns: Option<u64>,
+}
+
+/// A token that nobody can guess: 128 bits of the system's randomness, with the mark by which tokens are
+/// found where they do not belong. None if the system has none to give.
+pub(super) fn fresh_token() -> Option<String> {
+    let mut bytes = [0; 16];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => {
+                tracing::error!(%error, "the system gives no random bytes: a connection cannot be kept");
+                return None;
+            }
+        }
+    }
+    Some(mark_token(&bytes))
+}
+
+/// Wakes nobody.
+fn nobody() -> Signal {
+    Signal::Task(Arc::default())
+}
+
+impl Conn {
+    /// Whether it has lost its socket and waits for its client.
+    pub(super) fn is_away(&self) -> bool {
+        self.link.is_none()
+    }
+}
+
+impl State {
+    /// The connection that a socket serves.
+    pub(super) fn conn_of(&self, link: LinkId) -> ConnId {
+        let id = self.taken_up.get(&link).copied().unwrap_or(link.0);
+        let is_served = self.conns.get(&id).is_some_and(|conn| conn.link == Some(link));
+        if is_served { id } else { NOBODY }
+    }
+
+    /// Whether the server offers to keep a connection.
+    pub(super) fn offers_resume(&self, id: ConnId) -> bool {
+        !self.limits.resume.is_zero() && self.conns.get(&id).is_some_and(|conn| conn.remote)
+    }
+
+    /// Promises a connection to be kept for so long, if there is room for one more; `token` is a fresh one.
+    pub(super) fn promise(
+        &mut self,
+        id: ConnId,
+        keep_ms: u64,
+        token: Option<&str>,
+        lines: u64,
+    ) -> Option<Resumable> {
+        let promised = self.conns.values().filter(|conn| conn.promise.is_some()).count();
+        if !self.offers_resume(id) || promised >= self.limits.resume_connections {
+            return None;
+        }
+        let (most, bytes) = (self.limits.resume.as_millis() as u64, self.limits.resume_bytes);
+        let (conn, token) = (self.conns.get_mut(&id)?, token?);
+        let keep_ms = keep_ms.min(most);
+        let keep_ns = keep_ms.saturating_mul(1_000_000);
+        conn.promise = Some(Promise { token: TokenHash::of(token), keep_ns, until_ns: None });
+        conn.outbox.keep_sent(bytes);
+        Some(Resumable { token: Some(token.to_owned()), keep_ms, lines })
+    }
+
+    /// The socket of a connection broke: the connection waits for its client if that was promised, else it is
+    /// cut off. `count` says whether it counts as one that the server closed.
+    pub(super) fn lose_conn(&mut self, id: ConnId, now_ns: u64, count: bool) {
+        let Some(conn) = self.conns.get(&id) else { return };
+        let is_kept = conn.promise.is_some() && conn.stage == Stage::Open && !self.shutting_down;
+        if !is_kept || conn.is_away() {
+            return self.drop_conn(id, now_ns, count);
+        }
+        self.part_from_link(id, now_ns);
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        let Some(promise) = &mut conn.promise else { return };
+        let until_ns = now_ns.saturating_add(promise.keep_ns);
+        promise.until_ns = Some(until_ns);
+        let keep_ms = promise.keep_ns / 1_000_000;
+        tracing::info!(parent: &conn.span, keep_ms, "the socket broke; the connection waits for its client");
+        self.set_timer(until_ns, Timer::Kept(id));
+    }
+
+    /// Takes the socket from a connection. Both of its tasks find that they serve nobody, and end.
+    fn part_from_link(&mut self, id: ConnId, now_ns: u64) {
+        // The line that its reader has in hand is lost with it, and so is the place that this line waits for.
+        self.unreserve(id);
+        self.leave_queues(id);
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        if let Some(link) = conn.link.take() {
+            self.taken_up.remove(&link);
+        }
+        conn.outbox.lose_writer(now_ns);
+        for signal in [&mut conn.writer, &mut conn.reader, &mut conn.room] {
+            self.effects.signals.push(std::mem::replace(signal, nobody()));
+        }
+    }
+
+    /// The client of a connection that waits was not there in time.
+    pub(super) fn kept_is_due(&mut self, id: ConnId, now_ns: u64) {
+        let Some(conn) = self.conns.get(&id).filter(|conn| conn.is_away()) else { return };
+        tracing::info!(parent: &conn.span, "the client did not come back in time");
+        self.drop_conn(id, now_ns, false);
+    }
+
+    /// Cuts off the connections that wait for their clients: nobody can come back to a server that ends.
+    pub(super) fn drop_kept(&mut self, now_ns: u64) {
+        let away = self.conns.iter().filter(|(_, conn)| conn.is_away());
+        let away: Vec<ConnId> = away.map(|(id, _)| *id).collect();
+        for id in away {
+            self.drop_conn(id, now_ns, false);
+        }
+    }
+
+    /// Lets the client that said `hello` take up the connection of that token, and answers there. The socket
+    /// that the connection may still have is closed.
+    ///
+    /// # Errors
+    /// There is no such connection of this client, what it missed cannot be sent again, or its address has no
+    /// place for it. Nothing has changed then.
+    pub(super) fn take_up(
+        &mut self,
+        at: &Arrival,
+        name: &str,
+        hello: &wire::Hello,
+        client: Option<ClientId>,
+        now_ns: u64,
+    ) -> Result<(), RequestError> {
+        let Some(wire::Resume::Take { token, seq }) = &hello.resume else { return Ok(()) };
+        // Standard streams are no sockets that could break, and may have sessions of their own by now.
+        let is_remote = self.conns.get(&at.conn).is_some_and(|new| new.remote);
+        let kept = self.kept_under(token, client).filter(|_| is_remote);
+        let Some((kept, conn)) = kept.and_then(|kept| Some((kept, self.conns.get(&kept)?))) else {
+            let message = "no connection of this client is kept under this token: the token is wrong, or the \
+                           time is over";
+            return Err(RequestError::new(ErrorCode::ResumeUnknown, message).at("/resume/token"));
+        };
+        if conn.inflight.contains_key(name) {
+            self.send_duplicate(at.conn, name.to_owned(), at.line, now_ns);
+            return Ok(());
+        }
+        let again = conn.outbox.missed(*seq).map_err(|missed| {
+            let (code, message) = match missed {
+                Missed::Gap(gone) => (
+                    ErrorCode::ResumeGap,
+                    format!(
+                        "the messages up to {gone} are not kept any more: without `seq` the rest is sent"
+                    ),
+                ),
+                Missed::Ahead(last) => (ErrorCode::OutOfRange, format!("the last message was {last}")),
+            };
+            RequestError::new(code, message).at("/resume/seq")
+        })?;
+        let network = self.conns.get(&at.conn).and_then(|new| new.network);
+        if conn.network != network {
+            self.find_place_of_address(network)?;
+        }
+        self.part_from_link(kept, now_ns);
+        // Whoever has not said hello has no session, no request and no search.
+        let Some(new) = self.conns.remove(&at.conn) else { return Ok(()) };
+        self.timers.forget(at.conn);
+        let Some(conn) = self.conns.get_mut(&kept) else { return Ok(()) };
+        let Conn { writer, reader, room, link, origin, span, outbox, .. } = new;
+        (conn.writer, conn.reader, conn.room) = (writer, reader, room);
+        (conn.network, conn.origin, conn.link) = (network, origin, link);
+        conn.on_eof = hello.on_eof;
+        conn.active_ns = now_ns;
+        conn.outbox.go_on(outbox, again, now_ns);
+        // This `hello` is the next line of the connection.
+        let lines = conn.lines;
+        conn.lines += 1;
+        conn.lines_before = conn.lines.wrapping_sub(at.line);
+        let promise = conn.promise.as_mut();
+        let keep_ms = promise.as_ref().map_or(0, |promise| promise.keep_ns / 1_000_000);
+        if let Some(until_ns) = promise.and_then(|promise| promise.until_ns.take()) {
+            self.clear_timer(until_ns, Timer::Kept(kept));
+        }
+        self.taken_up.extend(link.map(|link| (link, kept)));
+        let result = self.hello_result(kept, hello, &span, Some(Resumable { token: None, keep_ms, lines }));
+        tracing::info!(parent: &span, connection = kept, again, "the client takes its connection up");
+        self.send_result(kept, name, ResultBody::Hello(Box::new(result)), now_ns);
+        Ok(())
+    }
+
+    /// The connection of a client that is kept under this token, or would be if its socket broke.
+    fn kept_under(&self, token: &str, client: Option<ClientId>) -> Option<ConnId> {
+        let hash = TokenHash::of(token);
+        let mut found = None;
+        // All are compared, whichever it is.
+        for (id, conn) in &self.conns {
+            let is_it = conn.promise.as_ref().is_some_and(|promise| promise.token.is_same(&hash));
+            if is_it && conn.client == client && conn.stage == Stage::Open {
+                found = Some(*id);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::budget::Memory;
+    use crate::conn::Taken;
+    use crate::limits::Limits;
+    use crate::spans::Origin;
+
+    const MS: u64 = 1_000_000;
+    const TOKEN: &str = "plyd_00112233445566778899aabbccddeeff";
+
+    fn state() -> State {
+        let limits = Limits { resume: Duration::from_secs(1), resume_connections: 2, ..Limits::default() };
+        State::new(limits, &[], None, Memory::new(0), 0)
+    }
+
+    /// Opens a connection.
+    fn open(state: &mut State) -> ConnId {
+        state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0)
+    }
+
+    /// Takes a line of a socket: a `hello` with that `resume`.
+    fn hello(state: &mut State, socket: ConnId, number: u64, resume: &str, now_ns: u64) {
+        let line =
+            format!(r#"{{"id":"h{number}","cmd":"hello","protocol":{{"min":1,"max":1}},"resume":{resume}}}"#);
+        let at = Arrival::of(state, LinkId(socket), number, now_ns);
+        let at = Arrival { fresh_token: Some(TOKEN.to_owned()), ..at };
+        state.request(&at, wire::decode(line.as_bytes()).unwrap(), now_ns);
+    }
+
+    fn take(seq: u64) -> String {
+        format!(r#"{{"token":"{TOKEN}","seq":{seq}}}"#)
+    }
+
+    /// The numbers of the messages that a socket is given.
+    fn taken(state: &mut State, socket: ConnId) -> Vec<u64> {
+        match state.take_messages(state.conn_of(LinkId(socket)), usize::MAX, 0) {
+            Taken::Batch(batch) => batch.into_iter().map(|numbered| numbered.seq).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_socket_serves_what_it_opened_or_took_up_and_then_nobody() {
+        let mut state = state();
+        let first = open(&mut state);
+        hello(&mut state, first, 1, r#"{"keep_ms":500}"#, 0);
+        assert_eq!(taken(&mut state, first), [1]);
+        let at_second = open(&mut state);
+        hello(&mut state, at_second, 3, &take(0), 0);
+        assert_eq!(state.conn_of(LinkId(first)), NOBODY);
+        assert_eq!(state.conn_of(LinkId(at_second)), first);
+        assert_eq!(taken(&mut state, first), [0; 0], "the old socket gets nothing");
+        assert_eq!(taken(&mut state, at_second), [1, 2]);
+        // The next line on the new socket is the connection's third.
+        assert_eq!(Arrival::of(&state, LinkId(at_second), 4, 0).line, 3);
+        // Whatever the old socket still reports changes nothing.
+        state.lose_conn(state.conn_of(LinkId(first)), 1, false);
+        state.input_ended(state.conn_of(LinkId(first)), 1);
+        assert!(!state.conns[&first].is_away() && state.conns.len() == 1);
+        let at_third = open(&mut state);
+        hello(&mut state, at_third, 1, &take(2), 2);
+        assert_eq!(taken(&mut state, at_third), [3]);
+        assert_eq!(state.conn_of(LinkId(at_second)), NOBODY);
+        state.drop_conn(first, 3, false);
+        assert_eq!(state.conn_of(LinkId(at_third)), NOBODY);
+        assert!(state.taken_up.is_empty() && state.conns.is_empty() && state.next_timer().is_none());
+    }
+
+    #[test]
+    fn a_connection_waits_as_long_as_promised_and_holds_no_room_for_a_line_that_is_lost() {
+        for (asked, until_ms) in [(500, 510), (5000, 1010)] {
+            let mut state = state();
+            let id = open(&mut state);
+            hello(&mut state, id, 1, &format!(r#"{{"keep_ms":{asked}}}"#), 0);
+            taken(&mut state, id);
+            state.reserve(id, 100_000);
+            assert!(state.conns[&id].held.total() > 0);
+            state.lose_conn(id, 10 * MS, false);
+            // Another break, such as the writer's, is none.
+            state.lose_conn(state.conn_of(LinkId(id)), 20 * MS, false);
+            assert!(state.conns[&id].is_away() && state.conns[&id].held.total() == 0);
+            state.tick(until_ms * MS - 1);
+            assert!(state.conns.contains_key(&id), "{asked}");
+            state.tick(until_ms * MS);
+            assert!(state.conns.is_empty() && state.next_timer().is_none(), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_is_taken_up_waits_the_whole_time_again() {
+        let mut state = state();
+        let id = open(&mut state);
+        hello(&mut state, id, 1, r#"{"keep_ms":500}"#, 0);
+        taken(&mut state, id);
+        state.lose_conn(id, 0, false);
+        let next = open(&mut state);
+        hello(&mut state, next, 1, &take(1), 400 * MS);
+        assert_eq!(taken(&mut state, next), [2]);
+        state.tick(600 * MS);
+        assert!(!state.conns[&id].is_away());
+        state.lose_conn(state.conn_of(LinkId(next)), 700 * MS, false);
+        state.tick(1199 * MS);
+        assert!(state.conns[&id].is_away());
+        state.tick(1200 * MS);
+        assert!(state.conns.is_empty());
+    }
+
+    #[test]
+    fn without_the_promise_or_after_the_end_a_break_is_the_end() {
+        for (resume, ends) in [("", ""), (r#"{"keep_ms":500}"#, "quit"), (r#"{"keep_ms":500}"#, "shutdown")] {
+            let mut state = state();
+            let id = open(&mut state);
+            if resume.is_empty() {
+                state.limits.resume = Duration::ZERO;
+            }
+            hello(&mut state, id, 1, r#"{"keep_ms":500}"#, 0);
+            match ends {
+                "quit" => state.quit(id, "q".to_owned(), wire::QuitMode::Stop, 0),
+                "shutdown" => state.announce_end(Duration::from_secs(9), 0),
+                _ => {}
+            }
+            state.lose_conn(id, 1, false);
+            assert!(state.conns.is_empty() && state.next_timer().is_none(), "{resume} {ends}");
+        }
+        // One that waits when the end begins is not waited for.
+        let mut state = state();
+        let id = open(&mut state);
+        hello(&mut state, id, 1, r#"{"keep_ms":500}"#, 0);
+        state.lose_conn(id, 0, false);
+        assert!(state.conns[&id].is_away());
+        state.announce_end(Duration::from_secs(9), 1);
+        assert!(state.conns.is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! What those who watch the daemon may ask: its numbers, whether it lives, and whether it takes work.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::listen::{is_local, keep_accepting, listen_advice};
+use super::state::State;
+use super::transport::probes;
+use super::{Daemon, LISTENING, ServeError};
+
+/// How late the watchdog may be before the daemon is given up: no load of a machine explains that.
+const STUCK_NS: u64 = 30_000_000_000;
+
+impl State {
+    /// Whether the daemon does its work. Whoever asks has the lock already, which is a part of the answer.
+    ///
+    /// # Errors
+    /// What is wrong; a new process would be better.
+    pub(super) fn health(&self, now_ns: u64) -> Result<(), &'static str> {
+        if self.next_timer().is_some_and(|at_ns| at_ns + STUCK_NS < now_ns) {
+            return Err("the watchdog is stuck: no deadline is kept");
+        }
+        Ok(())
+    }
+
+    /// Whether new work is welcome.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn readiness(&self, now_ns: u64) -> Result<(), &'static str> {
+        self.health(now_ns)?;
+        if self.shutting_down {
+            return Err("the daemon shuts down");
+        }
+        Ok(())
+    }
+}
+
+impl Daemon {
+    /// Serves metrics in Prometheus' text format at `/metrics`, and probes at `/healthz` and `/readyz`, on an
+    /// address (`HOST:PORT`) of their own, from tasks of the current runtime; returns the address bound. It
+    /// is served to the end, also while the daemon shuts down.
+    ///
+    /// # Errors
+    /// The address cannot be listened on, or must not be: other machines reach it, and no token is asked for
+    /// there.
+    pub async fn serve_metrics(&self, at: &str) -> Result<SocketAddr, ServeError> {
+        let failed = |error| ServeError::Listen { at: at.to_owned(), error };
+        let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
+        let address = listener.local_addr().map_err(failed)?;
+        if !is_local(address) && !self.is_insecure {
+            return Err(ServeError::ExposedMetrics { at: at.to_owned() });
+        }
+        tracing::info!(target: LISTENING, "metrics at http://{address}/metrics");
+        // It ends with the daemon, not when that stops listening for clients.
+        let (end, ended) = watch::channel(false);
+        let mut closing = self.closing.subscribe();
+        tokio::spawn(async move {
+            while closing.changed().await.is_ok() {}
+            drop(end);
+        });
+        let (shared, listener) = (Arc::clone(&self.shared), Arc::new(listener));
+        keep_accepting(address.to_string(), ended, move || {
+            probes::accept(Arc::clone(&shared), Arc::clone(&listener), address)
+        });
+        Ok(address)
+    }
+}

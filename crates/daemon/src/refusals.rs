@@ -1,0 +1,237 @@
+//! What is refused, and to whom it is said: errors of requests to their client, and all of it to the log.
+//!
+//! The log has a line for each kind of refusal as far as its quota goes, so that nobody fills a disk with
+//! them. What operators should see is a warning: failed logins, and limits that are reached.
+//! What clients do wrong is of the level `info`. Of what a peer wrote no line holds more than names: the id
+//! of the request, the client, the origin of a page.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use plyd_protocol as wire;
+use plyd_protocol::{ErrorClass, ErrorCode};
+
+use super::request_error::RequestError;
+use super::spans::short;
+use super::state::{ConnId, State};
+use crate::log::{Quota, bounded};
+
+/// The time in which each kind has one line, once its burst is over.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Lines about errors, by their code.
+static ERRORS: [Quota; ErrorCode::ALL.len()] = [const { Quota::new(20, PAUSE) }; ErrorCode::ALL.len()];
+/// Lines about peers that are turned away, by the refusal.
+static REFUSALS: [Quota; Refusal::ALL.len()] = [const { Quota::new(5, PAUSE) }; Refusal::ALL.len()];
+
+/// The names of all codes.
+static CODES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = |code: &ErrorCode| serde_json::to_value(code).ok()?.as_str().map(str::to_owned);
+    ErrorCode::ALL.iter().map(|code| name(code).unwrap_or_default()).collect()
+});
+
+/// Why a peer is turned away, or cut off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// It sent too many bad lines before `hello`.
+    BadLines,
+    /// Its address has too many connections.
+    ConnectionsPerAddress,
+    /// It speaks another protocol.
+    ForeignProtocol,
+    /// Its `hello` did not come in time.
+    HelloMs,
+    /// It was idle for too long.
+    IdleMs,
+    /// It is a page of a foreign origin.
+    Origin,
+    /// It broke the rules of WebSocket.
+    ProtocolViolation,
+    /// It does not answer signs of life.
+    Silent,
+    /// It does not read, or too slowly.
+    SlowReader,
+    /// Too many others came that did not say `hello` either.
+    Strangers,
+}
+
+impl Refusal {
+    /// All of them, by their names.
+    pub(super) const ALL: [Self; 10] = [
+        Self::BadLines,
+        Self::ConnectionsPerAddress,
+        Self::ForeignProtocol,
+        Self::HelloMs,
+        Self::IdleMs,
+        Self::Origin,
+        Self::ProtocolViolation,
+        Self::Silent,
+        Self::SlowReader,
+        Self::Strangers,
+    ];
+
+    /// Its name; that of the limit, if one is reached.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::BadLines => "bad_lines",
+            Self::ConnectionsPerAddress => "connections_per_address",
+            Self::ForeignProtocol => "foreign_protocol",
+            Self::HelloMs => "hello_ms",
+            Self::IdleMs => "idle_ms",
+            Self::Origin => "origin",
+            Self::ProtocolViolation => "protocol_violation",
+            Self::Silent => "silent",
+            Self::SlowReader => "slow_reader",
+            Self::Strangers => "strangers",
+        }
+    }
+
+    /// Whether an operator should know: somebody tries what is not allowed, or keeps others out.
+    fn is_serious(self) -> bool {
+        matches!(
+            self,
+            Self::BadLines | Self::ConnectionsPerAddress | Self::Origin | Self::SlowReader | Self::Strangers
+        )
+    }
+}
+
+/// The name of a code on the wire.
+pub(super) fn name_of(code: ErrorCode) -> &'static str {
+    CODES.get(code as usize).map_or("", String::as_str)
+}
+
+/// Whether an error is a warning to the operator: a login that failed, or a limit that is reached.
+fn is_serious(code: ErrorCode) -> bool {
+    match code {
+        ErrorCode::AuthRequired | ErrorCode::TooManyConnections => true,
+        ErrorCode::ShuttingDown => false,
+        code => code.class() == ErrorClass::Resources,
+    }
+}
+
+impl State {
+    /// Notes that a connection is turned away.
+    pub(super) fn note_refusal(&mut self, id: ConnId, refusal: Refusal) {
+        self.tally.refused(refusal);
+        let span = self.span(id);
+        let reason = refusal.name();
+        let quota = &REFUSALS[refusal as usize];
+        if refusal.is_serious() {
+            bounded!(quota, WARN, parent: &span, reason, "connection refused");
+        } else {
+            bounded!(quota, INFO, parent: &span, reason, "connection refused");
+        }
+    }
+
+    /// Notes that a page is turned away, which has no connection yet.
+    pub(super) fn note_foreign_page(&mut self, origin: &str, host: &str) {
+        self.tally.refused(Refusal::Origin);
+        let (reason, origin, host) = (Refusal::Origin.name(), short(origin), short(host));
+        bounded!(REFUSALS[Refusal::Origin as usize], WARN, reason, origin, host, "page refused");
+    }
+
+    /// Queues an `error`.
+    pub(super) fn send_error(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: RequestError,
+        now_ns: u64,
+    ) {
+        let fatal = refusal.code.fatal();
+        self.send_error_message(conn, id, line, refusal, None, fatal, now_ns);
+    }
+
+    /// Queues a `duplicate_id`.
+    pub(super) fn send_duplicate(&mut self, conn: ConnId, name: String, line: u64, now_ns: u64) {
+        let refusal =
+            RequestError::new(ErrorCode::DuplicateId, "a request of this id is in flight").at("/id");
+        self.send_error_message(conn, None, line, refusal, Some(name), false, now_ns);
+    }
+
+    /// Queues an `error` after which the connection closes, whatever its code.
+    pub(super) fn send_fatal(&mut self, conn: ConnId, line: u64, refusal: RequestError, now_ns: u64) {
+        self.send_error_message(conn, None, line, refusal, None, true, now_ns);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of the message, private to its three forms")]
+    fn send_error_message(
+        &mut self,
+        conn: ConnId,
+        id: Option<&str>,
+        line: u64,
+        refusal: RequestError,
+        reference: Option<String>,
+        fatal: bool,
+        now_ns: u64,
+    ) {
+        let code = refusal.code;
+        log_error(id, line, code);
+        let message = self.error(id, line, refusal, reference, fatal);
+        if fatal {
+            if matches!(code, ErrorCode::AuthFailed | ErrorCode::ResumeUnknown) {
+                return self.answer_late(conn, message.to_body(), now_ns);
+            }
+            // What is in flight is answered first.
+            self.drain(conn, Some(message.to_body()), wire::OnEof::Stop, now_ns);
+        } else {
+            self.send_message(conn, &message, now_ns);
+        }
+    }
+
+    /// Counts an `error`, and makes its message.
+    pub(super) fn error(
+        &mut self,
+        id: Option<&str>,
+        line: u64,
+        refusal: RequestError,
+        reference: Option<String>,
+        fatal: bool,
+    ) -> wire::Message {
+        self.counters.errors += 1;
+        self.tally.failed(refusal.code);
+        wire::Message::Error(Box::new(wire::ErrorMessage {
+            id: id.map(str::to_owned),
+            line,
+            code: refusal.code,
+            message: refusal.message,
+            pointer: refusal.pointer,
+            reference,
+            retry_ms: refusal.retry_ms,
+            outcome: refusal.outcome.map(|outcome| *outcome),
+            fatal,
+        }))
+    }
+}
+
+/// Logs the error of a request, within its span or that of its connection.
+fn log_error(id: Option<&str>, line: u64, error: ErrorCode) {
+    let (quota, code) = (&ERRORS[error as usize], name_of(error));
+    match error {
+        // Wrong tokens have lines of their own; and what a client asked to be cancelled is no failure.
+        ErrorCode::AuthFailed | ErrorCode::ResumeUnknown => {}
+        ErrorCode::Cancelled => tracing::debug!(code, id, line, "request refused"),
+        ErrorCode::Internal => bounded!(quota, ERROR, code, id, line, "request failed"),
+        error if is_serious(error) => bounded!(quota, WARN, code, id, line, "request refused"),
+        _ => bounded!(quota, INFO, code, id, line, "request refused"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_place_and_its_name() {
+        for (index, code) in ErrorCode::ALL.into_iter().enumerate() {
+            assert_eq!(code as usize, index, "{code:?}");
+            assert!(!name_of(code).is_empty(), "{code:?}");
+        }
+        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+            assert_eq!(refusal as usize, index, "{refusal:?}");
+        }
+        assert_eq!(name_of(ErrorCode::TooManyRequests), "too_many_requests");
+        assert!(Refusal::ALL.map(Refusal::name).is_sorted());
+    }
+}

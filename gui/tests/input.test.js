@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellInput } from '../input.js';
+
+const GRID = { rows: 2, cols: 2, row_labels: ['2', '1'], col_labels: ['a', 'b'] };
+
+/** What a person is asked to do where these moves are legal. */
+function prompt(legal) {
+	const input = cellInput({ board: { grid: GRID }, legal, play() {}, changed() {}, preview: async () => ({ came: [], left: [], walls: [] }) });
+	return input.prompt();
+}
+
+test('a pass that is forced is looked for in the list', () => {
+	assert.equal(prompt(['pass']), 'There is one move: choose it in the list.');
+	for (const legal of [['a1'], ['a1', 'b2'], ['a1', 'pass']]) {
+		assert.equal(prompt(legal), 'Choose a cell, or a move of the list.', legal);
+	}
+});

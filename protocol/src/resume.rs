@@ -1,0 +1,75 @@
+//! Connections that outlive their sockets: how `hello` asks for that, or takes such a connection up, and what
+//! the answer says.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::{MAX_INT, MAX_TOKEN};
+
+/// What `hello` wants of a connection that outlives its socket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Resume {
+    /// That this connection becomes one.
+    Keep {
+        /// For how long the server is to wait for the client once the socket has broken.
+        keep_ms: u64,
+    },
+    /// To take up one that has lost its socket.
+    Take {
+        /// The token that the server gave when it promised to wait.
+        token: String,
+        /// The last message that the client has; absent: whatever the server still has is sent again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seq: Option<u64>,
+    },
+}
+
+impl JsonSchema for Resume {
+    fn schema_name() -> Cow<'static, str> {
+        "Resume".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "keep_ms": {
+                    "description": "For how long the server is to wait once the socket has broken; excludes `token`.",
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_INT,
+                },
+                "token": {
+                    "description": "The token of the connection that is taken up.",
+                    "type": "string",
+                    "maxLength": MAX_TOKEN,
+                },
+                "seq": {
+                    "description": "The last message that the client has; absent: all that the server has is sent again.",
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": MAX_INT,
+                },
+            },
+            "oneOf": [
+                { "required": ["token"], "properties": { "keep_ms": false } },
+                { "required": ["keep_ms"], "properties": { "token": false, "seq": false } },
+            ],
+        })
+    }
+}
+
+/// The promise to wait for the client of a connection that loses its socket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Resumable {
+    /// The token by which the connection is taken up, a secret; only in the answer that gives the promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// For how long the server waits.
+    pub keep_ms: u64,
+    /// The lines of the connection that the server read before this `hello`.
+    pub lines: u64,
+}

@@ -1,0 +1,157 @@
+//! `plyd new-game`: a game that works, to be changed into another one.
+
+mod checkout;
+mod name;
+mod template;
+mod write;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use self::checkout::Checkout;
+use self::template::{File, Names};
+use self::write::Draft;
+use super::failure::Failure;
+use super::registry;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  plyd new-game hex                     in a clone of plyd: writes crates/games/src/hex and registers it
+  plyd new-game hex --crate hex --plyd ~/plyd
+                                        writes the folder hex: a program that is plyd with this game
+
+The game is Connect Four, with rules, texts, evaluations, counts, tests and a look on the page: all that is
+there to be changed. docs/adding-a-game.md goes on from there.")]
+pub(super) struct Args {
+    /// The name: lower-case letters, digits and hyphens
+    name: String,
+    /// Write a crate of its own to this folder, which must not exist
+    #[arg(long = "crate", value_name = "DIR")]
+    package: Option<PathBuf>,
+    /// The clone of plyd that the crate builds on; when absent, the one around the current folder
+    #[arg(long, value_name = "PATH", requires = "package")]
+    plyd: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let module = name::module(&args.name).map_err(Failure::Usage)?;
+    if registry::games().iter().any(|game| game.name == args.name) {
+        return Err(Failure::Usage(format!("there is a game `{}` already; take another name", args.name)));
+    }
+    let names = Names { name: &args.name, module: &module };
+    match &args.package {
+        Some(folder) => package(names, folder, args.plyd.as_deref(), out),
+        None => folder(names, out),
+    }
+}
+
+/// Writes a crate.
+fn package(
+    names: Names<'_>,
+    folder: &Path,
+    plyd: Option<&Path>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let checkout = match plyd {
+        Some(plyd) => Checkout::at(plyd).ok_or_else(|| {
+            Failure::Usage(format!("--plyd {}: there is no clone of plyd's repository", plyd.display()))
+        })?,
+        None => Checkout::around()?.ok_or_else(|| {
+            let repository = env!("CARGO_PKG_REPOSITORY");
+            Failure::Usage(format!("give --plyd PATH: where a clone of {repository} is"))
+        })?,
+    };
+    is_free(folder)?;
+    if let Some(clone) = Checkout::that_takes(folder) {
+        return Err(Failure::Usage(format!(
+            "--crate {}: the folders in {} are the crates of plyd itself; leave out --crate to add the game to plyd, or \
+             name a folder elsewhere",
+            folder.display(),
+            clone.root.join("crates").display()
+        )));
+    }
+    let files = names.package(&toml(&checkout.root)?, &toml(&checkout.core())?);
+    write(folder, &files)?;
+    list(out, folder, &files)?;
+    writeln!(
+        out,
+        "\nNext:\n  cd {}\n  cargo test\n  cargo run --release -- go {name} --time 1s\n  cargo run --release -- gui",
+        folder.display(),
+        name = names.name
+    )?;
+    advise(out, &checkout)
+}
+
+/// Writes a folder of the clone around the current folder, and adds the game to the list.
+fn folder(names: Names<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let checkout = Checkout::around()?.ok_or_else(|| {
+        Failure::Usage(format!(
+            "this is no clone of plyd's repository: go to one, or write a crate of its own by `plyd new-game {} --crate \
+             DIR --plyd PATH`",
+            names.name
+        ))
+    })?;
+    let folder = checkout.games().join(names.module);
+    is_free(&folder)?;
+    is_free(&folder.with_extension("rs"))?;
+    let registry = checkout.registry();
+    let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", registry.display()));
+    let text = fs::read_to_string(&registry).map_err(|error| failed(&error))?;
+    let text = checkout::registered(&text, names.module).map_err(|error| failed(&error))?;
+    let registered = Draft::file(&registry, &text).map_err(|error| failed(&error))?;
+    let files = names.game();
+    write(&folder, &files)?;
+    if let Err(error) = registered.publish() {
+        // All or nothing: what was just written goes.
+        let _it_was_ours = fs::remove_dir_all(&folder);
+        return Err(failed(&error));
+    }
+    list(out, &folder, &files)?;
+    let name = names.name;
+    writeln!(
+        out,
+        "changed {}\n\nNext:\n  cargo run --release -- go {name} --time 1s\n  cargo run --release -- gui\n  \
+         PLYD_GAME={name} cargo test --test it conformance\n  cargo test -p plyd-games {module}",
+        registry.display(),
+        module = names.module,
+    )?;
+    advise(out, &checkout)
+}
+
+fn advise(out: &mut impl Write, checkout: &Checkout) -> Result<(), Failure> {
+    let guide = checkout.root.join("docs/adding-a-game.md");
+    Ok(writeln!(out, "The game is Connect Four now; {} says how to make it another one.", guide.display())?)
+}
+
+/// Whether nothing is there.
+fn is_free(path: &Path) -> Result<(), Failure> {
+    match path.symlink_metadata() {
+        Ok(_) => {
+            Err(Failure::Usage(format!("{} is there already, and nothing is overwritten", path.display())))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+fn write(folder: &Path, files: &[File]) -> Result<(), Failure> {
+    let written = Draft::folder(folder, files).and_then(Draft::publish);
+    written.map_err(|error| Failure::Failed(format!("cannot write {}: {error}", folder.display())))
+}
+
+fn list(out: &mut impl Write, folder: &Path, files: &[File]) -> Result<(), Failure> {
+    for (path, _) in files {
+        writeln!(out, "wrote {}", folder.join(path).display())?;
+    }
+    Ok(())
+}
+
+/// A path as TOML.
+fn toml(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().ok_or_else(|| {
+        Failure::Usage(format!("--plyd {}: Cargo takes only paths in UTF-8", path.display()))
+    })?;
+    // The strings of JSON are among those of TOML.
+    Ok(serde_json::Value::from(text).to_string())
+}

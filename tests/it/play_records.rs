@@ -1,0 +1,124 @@
+//! The files of `plyd play`: games are saved, loaded and replayed.
+
+use std::fs;
+
+use crate::common::process;
+use crate::record::{Scratch, replayed};
+use crate::script::{in_order, pipe, printed};
+use plyd::engine::ToMove;
+use plyd::game::Side;
+
+#[test]
+fn games_are_saved_loaded_and_replayed() {
+    let file = Scratch::new("saved");
+    let path = file.path();
+    let saved = printed(
+        &["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"],
+        &format!("U\nL\nsave {path}\nR\nundo\nsave {path}\nsave\nhistory\n"),
+    );
+    in_order(
+        &saved,
+        &[
+            "chance: ~",
+            "saved 8 plies",
+            "saved 8 plies",
+            "saved 8 plies",
+            "p1: me",
+            "the game goes on",
+            "chance",
+        ],
+    );
+    let record = file.record();
+    assert_eq!(record.moves.len(), 8);
+    assert_eq!(replayed(&record).to_move(), ToMove::Player(Side::First));
+    // The same seed, the same game.
+    let again = printed(&["ijk", "--rules", "mode=nondet", "--p2", "greedy", "--seed", "7"], "U\nL\n");
+    let chance = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("chance")).take(4).map(str::to_owned).collect()
+    };
+    assert_eq!(chance(&saved), chance(&again));
+
+    let shown = process::output(process::plyd(["show", path]));
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    in_order(&shown, &["p1: me", "p2: greedy", "ply", "chance", "ply 8 of 8"]);
+
+    // An empty line goes on while a game is looked through, and a move from the middle drops the rest.
+    let loaded = printed(
+        &["ijk", "--load", path, "--p2", "me"],
+        "replay\n\nnext 2\nback\nply 4\ncontinue\nD\nundo\nredo\nredo\nhistory\n",
+    );
+    let parts = [
+        "p2: greedy",
+        "the start of 8 plies",
+        "ply 1 of 8: U",
+        "ply 3 of 8",
+        "ply 2 of 8: ~",
+        "ply 4 of 8",
+        "you play on from here",
+        "p1 (me) plays D",
+        "1 move taken back",
+        "1 move played again",
+        "nothing to play again",
+    ];
+    in_order(&loaded, &parts);
+    assert!(loaded.contains("  6  ~") && !loaded.contains("  7  "), "{loaded}");
+
+    // A file that holds another game is not written over, nor one that is none read.
+    let refused = printed(
+        &["l-game"],
+        &format!(
+            "save {path}\nload {path}\nload {path} 2\nload /nowhere\nload Cargo.toml\nload -\nsave /nowhere/x\n"
+        ),
+    );
+    in_order(
+        &refused,
+        &[
+            "there is such a file already",
+            "ijk ",
+            "there is no game 2",
+            "/nowhere",
+            "no record of a game",
+            "standard input",
+            "/nowhere/x",
+        ],
+    );
+    assert_eq!(file.record(), record);
+}
+
+#[test]
+fn records_that_cannot_be_are_refused_with_their_place() {
+    let file = Scratch::new("hostile");
+    let good = r#"{"record":1,"game":"isolation","rules":{"width":5,"height":5},"start":"...../...../...../...../..... 1","moves":["a1","b2"],"result":null"#;
+    for (line, word) in [
+        ("nonsense".to_owned(), "line 1"),
+        (good.replace("b2", "zz") + "}", "its ply 2 cannot be"),
+        (good.replace("b2", r"\u001b[2J") + "}", "its ply 2 cannot be"),
+        (good.replace(".../..... 1", "x") + "}", "its start cannot be"),
+        (good.replace("5,\"h", "99,\"h") + "}", "its rules cannot be"),
+        (good.replace("isolation", "no_such_game") + "}", "there is no game `no_such_game`"),
+        (format!("{good}}}\n{good}}}"), "choose one by"),
+        (
+            good.to_owned()
+                + r#","opening":99,"answers":[{"player":"p1","time_us":18446744073709551615,"own_us":0}]}"#,
+            "p1 (me) to move",
+        ),
+        (
+            good.to_owned()
+                + r#","answers":[{"player":"p1","time_us":18446744073709551615,"own_us":0},{"player":"p1","time_us":18446744073709551615,"own_us":0}]}"#,
+            "p1 (me) to move",
+        ),
+        (
+            good.to_owned() + r#","players":[{"index":0,"name":"\u001b[31mred"},{"index":1,"name":"b"}]}"#,
+            "p1: \u{fffd}[31mred",
+        ),
+    ] {
+        fs::write(&file.0, &line).unwrap();
+        let text = printed(&["isolation", "--p2", "me"], &format!("load {}\n", file.path()));
+        assert!(text.contains(word), "{line}: {text}");
+        assert!(!text.contains('\x1b'), "{line}");
+    }
+    fs::write(&file.0, good.to_owned() + "}").unwrap();
+    let output = pipe(&["l-game", "--load", file.path()], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("say `plyd play isolation`"));
+}

@@ -1,0 +1,514 @@
+//! Connections that outlive their sockets: what goes on while a client is away, what it hears when it comes
+//! back, who may come back, and when nobody can.
+
+// The functions beside the tests are called by them alone.
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::time::Instant;
+
+use crate::common::{Logged, Peer, Random, Server, TIMEOUT, go, open, stop, texts, websocket, with};
+use crate::identity::{Clients, endless_go, search};
+use crate::reload::{Daemon, IN_FORCE};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// Longer than any test lasts.
+const LONG: &str = "600000";
+
+/// The ways to a server, both of which break.
+const WAYS: [&str; 2] = ["tcp", "ws"];
+
+/// A server that keeps connections, with these further arguments.
+fn serve(way: &str, arguments: &[&str]) -> Server {
+    let arguments = [&["--threads", "2", "--resume-ms", LONG], arguments].concat();
+    if way == "ws" { Server::websocket(&arguments) } else { Server::tcp(&arguments) }
+}
+
+/// A `hello` with these fields.
+fn hello(id: &str, fields: Value) -> Value {
+    with(json!({ "id": id, "cmd": "hello", "protocol": { "min": 1, "max": 1 } }), &fields)
+}
+
+/// A `hello` that takes up the connection of that token, behind a message.
+fn again(token: &str, seq: u64) -> Value {
+    hello("again", json!({ "resume": { "token": token, "seq": seq } }))
+}
+
+/// Says `hello` on a connection, which the server promises to keep; the token.
+fn keep(peer: &mut Peer, fields: Value) -> String {
+    let result = peer.result(&hello("hello", with(json!({ "resume": { "keep_ms": 60_000 } }), &fields)));
+    let promise = &result["resume"];
+    assert_eq!((&promise["keep_ms"], &promise["lines"]), (&json!(60_000), &json!(0)), "{result}");
+    assert!(texts(&result["features"]).contains(&"resume".to_owned()), "{result}");
+    let token = promise["token"].as_str().unwrap().to_owned();
+    assert!(token.len() == 37 && token.starts_with("plyd_"), "{token}");
+    token
+}
+
+/// The number of the last message that came.
+fn last_seq(peer: &Peer) -> u64 {
+    peer.log.last().and_then(|message| message["seq"].as_u64()).expect("a message")
+}
+
+/// Comes back over another socket; what the result says of the promise.
+fn come_back(mut next: Peer, earlier: &Peer, token: &str, seq: u64) -> (Peer, Value) {
+    next.follow(earlier, seq);
+    let result = next.result(&again(token, seq));
+    (next, result["resume"].clone())
+}
+
+/// A message without the time at which it was sent.
+fn timeless(message: &Value) -> Value {
+    let mut message = message.clone();
+    message.as_object_mut().unwrap().remove("t_us");
+    message
+}
+
+/// Waits until the whole server reports those numbers.
+fn until(peer: &mut Peer, wanted: &Value) -> Value {
+    let end = Instant::now() + TIMEOUT;
+    loop {
+        let status = peer.result(&json!({ "id": "status", "cmd": "status" }));
+        let fields = wanted.as_object().unwrap();
+        if fields.iter().all(|(name, number)| status[name] == *number) {
+            return status;
+        }
+        assert!(Instant::now() < end, "{wanted} never came: {status}");
+    }
+}
+
+#[test]
+fn searches_sessions_and_messages_outlive_a_reset() {
+    for way in WAYS {
+        let server = serve(way, &[]);
+        // The client has the first message alone, half of them, or all.
+        for part in [0, 1, 2] {
+            let mut first = server.connect();
+            let token = keep(&mut first, json!({}));
+            open(&mut first, "s");
+            first.send(&go("ends", json!({ "limit": { "nodes": 100_000 } })));
+            search(&mut first, &endless_go("endless", json!({ "session": "s" })));
+            first.info("endless", "best");
+            first.reset();
+            let all = last_seq(&first);
+            let seq = [1, all.div_ceil(2), all][part];
+            let (mut second, promise) = come_back(server.connect(), &first, &token, seq);
+            assert_eq!(promise, json!({ "keep_ms": 60_000, "lines": 4 }), "{way}");
+            // What the first socket brought comes again as it was.
+            let missed = &first.log[seq as usize..];
+            for (old, new) in missed.iter().zip(&second.log) {
+                assert_eq!(timeless(old), timeless(new), "{way}, from {seq} on");
+            }
+            assert!(second.log.len() > missed.len());
+            let is_known = first.log[..seq as usize]
+                .iter()
+                .any(|message| message["id"] == "ends" && message["type"] == "bestmove");
+            if !is_known {
+                assert_eq!(second.last("ends")["reason"], "limit", "{way}");
+            }
+            assert_eq!(second.result(&stop("endless"))["effect"], "stopping", "{way}");
+            assert_eq!(second.last("endless")["reason"], "stopped");
+            let more = go("more", json!({ "session": "s", "limit": { "nodes": 1000 } }));
+            assert_eq!(second.best(&more)["type"], "bestmove");
+            // The same token is good for the next time.
+            second.reset();
+            let seq = last_seq(&second);
+            let (mut third, promise) = come_back(server.connect(), &second, &token, seq);
+            assert_eq!(promise["lines"], 7, "{way}: two more requests and the second hello");
+            assert_eq!(third.log.len(), 1, "{way}: {:?}", third.log);
+            third.result(&json!({ "id": "c", "cmd": "close", "session": "s" }));
+            assert_eq!(third.open(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_socket_that_is_still_open_is_closed_and_changes_nothing_any_more() {
+    let arguments =
+        ["--tcp", "127.0.0.1:0", "--ws", "127.0.0.1:0", "--threads", "2", "--resume-ms", LONG, "-v"];
+    let server = Logged::start(&arguments, &[], 2);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    search(&mut first, &endless_go("g", json!({})));
+    let seq = last_seq(&first);
+    // Over whichever way.
+    let (lines, messages) = websocket::open(server.socket(1));
+    let other = Peer::new(Box::new(lines), messages);
+    let (mut second, promise) = come_back(other, &first, &token, seq);
+    assert_eq!(promise["lines"], 2);
+    first.send(&stop("g"));
+    first.closed();
+    second.ping();
+    assert!(second.is_open("g"), "the search goes on");
+    assert_eq!(second.result(&stop("g"))["targets"], json!(["g"]));
+    assert_eq!(second.last("g")["reason"], "stopped");
+}
+
+#[test]
+fn lines_are_counted_on_and_those_that_were_lost_can_be_told() {
+    let server = serve("tcp", &[]);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    first.line(b"[]");
+    assert_eq!(first.fault()["line"], 2);
+    first.line(b"");
+    first.ping();
+    first.reset();
+    let mut second = server.connect();
+    // What comes before the `hello` is of the new connection.
+    second.line(b"{}");
+    let fault = second.fault();
+    assert_eq!((&fault["seq"], &fault["line"]), (&json!(1), &json!(1)));
+    let (mut second, promise) = come_back(second, &first, &token, last_seq(&first));
+    assert_eq!(promise["lines"], 4, "with the blank one");
+    second.line(b"[]");
+    assert_eq!(second.fault()["line"], 6, "the hello was the fifth");
+    let late = second.ask(&json!({ "id": "late", "cmd": "hello", "protocol": { "min": 1, "max": 1 } }));
+    assert_eq!((&late["code"], &late["line"]), (&json!("handshake_repeated"), &json!(7)), "{late}");
+}
+
+#[test]
+fn a_client_that_is_cut_off_again_and_again_gets_each_answer_once() {
+    for (way, seed) in WAYS.into_iter().zip([7, 8]) {
+        let server = serve(way, &[]);
+        let mut random = Random::new(seed);
+        let mut peer = server.connect();
+        let token = keep(&mut peer, json!({}));
+        // The lines of the connection, as far as the server has them.
+        let mut sent = vec![Value::Null];
+        for round in 0..25 {
+            for number in 0..random.below(8) {
+                let id = format!("r{round}-{number}");
+                let request = match random.below(4) {
+                    0 => json!({ "id": id, "cmd": "inspect", "game": "isolation", "position": {} }),
+                    1 => go(&id, json!({ "limit": { "nodes": 20_000 }, "queue": true })),
+                    2 => json!({ "id": id, "cmd": "newgame", "session": "s", "game": "l-game" }),
+                    _ => json!({ "id": id, "cmd": "ping" }),
+                };
+                peer.send(&request);
+                sent.push(request);
+            }
+            if random.below(2) == 0 && sent.len() > 1 {
+                let id = sent.last().unwrap()["id"].as_str().unwrap().to_owned();
+                peer.wait("the last answer", |peer| !peer.is_open(&id));
+            }
+            // Now and then the server does not know that the socket is of no use any more.
+            if random.below(3) > 0 {
+                peer.reset();
+            }
+            let seq = last_seq(&peer);
+            let mut next = server.connect();
+            next.follow(&peer, seq);
+            let id = format!("hello-{round}");
+            let request = hello(&id, json!({ "resume": { "token": token, "seq": seq } }));
+            let result = next.result(&request);
+            let read = result["resume"]["lines"].as_u64().unwrap() as usize;
+            assert!(read >= 1 && read <= sent.len(), "{read} of {} lines", sent.len());
+            let lost = sent.split_off(read);
+            sent.push(request);
+            for request in lost {
+                next.bytes(format!("{request}\n").as_bytes());
+                sent.push(request);
+            }
+            peer = next;
+        }
+        // The ledger knows each request of all rounds, and takes no answer twice.
+        peer.wait("all answers", |peer| peer.open() == 0);
+        peer.ping();
+    }
+}
+
+#[test]
+fn who_has_no_right_token_is_refused_and_the_connection_stays_as_it_was() {
+    let server = serve("tcp", &[]);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    search(&mut first, &endless_go("busy", json!({})));
+    let longer = format!("{token}0");
+    let fatal = ["", "secret", &token[..36], &longer].map(|token| {
+        (hello("x", json!({ "resume": { "token": token, "seq": 1 } })), "resume_unknown", "/resume/token")
+    });
+    // Answers to wrong tokens come later and later: all are asked for at once.
+    let refused = fatal.map(|(request, code, pointer)| {
+        let mut peer = server.connect();
+        peer.send(&request);
+        (peer, code, pointer)
+    });
+    for (fields, code, pointer) in [
+        (json!({ "token": token, "seq": 1_000_000 }), "out_of_range", "/resume/seq"),
+        (json!({ "token": token, "seq": -1 }), "out_of_range", "/resume/seq"),
+        (json!({ "token": token, "keep_ms": 1 }), "unknown_field", "/resume/keep_ms"),
+        (json!({ "keep_ms": 0 }), "out_of_range", "/resume/keep_ms"),
+        (json!({}), "missing_field", "/resume/keep_ms"),
+    ] {
+        let mut peer = server.connect();
+        let error = peer.ask(&hello("x", json!({ "resume": fields })));
+        assert_eq!(
+            (&error["code"], &error["pointer"], &error["fatal"]),
+            (&json!(code), &json!(pointer), &json!(false)),
+            "{error}"
+        );
+        peer.result(&hello("y", json!({})));
+    }
+    // The id of the `hello` is one of the connection's.
+    let mut peer = server.connect();
+    peer.send(&hello("busy", json!({ "resume": { "token": token, "seq": 1 } })));
+    let error = peer.fault();
+    assert_eq!((&error["code"], &error["ref"]), (&json!("duplicate_id"), &json!("busy")), "{error}");
+    for (mut peer, code, pointer) in refused {
+        let error = peer.last("x");
+        assert_eq!(
+            (&error["code"], &error["pointer"], &error["fatal"]),
+            (&json!(code), &json!(pointer), &json!(true)),
+            "{error}"
+        );
+        peer.closed();
+    }
+    first.ping();
+    assert!(first.is_open("busy"));
+    let mut second = come_back(peer, &first, &token, last_seq(&first)).0;
+    // An end in order is no break.
+    second.result(&json!({ "id": "q", "cmd": "quit", "mode": "stop" }));
+    second.closed();
+    assert_eq!(server.connect().ask(&again(&token, 1))["code"], "resume_unknown");
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({ "on_eof": "stop" }));
+    search(&mut first, &endless_go("g", json!({})));
+    first.end_input();
+    assert_eq!(first.last("g")["reason"], "stopped");
+    first.closed();
+    assert_eq!(server.connect().ask(&again(&token, 1))["code"], "resume_unknown");
+}
+
+#[test]
+fn a_connection_belongs_to_its_client_and_counts_towards_its_limits() {
+    let clients = Clients::new("resume");
+    let alice = clients.add("alice", &["--connections", "1"]);
+    let bob = clients.add("bob", &[]);
+    let server = clients.serve(&["--resume-ms", LONG]);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({ "token": alice }));
+    search(&mut first, &endless_go("g", json!({})));
+    first.reset();
+    let seq = last_seq(&first);
+    let of = |client: &str| with(again(&token, seq), &json!({ "token": client }));
+    assert_eq!(server.connect().ask(&again(&token, seq))["code"], "auth_required");
+    assert_eq!(server.connect().ask(&of(&bob))["code"], "resume_unknown");
+    let more = server.connect().ask(&hello("more", json!({ "token": alice })));
+    assert_eq!(more["code"], "too_many_connections", "{more}");
+    let mut second = server.connect();
+    second.follow(&first, seq);
+    assert_eq!(second.result(&of(&alice))["limits"]["client"]["name"], "alice");
+    assert!(second.is_open("g"));
+    second.result(&stop("g"));
+    assert_eq!(second.last("g")["reason"], "stopped");
+}
+
+#[test]
+fn a_client_that_is_taken_off_the_list_loses_what_waits_for_it() {
+    let clients = Clients::new("resume-removed");
+    let operator = clients.add("operator", &["--role", "operate"]);
+    let rest = fs::read_to_string(&clients.file).unwrap();
+    let alice = clients.add("alice", &[]);
+    let arguments = ["--clients-file", &clients.file, "--resume-ms", LONG];
+    let mut daemon = Daemon::without_settings("resume", &arguments);
+    let mut operator = daemon.greet(json!({ "token": operator }));
+    let mut first = daemon.connect();
+    let token = keep(&mut first, json!({ "token": alice }));
+    open(&mut first, "s");
+    search(&mut first, &endless_go("g", json!({ "session": "s" })));
+    first.reset();
+    operator.ping();
+    fs::write(&clients.file, rest).unwrap();
+    daemon.hang_up();
+    daemon.logged(IN_FORCE);
+    until(&mut operator, &json!({ "searches": 0, "sessions": 0 }));
+    // Nor does it belong to whoever gets the name.
+    let alice = crate::identity::token(&clients.file, "alice", &[]);
+    daemon.hang_up();
+    daemon.logged(IN_FORCE);
+    let refused = daemon.connect().ask(&with(again(&token, 1), &json!({ "token": alice })));
+    assert_eq!(refused["code"], "resume_unknown", "{refused}");
+    assert!(daemon.end().success());
+}
+
+#[test]
+fn nobody_is_waited_for_longer_than_promised() {
+    for way in WAYS {
+        let arguments = ["--threads", "2", "--resume-ms", "700"];
+        let server = if way == "ws" { Server::websocket(&arguments) } else { Server::tcp(&arguments) };
+        let mut watching = server.greet(json!({}));
+        // No more than the server allows, and no more than was asked for.
+        for (asked, given) in [(u64::from(u32::MAX), 700), (50, 50)] {
+            let mut first = server.connect();
+            let result = first.result(&hello("hello", json!({ "resume": { "keep_ms": asked } })));
+            assert_eq!(result["resume"]["keep_ms"], given, "{result}");
+            assert_eq!(result["limits"]["resume_ms"], 700, "{result}");
+            let token = result["resume"]["token"].as_str().unwrap();
+            open(&mut first, "s");
+            search(&mut first, &endless_go("g", json!({ "session": "s" })));
+            first.reset();
+            until(&mut watching, &json!({ "searches": 0, "sessions": 0 }));
+            let refused = server.connect().ask(&again(token, last_seq(&first)));
+            assert_eq!(refused["code"], "resume_unknown", "{refused}");
+        }
+        assert_eq!(until(&mut watching, &json!({}))["counters"]["cancelled"], 2, "{way}");
+    }
+}
+
+#[test]
+fn what_is_not_kept_any_more_is_a_gap_that_the_client_hears_of() {
+    let server = serve("tcp", &["--resume-mb", "1"]);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    open(&mut first, "s");
+    let mut bytes = 0;
+    while bytes < 3 << 20 {
+        let schema = first.result(&json!({ "id": format!("d{bytes}"), "cmd": "describe", "what": "schema" }));
+        bytes += schema.to_string().len();
+    }
+    first.reset();
+    let last = last_seq(&first);
+    let mut socket = server.socket();
+    let mut lines = BufReader::new(socket.try_clone().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    for seq in [0, 1, 2] {
+        writeln!(socket, "{}", again(&token, seq)).unwrap();
+        let error = next();
+        assert_eq!(
+            (&error["code"], &error["pointer"], &error["fatal"]),
+            (&json!("resume_gap"), &json!("/resume/seq"), &json!(false)),
+            "{error}"
+        );
+    }
+    // Without a number comes what there is, and the numbers say what is missing.
+    writeln!(socket, "{}", hello("again", json!({ "resume": { "token": token } }))).unwrap();
+    let mut came = vec![next()];
+    while came.last().unwrap()["id"] != "again" {
+        came.push(next());
+    }
+    let result = came.pop().unwrap();
+    assert_eq!((&result["type"], &result["seq"]), (&json!("result"), &json!(last + 1)), "{result}");
+    let missed = &first.log[first.log.len() - came.len()..];
+    assert!(came.iter().map(timeless).eq(missed.iter().map(timeless)));
+    let kept: usize = came.iter().map(|message| message.to_string().len()).sum();
+    assert!(kept > 1 << 19 && kept <= 1 << 20, "{kept} bytes");
+    writeln!(socket, "{}", json!({ "id": "c", "cmd": "close", "session": "s" })).unwrap();
+    assert_eq!(next()["type"], "result");
+}
+
+#[test]
+fn so_many_connections_have_the_promise_and_others_end_as_ever() {
+    let server = serve("tcp", &["--resume-connections", "2", "--connections", "4"]);
+    let (mut first, mut second, mut third) = (server.connect(), server.connect(), server.connect());
+    let token = keep(&mut first, json!({}));
+    keep(&mut second, json!({}));
+    let asked = json!({ "resume": { "keep_ms": 1000 } });
+    let result = third.hello(asked.clone());
+    assert_eq!(
+        (result.get("resume"), &result["limits"]["resume_connections"]),
+        (None, &json!(2)),
+        "{result}"
+    );
+    search(&mut first, &endless_go("g", json!({})));
+    search(&mut third, &endless_go("g", json!({})));
+    first.reset();
+    third.reset();
+    let mut watching = server.greet(json!({}));
+    let status = until(&mut watching, &json!({ "searches": 1 }));
+    assert_eq!(status["counters"]["cancelled"], 1, "{status}");
+    // One that waits has its place among the connections.
+    let mut fourth = server.greet(json!({}));
+    let refused = server.connect().ask(&hello("fifth", json!({})));
+    assert_eq!(refused["code"], "too_many_connections", "{refused}");
+    let mut first = come_back(server.connect(), &first, &token, last_seq(&first)).0;
+    assert!(first.is_open("g"));
+    // Who leaves makes room for another promise.
+    for peer in [&mut second, &mut fourth] {
+        peer.result(&json!({ "id": "q", "cmd": "quit" }));
+        peer.closed();
+    }
+    keep(&mut server.connect(), json!({}));
+    first.ping();
+}
+
+#[test]
+fn a_server_that_ends_waits_for_nobody() {
+    for drain in ["0", "4000000000"] {
+        let mut server = serve("tcp", &["--drain-ms", drain]);
+        let mut away = server.connect();
+        keep(&mut away, json!({}));
+        search(&mut away, &endless_go("g", json!({})));
+        let mut there = server.connect();
+        keep(&mut there, json!({}));
+        search(&mut there, &endless_go("g", json!({})));
+        away.reset();
+        there.ping();
+        server.signal(Signal::TERM);
+        there.notice("going_away");
+        if drain != "0" {
+            // Its search would go on for ever, and nobody could come back.
+            there.reset();
+        }
+        assert!(server.exit().success());
+    }
+}
+
+#[test]
+fn without_the_flag_and_on_standard_streams_nothing_is_kept() {
+    let asked = json!({ "resume": { "keep_ms": 60_000 } });
+    let (_greeted, mut stdio) = Server::both(&["--resume-ms", LONG]);
+    let off = Server::tcp(&[]);
+    let mut plain = off.connect();
+    for result in [stdio.hello(asked.clone()), plain.hello(asked)] {
+        assert_eq!((result.get("resume"), result["limits"].get("resume_ms")), (None, None), "{result}");
+        assert!(!texts(&result["features"]).contains(&"resume".to_owned()), "{result}");
+    }
+    let refused = off.connect().ask(&hello("x", json!({ "require": ["resume"] })));
+    assert_eq!(refused["code"], "feature_unsupported", "{refused}");
+    assert_eq!(off.connect().ask(&again("plyd_0123456789abcdef", 0))["code"], "resume_unknown");
+    search(&mut plain, &endless_go("g", json!({})));
+    plain.reset();
+    let status = until(&mut off.greet(json!({})), &json!({ "searches": 0 }));
+    assert_eq!(status["counters"]["cancelled"], 1, "{status}");
+    // A process that started the server does not take up what belongs to a socket.
+    let (server, mut stdio) = Server::both(&["--resume-ms", LONG]);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    assert_eq!(stdio.ask(&again(&token, 1))["code"], "resume_unknown");
+    first.ping();
+}
+
+#[test]
+fn the_token_stands_in_no_log_and_no_transcript() {
+    let folder = crate::common::Folder::new("resume-secrets");
+    let lines = folder.path.join("lines");
+    let arguments = ["--tcp", "127.0.0.1:0", "--resume-ms", LONG, "-vvv", "--transcript"];
+    let server = Logged::start(&[&arguments[..], &[lines.to_str().unwrap()]].concat(), &[], 1);
+    let mut first = server.connect();
+    let token = keep(&mut first, json!({}));
+    first.ping();
+    first.reset();
+    // All that came behind the answer with the token comes again.
+    let (mut second, _) = come_back(server.connect(), &first, &token, 1);
+    let wrong = format!("{}0", &token[..36]);
+    for bad in [again(&wrong, 1).to_string(), format!(r#"{{"id":"x","cmd":"hello","resume":"{token}"}}"#)] {
+        let mut peer = server.connect();
+        peer.line(bad.as_bytes());
+        assert_eq!(peer.last(if bad.contains("again") { "again" } else { "x" })["type"], "error");
+    }
+    second.line(format!("[\"{token}\"]").as_bytes());
+    second.fault();
+    second.result(&json!({ "id": "q", "cmd": "quit" }));
+    second.closed();
+    let log = server.end();
+    let text = fs::read_to_string(&lines).unwrap();
+    assert!(text.contains(r#""token":"hidden""#), "{text}");
+    for secret in [&token[..20], &token[20..], &wrong[..20]] {
+        assert!(!text.contains(secret), "{text}");
+        assert!(!log.iter().any(|line| line.contains(secret)), "{log:#?}");
+    }
+    for what in ["the socket broke", "takes its connection up"] {
+        assert!(log.iter().any(|line| line.contains(what)), "{what}: {log:#?}");
+    }
+}

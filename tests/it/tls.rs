@@ -1,0 +1,397 @@
+//! TLS against the real binary: who is let in, what is said of the others, and that none of them is in the
+//! way.
+
+// The functions beside the tests are called by them alone.
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::common::{Folder, LogReader, TIMEOUT, listening, process};
+use plyd::client::{Address, Client, ClientError, LineError, Process};
+use plyd_protocol::{Command, Hello, Message, Ping, Versions};
+use rustix::process::Signal;
+use serde_json::json;
+
+/// The path of a file of `tests/certificates`.
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// The flags that serve TLS with that certificate.
+fn certificate(name: &str) -> [String; 4] {
+    ["--tls-cert".into(), file(&format!("{name}.pem")), "--tls-key".into(), file(&format!("{name}.key"))]
+}
+
+/// A daemon whose log is read, on a free port of TCP and one of WebSocket.
+struct Daemon {
+    process: Process,
+    log: LogReader,
+    tcp: SocketAddr,
+    ws: SocketAddr,
+}
+
+impl Daemon {
+    fn start(arguments: &[String]) -> Self {
+        let ports = ["serve", "-v", "--tcp", "127.0.0.1:0", "--ws", "127.0.0.1:0"].map(str::to_owned);
+        let mut launch = process::plyd([&ports[..], arguments].concat());
+        launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let log = LogReader::of(&mut process);
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut daemon = Self { process, log, tcp: nowhere, ws: nowhere };
+        daemon.tcp = listening(&daemon.logged("listening")).unwrap();
+        daemon.ws = listening(&daemon.logged("listening")).unwrap();
+        daemon
+    }
+
+    /// One with that certificate.
+    fn with(name: &str) -> Self {
+        Self::start(&certificate(name))
+    }
+
+    /// One that asks its clients for certificates.
+    fn of_clients(arguments: &[&str]) -> Self {
+        let clients = ["--tls-client-ca".to_owned(), file("authority.pem")];
+        let more: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        Self::start(&[&certificate("server")[..], &clients, &more].concat())
+    }
+
+    /// Waits for a line of the log.
+    fn logged(&self, text: &str) -> String {
+        self.log.wait_for(text)
+    }
+
+    fn socket(&self) -> TcpStream {
+        let socket = TcpStream::connect(self.tcp).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
+        socket
+    }
+
+    /// Its addresses over TLS, with these files behind each.
+    fn addresses(&self, files: &[(&str, &str)]) -> [String; 2] {
+        let options: Vec<String> =
+            files.iter().map(|(name, path)| format!("{name}={}", file(path))).collect();
+        let options = options.join("&");
+        [format!("tls={}?{options}", self.tcp), format!("wss={}?{options}", self.ws)]
+    }
+
+    /// What its clients see who trust our authority.
+    fn trusting(&self) -> [String; 2] {
+        self.addresses(&[("ca", "authority.pem")])
+    }
+
+    fn signal(&self, signal: Signal) {
+        process::signal(&self.process, signal);
+    }
+}
+
+/// Calls a server, says hello and asks something.
+fn ask(address: &str) -> Result<Client, String> {
+    let words = |error: ClientError| error.to_string();
+    let hello = Hello { protocol: Versions { min: 1, max: 1 }, ..Hello::default() };
+    let mut client = Client::at(&Address::read(address).unwrap()).map_err(words)?;
+    for command in [Command::Hello(hello), Command::Ping(Ping::default())] {
+        let (id, _) = client.request(command).map_err(words)?;
+        match client.wait_final(&id, Instant::now() + TIMEOUT).map_err(words)?.last.envelope.message {
+            Message::Result(_) => {}
+            other => return Err(format!("{other:?}")),
+        }
+    }
+    Ok(client)
+}
+
+/// The error of a client that is not let in.
+fn refused(address: &str) -> String {
+    ask(address).map(|_| ()).expect_err(address)
+}
+
+/// Reads to the end, which must come.
+fn rest(mut socket: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match socket.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("it stays open: {error}"),
+    }
+    bytes
+}
+
+#[test]
+fn who_trusts_the_authority_is_served_and_asks_for_moves() {
+    let daemon = Daemon::with("server");
+    for address in daemon.trusting() {
+        ask(&address).unwrap();
+        // The name of the host as well as its number.
+        ask(&address.replace("127.0.0.1", "localhost")).unwrap();
+    }
+}
+
+#[test]
+fn a_certificate_that_is_not_good_is_refused_by_our_clients() {
+    for (certificate, words) in
+        [("expired", "expired"), ("elsewhere", "not valid for name"), ("foreign", "?ca=FILE")]
+    {
+        let daemon = Daemon::with(certificate);
+        for address in daemon.trusting() {
+            let said = refused(&address);
+            assert!(said.contains(words), "{certificate}: {said}");
+            assert!(said.contains("127.0.0.1"), "the address: {said}");
+        }
+        daemon.logged("the peer broke the handshake off");
+    }
+    // Without a file the authorities of the system count, none of which is that of the tests.
+    let daemon = Daemon::with("server");
+    assert!(ask(&format!("tls={}", daemon.tcp)).is_err());
+    let said = refused(&format!("tls={}?ca=/nowhere.pem", daemon.tcp));
+    assert!(said.contains("/nowhere.pem"), "{said}");
+}
+
+#[test]
+fn clients_show_certificates_where_they_are_asked_for() {
+    let daemon = Daemon::of_clients(&[]);
+    let showing = |name: &str| {
+        let (cert, key) = (format!("{name}.pem"), format!("{name}.key"));
+        daemon.addresses(&[("ca", "authority.pem"), ("cert", &cert), ("key", &key)])
+    };
+    for address in showing("client") {
+        ask(&address).unwrap();
+    }
+    for (addresses, logged, said) in [
+        (daemon.trusting(), Some("no client certificate"), "?cert=FILE"),
+        (showing("foreign-client"), Some("a client certificate that is not accepted"), ""),
+        // The same again so soon is counted, and not logged.
+        (showing("expired-client"), None, ""),
+        (showing("server"), None, ""),
+    ] {
+        for address in addresses {
+            let error = refused(&address);
+            assert!(error.contains("TLS") && error.contains(said), "{address}: {error}");
+        }
+        logged.iter().for_each(|text| drop(daemon.logged(text)));
+    }
+    // A hello with a token is no certificate.
+    assert!(ask(&format!("tcp={}", daemon.tcp)).is_err());
+}
+
+#[test]
+fn plain_text_and_garbage_are_closed_with_a_hint_in_the_log() {
+    let daemon = Daemon::with("server");
+    let hello = "{\"id\":\"1\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n";
+    for (bytes, logged) in [
+        (hello.as_bytes(), Some("plain text where TLS is served")),
+        (b"\x16\x03\x01\x00\x05hello", Some("a handshake that cannot be understood")),
+        (&[&b"\x16\x03\x01\xff\xff"[..], &[0x41; 70_000]].concat()[..], None),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", None),
+        (b"\x80\x2e\x01\x03\x01", None),
+        (b"\0", None),
+        (b"", None),
+    ] {
+        let mut socket = daemon.socket();
+        // It may be closed before all is written.
+        let _sent = socket.write_all(bytes);
+        let _sent = socket.shutdown(std::net::Shutdown::Write);
+        let answer = rest(socket);
+        // An alert of TLS at most.
+        assert!(answer.is_empty() || answer[0] == 21, "{answer:?}");
+        logged.iter().for_each(|text| drop(daemon.logged(text)));
+    }
+    ask(&daemon.trusting()[0]).unwrap();
+}
+
+#[test]
+fn tls_on_a_plain_port_is_closed_with_a_hint_in_the_log() {
+    let daemon = Daemon::start(&[]);
+    for address in daemon.trusting() {
+        let said = refused(&address);
+        assert!(said.contains("is TLS served there?"), "{said}");
+    }
+    daemon.logged("TLS where plain text is served");
+    ask(&format!("tcp={}", daemon.tcp)).unwrap();
+}
+
+#[test]
+fn silent_and_slow_handshakes_keep_nobody_out_and_end_in_time() {
+    let limits = ["--strangers", "4", "--hello-within", "2"].map(str::to_owned);
+    let daemon = Daemon::start(&[&certificate("server")[..], &limits].concat());
+    // More than there are places, half of them with the beginning of a handshake.
+    let mut silent: Vec<TcpStream> = (0..12).map(|_| daemon.socket()).collect();
+    for socket in silent.iter_mut().step_by(2) {
+        let _gone = socket.write_all(b"\x16\x03\x01\x02\x00\x01");
+    }
+    for address in daemon.trusting() {
+        ask(&address).unwrap();
+    }
+    // The last ones were not pushed out, but their time is up.
+    let began = Instant::now();
+    for socket in silent {
+        assert_eq!(rest(socket), b"");
+    }
+    assert!(began.elapsed() < Duration::from_secs(30), "bounded by --hello-within");
+}
+
+#[test]
+fn the_end_of_the_input_is_half_closed_and_what_was_asked_is_answered() {
+    let daemon = Daemon::with("server");
+    let [tls, _] = daemon.trusting();
+    let mut client = ask(&tls).unwrap();
+    let go =
+        json!({ "id": "go", "cmd": "go", "game": "isolation", "position": {}, "limit": { "nodes": 1000 } });
+    client.send_line(go.to_string().as_bytes()).unwrap();
+    client.finish_input();
+    let answer = client.wait_final("go", Instant::now() + TIMEOUT).unwrap();
+    assert!(matches!(answer.last.envelope.message, Message::BestMove(_)));
+    let end = client.next(Instant::now() + TIMEOUT);
+    assert!(matches!(end, Err(ClientError::Line(LineError::Closed))), "{end:?}");
+    assert!(client.send_line(b"{}").is_err());
+}
+
+#[test]
+fn long_answers_arrive_whole_however_slowly_they_are_read() {
+    let daemon = Daemon::with("server");
+    for address in daemon.trusting() {
+        let mut client = ask(&address).unwrap();
+        let count = 200;
+        for number in 0..count {
+            let id = format!("i{number}");
+            let inspect =
+                json!({ "id": id, "cmd": "inspect", "game": "sudoku", "position": {}, "want": ["moves"] });
+            client.send_line(inspect.to_string().as_bytes()).unwrap();
+        }
+        let mut bytes = 0;
+        for number in 0..count {
+            let answer = client.wait_final(&format!("i{number}"), Instant::now() + TIMEOUT).unwrap();
+            let answer = serde_json::to_value(&answer.last.envelope.message).unwrap();
+            assert_eq!(answer["type"], "result", "{address}: {answer}");
+            bytes += answer.to_string().len();
+        }
+        assert!(bytes > 1_000_000, "{bytes} are few");
+    }
+}
+
+#[test]
+fn other_machines_need_a_token_or_a_certificate() {
+    let token = Folder::new("tls-token");
+    let token_file = token.file("token", "secret");
+    let cert = certificate("server");
+    let clients = ["--tls-client-ca".to_owned(), file("authority.pem")];
+    let at = ["serve", "--check", "--tcp", "0.0.0.0:0"].map(str::to_owned);
+    for (more, is_good) in [
+        (vec![], false),
+        (clients.to_vec(), true),
+        (vec!["--token-file".to_owned(), token_file], true),
+        (vec!["--insecure".to_owned()], true),
+    ] {
+        let output = process::output(process::plyd([&at[..], &cert, &more].concat()));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), is_good, "{more:?}: {said}");
+        assert!(is_good || said.contains("without a token"), "{said}");
+    }
+}
+
+#[test]
+fn files_that_do_not_fit_keep_the_daemon_from_starting() {
+    let folder = Folder::new("tls-files");
+    let nothing = folder.file("nothing.pem", "");
+    let half = std::fs::read_to_string(file("server.pem")).unwrap();
+    let half = folder.file("half.pem", &half[..half.len() / 2]);
+    let (cert, key) = (file("server.pem"), file("server.key"));
+    let key_text = std::fs::read_to_string(&key).unwrap();
+    let secret = key_text.lines().nth(1).unwrap();
+    for (flags, words) in [
+        (vec!["--tls-cert", "/nowhere.pem", "--tls-key", &key], vec!["/nowhere.pem", "No such file"]),
+        (vec!["--tls-cert", &nothing, "--tls-key", &key], vec!["nothing.pem", "no certificate"]),
+        (vec!["--tls-cert", &half, "--tls-key", &key], vec!["half.pem", "not whole"]),
+        (vec!["--tls-cert", &cert, "--tls-key", &cert], vec!["server.pem", "no private key"]),
+        (vec!["--tls-cert", &key, "--tls-key", &key], vec!["server.key", "no certificate"]),
+        (vec!["--tls-cert", &cert, "--tls-key", &file("foreign.key")], vec!["foreign.key", "not the one of"]),
+        (vec!["--tls-cert", &cert, "--tls-key", &key, "--tls-client-ca", &nothing], vec!["nothing.pem"]),
+        (vec!["--tls-cert", &cert], vec!["tls-cert", "`tls-key`"]),
+        (vec!["--tls-key", &key], vec!["tls-key", "`tls-cert`"]),
+        (vec!["--tls-client-ca", &cert], vec!["tls-client-ca", "`tls-cert`"]),
+    ] {
+        for check in [&["--check"][..], &[]] {
+            let arguments = [&["serve", "--tcp", "127.0.0.1:0"], &flags[..], check].concat();
+            let output = process::output(process::plyd(arguments));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{flags:?}");
+            assert!(words.iter().all(|word| said.contains(word)), "{flags:?}: {said}");
+            assert!(!said.contains(secret), "a key is shown: {said}");
+        }
+    }
+}
+
+#[test]
+fn certificates_are_read_again_and_bad_ones_change_nothing() {
+    let folder = Folder::new("tls-reload");
+    let place = |name: &str| {
+        for end in ["pem", "key"] {
+            folder.file(&format!("served.{end}"), std::fs::read(file(&format!("{name}.{end}"))).unwrap());
+        }
+    };
+    place("server");
+    let path = |end: &str| folder.path.join(format!("served.{end}")).to_str().unwrap().to_owned();
+    let daemon = Daemon::start(&["--tls-cert".into(), path("pem"), "--tls-key".into(), path("key")]);
+    let (ours, foreign) = (daemon.trusting(), daemon.addresses(&[("ca", "foreign-authority.pem")]));
+    let mut before: Vec<Client> = ours.iter().map(|address| ask(address).unwrap()).collect();
+
+    folder.file("served.key", "");
+    daemon.signal(Signal::HUP);
+    let said = daemon.logged("the settings stay as they are");
+    assert!(said.contains("served.key") && said.contains("no private key"), "{said}");
+    ours.iter().for_each(|address| drop(ask(address).unwrap()));
+
+    place("foreign");
+    daemon.signal(Signal::HUP);
+    daemon.logged("the settings are read again and in force");
+    for (ours, foreign) in ours.iter().zip(&foreign) {
+        ask(foreign).unwrap();
+        assert!(refused(ours).contains("UnknownIssuer"));
+    }
+    // Who was connected is not asked again.
+    for client in &mut before {
+        let (id, _) = client.request(Command::Ping(Ping::default())).unwrap();
+        client.wait_final(&id, Instant::now() + TIMEOUT).unwrap();
+    }
+}
+
+#[test]
+fn whether_clients_show_certificates_changes_with_a_restart_alone() {
+    let folder = Folder::new("tls-clients");
+    let settings = |more: &str| {
+        let text = format!("tls-cert = '{}'\ntls-key = '{}'\n{more}", file("server.pem"), file("server.key"));
+        folder.file("plyd.toml", text)
+    };
+    let token = folder.file("token", "secret");
+    let with_token = format!("token-file = '{token}'\n");
+    let with_authority = format!("tls-client-ca = '{}'\n", file("authority.pem"));
+    let daemon = Daemon::start(&["--config".into(), settings(&with_token)]);
+    settings(&with_authority);
+    daemon.signal(Signal::HUP);
+    let said = daemon.logged("the settings stay as they are");
+    assert!(said.contains("tls-client-ca"), "{said}");
+    // Nobody may come in without the token meanwhile.
+    for address in daemon.trusting() {
+        let said = refused(&address);
+        assert!(said.contains("AuthRequired"), "{said}");
+    }
+}
+
+#[test]
+fn every_promise_of_the_protocol_holds_over_tls() {
+    let daemon = Daemon::of_clients(&["--threads", "2"]);
+    for address in daemon.addresses(&[("ca", "authority.pem"), ("cert", "client.pem"), ("key", "client.key")])
+    {
+        let mut arguments = vec!["conform", "--timeout", "120s", &address];
+        if !crate::common::is_whole() {
+            for group in ["framing", "handshake", "ids", "ends", "races", "websocket"] {
+                arguments.extend(["--only", group]);
+            }
+        }
+        let output = process::output(process::plyd(&arguments));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

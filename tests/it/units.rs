@@ -1,0 +1,176 @@
+//! `plyd systemd`: the units say what the settings ask for, and systemd takes them and calls them safe.
+
+// The functions beside the tests are called by them alone.
+use std::process::{Command, Output, Stdio};
+
+use crate::common::{Folder, process};
+
+/// What `plyd systemd` prints.
+fn units(arguments: &[&str]) -> Output {
+    let mut launch = process::plyd(["systemd"].iter().chain(arguments));
+    // What the tests of others have in their environment is no setting of these.
+    launch.command.stdin(Stdio::null());
+    process::output(launch)
+}
+
+fn unit(arguments: &[&str]) -> String {
+    let output = units(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    let output = units(arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    said
+}
+
+/// The values of a name, in their order.
+fn values<'u>(unit: &'u str, name: &str) -> Vec<&'u str> {
+    unit.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('=')).collect()
+}
+
+/// Settings that a service may have, each with whether it is a whole set: what they are served by.
+fn settings(folder: &Folder) -> Vec<Vec<String>> {
+    let all = folder.file(
+        "all.toml",
+        "tcp = [\"0.0.0.0:7117\", \"[::1]:7117\"]\nws = [\"127.0.0.1:7118\"]\nunix = \"/run/plyd/socket\"\n\
+         token-file = \"/etc/plyd/token\"\ntranscript = \"/var/lib/plyd/transcript\"\ndrain-ms = 30000\nhash-mb = 512\n",
+    );
+    let texts: [&[&str]; 5] = [
+        &["--config", &all],
+        &["--tcp", "127.0.0.1:7117"],
+        &["--unix", "/run/plyd/a b/100%", "-vv"],
+        &["--tcp", "0.0.0.0:443", "--token-file", "/etc/plyd/token", "--transcript", "/var/log/plyd/lines"],
+        &["--ws", "[::]:7118", "--insecure", "--ws-origin", "https://example.org"],
+    ];
+    texts.iter().map(|texts| texts.iter().map(ToString::to_string).collect()).collect()
+}
+
+#[test]
+fn a_service_gets_what_its_settings_need_and_no_more() {
+    let folder = Folder::new("units");
+    let [all, tcp, unix, low, open] = settings(&folder).try_into().unwrap();
+    let print = |arguments: &[String], more: &[&str]| {
+        let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        arguments.extend(more);
+        unit(&arguments)
+    };
+    let service = print(&all, &["--exec", "/usr/local/bin/plyd"]);
+    let exec = format!("/usr/local/bin/plyd serve --config {} --token-file=%d/token-file", all[1]);
+    for (name, wanted) in [
+        ("Type", &["notify"][..]),
+        ("ExecStart", &[&exec]),
+        ("ExecReload", &["/bin/kill -HUP $MAINPID"]),
+        ("LoadCredential", &["token-file:/etc/plyd/token"]),
+        ("StateDirectory", &["plyd"]),
+        ("RuntimeDirectory", &["plyd"]),
+        // 30 s of drain, 5 s of shutdown, and 5 s more.
+        ("TimeoutStopSec", &["40"]),
+        // 512 of tables, three times 256 of requests, sessions and answers, and the rest.
+        ("MemoryMax", &["1536M"]),
+        ("WatchdogSec", &["30"]),
+        ("CapabilityBoundingSet", &[""]),
+        ("IPAddressDeny", &[]),
+        ("DynamicUser", &["yes"]),
+    ] {
+        assert_eq!(values(&service, name), wanted, "{name} in {service}");
+    }
+    // systemd makes the socket, and its folder: the service must not take that away when it ends.
+    let activated = print(&all, &["--activated"]);
+    assert_eq!(values(&activated, "RuntimeDirectory"), [""; 0]);
+    assert_eq!(values(&activated, "Requires"), ["plyd.socket"]);
+    assert_eq!(values(&activated, "Also"), ["plyd.socket"]);
+    let sockets = print(&all, &["--socket"]);
+    let listens = ["0.0.0.0:7117", "[::1]:7117", "127.0.0.1:7118", "/run/plyd/socket"];
+    assert_eq!(values(&sockets, "ListenStream"), listens);
+    assert_eq!(values(&sockets, "FileDescriptorName"), [""; 0], "each is known by its address");
+    assert_eq!(values(&sockets, "SocketMode"), ["0660"]);
+
+    let service = print(&tcp, &[]);
+    assert_eq!(values(&service, "IPAddressAllow"), ["localhost"]);
+    assert_eq!(values(&service, "ExecReload"), [""; 0], "without a file SIGHUP ends it");
+    let tls = ["--tls-cert", "/etc/plyd/certificate", "--tls-key", "/etc/plyd/key"];
+    for more in [&["--clients-file", "/etc/plyd/clients"][..], &tls] {
+        assert_eq!(values(&print(&tcp, more), "ExecReload"), ["/bin/kill -HUP $MAINPID"], "{more:?}");
+    }
+    assert_eq!(values(&print(&tcp, &["--socket"]), "FileDescriptorName"), ["tcp"]);
+
+    let service = print(&unix, &["--exec", "/opt/my games/plyd"]);
+    assert_eq!(
+        values(&service, "ExecStart"),
+        ["\"/opt/my games/plyd\" serve \"--unix=/run/plyd/a b/100%%\" --verbose --verbose"]
+    );
+    assert_eq!(values(&service, "RuntimeDirectory"), ["\"plyd/a b\""]);
+    assert_eq!(values(&service, "PrivateNetwork"), ["yes"]);
+    assert_eq!(values(&service, "RestrictAddressFamilies"), ["AF_UNIX"]);
+
+    let service = print(&low, &[]);
+    assert_eq!(values(&service, "AmbientCapabilities"), ["CAP_NET_BIND_SERVICE"]);
+    assert_eq!(values(&service, "LogsDirectory"), ["plyd"]);
+    // A socket of systemd's needs no right of the daemon's.
+    assert_eq!(values(&print(&low, &["--activated"]), "AmbientCapabilities"), [""]);
+    assert!(values(&print(&open, &[]), "ExecStart")[0].contains(" --ws-origin=https://example.org"));
+}
+
+#[test]
+fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
+    let rows: [(&[&str], &[&str]); 11] = [
+        (&[], &["stdio", "a service has no standard input"]),
+        (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio"]),
+        (&["--tcp", "127.0.0.1:7117", "--transcript", "lines"], &["transcript", "absolute path"]),
+        (&["--tcp", "127.0.0.1:7117", "--transcript", "/srv/lines"], &["transcript", "/var/lib/plyd"]),
+        (&["--tcp", "127.0.0.1:7117", "--token-file", "token"], &["token-file", "absolute path"]),
+        (&["--unix", "socket"], &["unix", "absolute path"]),
+        (&["--unix", "/tmp/socket"], &["unix", "/run/plyd", "--activated"]),
+        (&["--tcp", "127.0.0.1:7117", "--exec", "plyd"], &["--exec", "absolute path"]),
+        (&["--unix", "/run/plyd/a\nExecStart=/bin/sh"], &["cannot stand in a unit"]),
+        (&["--socket", "--tcp", "localhost:7117"], &["tcp", "a number for the host"]),
+        (&["--socket", "--tcp", "127.0.0.1:0"], &["tcp", "a port above 0"]),
+    ];
+    for (arguments, wanted) in rows {
+        let said = refusal(arguments);
+        for text in wanted {
+            assert!(said.contains(text), "{arguments:?}: `{text}` is not in {said}");
+        }
+    }
+    assert!(refusal(&["--config", "/no/such/file"]).contains("/no/such/file"));
+    assert!(refusal(&["--tcp", "127.0.0.1:7117", "--hash-mb", "much"]).contains("--hash-mb"));
+}
+
+/// systemd's own judge of units, where there is one.
+fn judge(arguments: &[&str]) -> Option<Output> {
+    let found = std::env::var_os("PATH")?;
+    std::env::split_paths(&found).find(|folder| folder.join("systemd-analyze").exists())?;
+    let mut command = Command::new("systemd-analyze");
+    Some(process::output(process::launch(command.args(arguments).env("SYSTEMD_PAGER", ""))))
+}
+
+#[test]
+fn systemd_takes_the_units_and_calls_them_safe() {
+    let folder = Folder::new("units-judged");
+    for settings in settings(&folder) {
+        let arguments: Vec<&str> = settings.iter().map(String::as_str).collect();
+        for more in [&[][..], &["--activated"]] {
+            let service = unit(&[&arguments[..], more].concat());
+            let path = folder.file("plyd.service", service);
+            let socket = folder.file("plyd.socket", unit(&[&arguments[..], &["--socket"]].concat()));
+            let Some(verified) = judge(&["verify", "--man=no", &path, &socket]) else { return };
+            let said = String::from_utf8_lossy(&verified.stderr);
+            // Of other units of the machine it may complain.
+            assert!(verified.status.success() && !said.contains("plyd"), "{settings:?} {more:?}: {said}");
+            let judged =
+                judge(&["security", "--offline=true", "--threshold=20", "--no-pager", &path]).unwrap();
+            let said = String::from_utf8_lossy(&judged.stdout);
+            // The threshold is in tenths: 2.0 at most.
+            let tail = said.lines().last().unwrap_or_default();
+            assert!(
+                judged.status.success() && tail.contains("exposure level"),
+                "{settings:?} {more:?}: {said}"
+            );
+        }
+    }
+}
