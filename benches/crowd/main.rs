@@ -3,7 +3,8 @@
 //! The players ask for a move, think as long as it takes to leave the cores half idle, and ask again. Beside
 //! them one connection asks for signs of life and one stops searches, each with a control thread that sleeps
 //! to the same instants. Prints the memory before and after they came and went, the delays of `ping` and
-//! `stop`, and the late moves, in Markdown.
+//! `stop`, and the late moves, in Markdown. With `--size` it prints instead what a session of each game
+//! takes, and how many moves a second a core finds.
 
 #[path = "../common/control.rs"]
 mod control;
@@ -13,6 +14,7 @@ mod markdown;
 mod samples;
 #[path = "../common/server.rs"]
 mod server;
+mod size;
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -42,6 +44,12 @@ struct Args {
     /// The binary to measure; the one of this build when absent
     #[arg(long, value_name = "PATH", default_value = PLYD)]
     daemon: PathBuf,
+    /// Measure sessions and searches, of which an operator has to know how many there may be
+    #[arg(long)]
+    size: bool,
+    /// Sessions of each game, with --size
+    #[arg(long, default_value_t = 100)]
+    sessions: u32,
     /// Connections that shake hands and say nothing more
     #[arg(long, default_value_t = 2000)]
     idle: usize,
@@ -51,7 +59,7 @@ struct Args {
     /// Milliseconds for a move
     #[arg(long, default_value_t = 50)]
     move_ms: u64,
-    /// Seconds of play
+    /// Seconds of play; with --size, at each number of players
     #[arg(long, default_value_t = 60)]
     seconds: u64,
     /// Seed of everything that is random
@@ -69,6 +77,39 @@ struct Row {
     control: Samples,
     overloaded: usize,
     shallow: usize,
+    nodes: u64,
+}
+
+impl Row {
+    fn add(&mut self, other: Self) {
+        self.times.extend(other.times);
+        self.control.extend(other.control);
+        self.overloaded += other.overloaded;
+        self.shallow += other.shallow;
+        self.nodes += other.nodes;
+    }
+
+    /// Asks for a move that is due then, again while the daemon is overloaded.
+    fn ask(&mut self, peer: &mut Peer, due: Instant) -> Outcome<()> {
+        loop {
+            let left = due.saturating_duration_since(Instant::now()).as_millis() as i64;
+            let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left }))?;
+            let answer = peer.wait(&id)?;
+            match answer.last.envelope.message {
+                Message::BestMove(best) => {
+                    self.times.add(due, answer.last.at);
+                    self.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
+                    self.nodes += best.stats.nodes;
+                    return Ok(());
+                }
+                Message::Error(error) if error.code == ErrorCode::Overloaded => {
+                    self.overloaded += 1;
+                    thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
+                }
+                other => return Err(other.to_body().into()),
+            }
+        }
+    }
 }
 
 fn main() -> Outcome<()> {
@@ -78,6 +119,9 @@ fn main() -> Outcome<()> {
     files.current = files.maximum;
     setrlimit(Resource::Nofile, Rlimit { ..files })?;
 
+    if args.size {
+        return size::print(&args);
+    }
     let connections = (args.idle as u64 + args.active + 10).to_string();
     // The players come all at once. A build without the flags has limits of its own.
     let server = Server::start(&args.daemon, &["--connections", &connections, "--strangers", &connections])
@@ -173,11 +217,7 @@ fn play(server: &Server, args: &Args) -> Outcome<(Row, Row, Row)> {
         let stops = stops(server.connect()?, end);
         let mut all = Row::default();
         for player in players {
-            let row = player.join().map_err(|_| "a player's thread panicked")??;
-            all.times.extend(row.times);
-            all.control.extend(row.control);
-            all.overloaded += row.overloaded;
-            all.shallow += row.shallow;
+            all.add(player.join().map_err(|_| "a player's thread panicked")??);
         }
         let pings = pinging.join().map_err(|_| "the thread that pings panicked")??;
         Ok((all, pings, stops?))
@@ -204,23 +244,7 @@ fn moves(
         }
         let due = Instant::now() + time;
         control.sleep_to(due);
-        loop {
-            let left = due.saturating_duration_since(Instant::now()).as_millis() as i64;
-            let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left }))?;
-            let answer = peer.wait(&id)?;
-            match answer.last.envelope.message {
-                Message::BestMove(best) => {
-                    row.times.add(due, answer.last.at);
-                    row.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
-                    break;
-                }
-                Message::Error(error) if error.code == ErrorCode::Overloaded => {
-                    row.overloaded += 1;
-                    thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
-                }
-                other => return Err(other.to_body().into()),
-            }
-        }
+        row.ask(&mut peer, due)?;
     }
     row.control = control.take();
     Ok(row)

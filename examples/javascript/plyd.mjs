@@ -1,7 +1,10 @@
-// A client of the plyd protocol for Node, without dependencies: one server that it starts, any number of requests.
+// A client of the plyd protocol for Node, without dependencies: one server that it starts or calls, any number of requests.
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import * as net from "node:net";
 import { createInterface } from "node:readline";
+import * as tls from "node:tls";
 
 /** The server refused a request; `code` is one of the specification's words. */
 export class ServerError extends Error {
@@ -27,9 +30,68 @@ function allowedMs({ clock, elapsed_ms = 0 }) {
   }
 }
 
-/** A server and the pipes to it. `close` ends it; requests without an answer are rejected when it ends. */
+/**
+ * Reads `tcp://HOST:PORT`, `tls://HOST:PORT` (each also with `=` for the `://`) or `unix=PATH`; null for anything else, which is
+ * a program. Behind an address of TLS may stand `?ca=FILE` (the authorities to trust, PEM; those that Node trusts without)
+ * and `?cert=FILE&key=FILE` (what to show a server that wants a certificate).
+ */
+export function readAddress(text) {
+  const [start, way] = /^(tcp|tls|wss?)(?:=|:\/\/)|^unix=/.exec(text) ?? [];
+  if (start === undefined) return null;
+  const rest = text.slice(start.length);
+  if (!way && rest) return { path: rest };
+  const [place, ...options] = way === "tls" ? rest.split(/\?(.*)/s, 2) : [rest];
+  const [, host, port] = /^(\[[^\s/\]]+\]|[^\s/]+):(\d{1,5})\/?$/.exec(place) ?? [];
+  if (!way || way.startsWith("ws") || !host || port > 65535) {
+    throw new TypeError(`no address of this client: ${text}; give tcp://HOST:PORT, tls://HOST:PORT or unix=PATH`);
+  }
+  const files = {};
+  for (const option of options.join().split("&").filter(Boolean)) {
+    const [, name, file] = /^([^=]*)=?(.*)$/s.exec(option);
+    if (!["ca", "cert", "key"].includes(name)) {
+      throw new TypeError(`\`${name}\`: give ?ca=FILE, ?cert=FILE&key=FILE or all three`);
+    }
+    if (!file || name in files) throw new TypeError(`\`${name}\`: give one file, as in ${name}=FILE`);
+    files[name] = file;
+  }
+  if ("cert" in files !== "key" in files) {
+    throw new TypeError("a certificate and its key go together: cert=FILE&key=FILE");
+  }
+  const at = { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+  return way === "tls" ? { ...at, files } : at;
+}
+
+/** A socket to an address; throws for a file that cannot be used. */
+function call({ files, ...at }) {
+  if (!files) return net.connect({ ...at, noDelay: true });
+  const pem = (name, what) => {
+    const text = files[name] && readFileSync(files[name], "utf8");
+    if (text === undefined || text.includes(`${what}-----`)) return text;
+    throw new Error(`${files[name]}: there is no ${what.toLowerCase()} in it (PEM)`);
+  };
+  const [ca, cert, key] = [pem("ca", "CERTIFICATE"), pem("cert", "CERTIFICATE"), pem("key", "PRIVATE KEY")];
+  const socket = tls.connect({ ...at, ca, cert, key, minVersion: "TLSv1.3", rejectUnauthorized: true });
+  return socket.setNoDelay();
+}
+
+/** What to do about errors of TLS: by their code and their text, as the text alone has what OpenSSL says. */
+const ADVICE = [
+  [/UNABLE_TO_(GET_ISSUER|VERIFY)|SELF_SIGNED/, "name its authority's certificate behind the address, ?ca=FILE"],
+  [/CERTIFICATE_REQUIRED|certificate required/, "the server wants a certificate of ours: ?cert=FILE&key=FILE"],
+  [/wrong version|packet length|record layer failure|before secure TLS connection/, "is TLS served there?"],
+];
+
+/** An error of a socket, with what to do about it. */
+function advised(error) {
+  const [, hint] = ADVICE.find(([pattern]) => pattern.test(`${error.code} ${error.message}`)) ?? [];
+  if (hint) error.message = `${error.message.trim()}; ${hint}`;
+  return error;
+}
+
+/** A server and the pipes or the socket to it. `close` ends it; requests without an answer are rejected when it ends. */
 export class Engine {
-  #process;
+  #input;
+  #kill;
   #waiting = new Map();
   /** The searches that nobody stopped, with their sessions: an overloaded server is asked for their moves again. */
   #repeatable = new Map();
@@ -37,15 +99,27 @@ export class Engine {
   #gone = null;
   #ended;
 
-  /** Starts `program`: PLYD_BIN, or `plyd` on the PATH. */
-  constructor(program = process.env.PLYD_BIN ?? "plyd") {
-    this.#process = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
+  /**
+   * Starts a program: PLYD_BIN, or `plyd` on the PATH. Or calls a server at an address that `readAddress` takes, and shows
+   * it the `token` if there is one.
+   */
+  constructor(where = process.env.PLYD_BIN ?? "plyd", { token } = {}) {
+    const address = readAddress(where);
+    const peer = address ? call(address) : spawn(where, { stdio: ["pipe", "pipe", "inherit"] });
+    const [input, output] = address ? [peer, peer] : [peer.stdin, peer.stdout];
+    this.#input = input;
+    this.#kill = () => (address ? peer.destroy() : peer.kill());
     this.#ended = new Promise((resolve) => {
-      this.#process.on("error", (error) => resolve(this.#lose(error)));
-      this.#process.on("close", () => resolve(this.#lose(new Error("the server ended"))));
+      peer.on("error", (error) => resolve(this.#lose(advised(error))));
+      peer.on("close", () => resolve(this.#lose(new Error("the server ended"))));
     });
-    this.#process.stdin.on("error", (error) => this.#lose(error));
-    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#receive(line));
+    input.on("error", (error) => this.#lose(error));
+    // The reader repeats errors of its input, which are heard above.
+    createInterface({ input: output }).on("line", (line) => this.#receive(line)).on("error", () => {});
+    if (address) {
+      const hello = { protocol: { min: 1, max: 1 }, client: { name: "plyd-javascript" }, on_eof: "cancel", token };
+      this.request("hello", hello).catch((error) => this.#lose(error));
+    }
   }
 
   /** Sends a request and resolves to its final message; `news` is called with each `info` before it. */
@@ -63,7 +137,7 @@ export class Engine {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone);
       this.#waiting.set(id, { resolve, reject, news });
-      this.#process.stdin.write(`${JSON.stringify({ id, cmd, ...fields })}\n`);
+      this.#input.write(`${JSON.stringify({ id, cmd, ...fields })}\n`);
     });
   }
 
@@ -95,9 +169,9 @@ export class Engine {
     }
   }
 
-  /** Ends the server and resolves when it has ended. */
+  /** Ends the server, or the connection to it, and resolves when it has ended. */
   close() {
-    this.#process.stdin.end();
+    this.#input.end();
     return this.#ended;
   }
 
@@ -106,7 +180,7 @@ export class Engine {
     try {
       message = JSON.parse(line);
     } catch (error) {
-      this.#process.kill();
+      this.#kill();
       return this.#lose(error);
     }
     const waiting = this.#waiting.get(message.id);

@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--rules", default="", help="such as preset=11x9,max_plies=100")
     parser.add_argument("--lines", type=int, default=1, help="how many moves to follow")
     parser.add_argument("--seconds", type=float, help="stop then; when absent, when proven or at Ctrl-C")
-    parser.add_argument("--server", help="host:port or the path of a socket; when absent, one is started")
+    parser.add_argument("--server", help="host:port, tls://host:port or the path of a socket; when absent, one is started")
     arguments = parser.parse_args()
     rules = dict(setting(word) for word in arguments.rules.split(",") if word)
     moves = [move for move in arguments.moves.split(",") if move]

@@ -84,7 +84,7 @@ pub struct ConnectionInfo {
     /// Its number, which no other connection of this server gets.
     #[schemars(range(min = 1))]
     pub connection: u64,
-    /// How it came: `stdio`, `process`, `unix`, `tcp` or `websocket`.
+    /// How it came: `stdio`, `process`, `unix`, `tcp`, `websocket`, `tls` (TCP) or `wss` (WebSocket).
     pub transport: String,
     /// The peer's address, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

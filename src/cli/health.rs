@@ -18,7 +18,7 @@ use crate::client::{Address, Client};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd health tcp=127.0.0.1:7117                   also ws=HOST:PORT and unix=PATH
+  plyd health tcp=127.0.0.1:7117                   also ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT and unix=PATH
   plyd health tcp=127.0.0.1:7117 --token-file token
   plyd health http://127.0.0.1:7120/readyz         a page that answers with the status 200
   plyd health unix=/run/plyd/socket --timeout 1s || systemctl restart plyd
@@ -26,7 +26,8 @@ Examples:
 Exit code 0: it answers `hello`, or wants a token and none was given. Exit code 1: it does not. A daemon that is about \
 to end takes no connections and does not answer either.")]
 pub(super) struct Args {
-    /// Where it serves: tcp=HOST:PORT, ws=HOST:PORT, unix=PATH or http://HOST:PORT/PATH
+    /// Where it serves: tcp=HOST:PORT, ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT, unix=PATH or
+    /// http://HOST:PORT/PATH
     #[arg(value_name = "ADDR", value_parser = place)]
     place: Place,
     /// Show it the token in this file

@@ -6,7 +6,7 @@ use crate::common::process;
 
 /// Whether a command can be run here.
 #[allow(clippy::disallowed_methods, reason = "it ends at once")]
-fn runs(program: &str, argument: &str) -> bool {
+pub(crate) fn runs(program: &str, argument: &str) -> bool {
     Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
 }
 

@@ -5,7 +5,7 @@
 use std::fs;
 
 use crate::common::scrape::Scrape;
-use crate::common::{Folder, Peer, Server, endless, go, open, process, with};
+use crate::common::{Folder, Logged, Peer, Server, endless, go, open, process, with};
 use crate::reload::{Daemon, IN_FORCE, REFUSED};
 use plyd_protocol::Command;
 use serde_json::{Value, json};
@@ -208,6 +208,33 @@ fn a_role_allows_what_the_table_says_and_nothing_else() {
             }
         }
         peer.closed();
+    }
+}
+
+#[test]
+fn requests_beyond_a_role_are_warnings_in_the_log_and_bounded() {
+    let clients = Clients::new("forbidden");
+    let alice = clients.add("alice", &[]);
+    // Without `-v`.
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--clients-file", &clients.file], &[], 1);
+    let mut peer = daemon.greet(json!({ "token": alice }));
+    let count = 50;
+    for number in 0..count {
+        let refused = peer.ask(&json!({ "id": format!("s{number}"), "cmd": "status" }));
+        assert_eq!(refused["code"], "forbidden", "{refused}");
+        // An error that is none of security.
+        let wrong =
+            peer.ask(&json!({ "id": format!("n{number}"), "cmd": "newgame", "session": "s", "game": "go" }));
+        assert_eq!(wrong["type"], "error", "{wrong}");
+    }
+    drop(peer);
+    let log = daemon.end();
+    let lines: Vec<&String> = log.iter().filter(|line| line.contains("request refused")).collect();
+    assert!((1..count).contains(&lines.len()), "{lines:#?}");
+    for line in lines {
+        for word in ["WARN", "code=\"forbidden\"", "client=\"alice\"", "cmd=\"status\""] {
+            assert!(line.contains(word), "no {word}: {line}");
+        }
     }
 }
 

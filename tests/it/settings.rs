@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::common::{Folder, process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Runs the command with these variables in its environment.
 fn plyd(arguments: &[&str], variables: &[(&str, &OsStr)]) -> Output {
@@ -44,6 +44,50 @@ fn check(arguments: &[&str], variables: &[(&str, &OsStr)]) -> Vec<Row> {
     let mut rows = text.lines().map(row);
     assert_eq!(rows.next().map(|row| row.name), Some("setting".into()), "{text}");
     rows.collect()
+}
+
+#[test]
+fn a_check_for_programs_says_the_same() {
+    let folder = Folder::new("json");
+    let token = folder.file("token", "secret");
+    let file = folder.file(
+        "plyd.toml",
+        format!("tcp = ['127.0.0.1:1', '[::1]:1']\n\nhash-mb = 5\ntoken-file = '{token}'\ninsecure = true\n"),
+    );
+    let output = plyd(
+        &["serve", "--check", "--json", "--config", &file, "--idle", "7", "-vv"],
+        &[("PLYD_SERVE_WS", OsStr::new("127.0.0.1:2")), ("PLYD_SERVE_ENGINES", OsStr::new("60"))],
+    );
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
+    let settings = serde_json::from_str::<Value>(&text).unwrap()["settings"].take();
+    let settings = settings.as_array().unwrap();
+    let names: Vec<&str> = settings.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let (_, all) = example();
+    assert_eq!(names, all.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+    for wanted in [
+        json!({ "name": "tcp", "value": ["127.0.0.1:1", "[::1]:1"], "from": "file", "file": file, "line": 1 }),
+        json!({ "name": "hash-mb", "value": 5, "from": "file", "file": file, "line": 3 }),
+        json!({ "name": "token-file", "value": token, "from": "file", "file": file, "line": 4 }),
+        json!({ "name": "insecure", "value": true, "from": "file", "file": file, "line": 5 }),
+        json!({ "name": "ws", "value": ["127.0.0.1:2"], "from": "environment", "variable": "PLYD_SERVE_WS" }),
+        json!({ "name": "engines", "value": 60, "from": "environment", "variable": "PLYD_SERVE_ENGINES" }),
+        json!({ "name": "idle", "value": 7, "from": "flag" }),
+        json!({ "name": "verbose", "value": 2, "from": "flag" }),
+        json!({ "name": "stdio", "value": false, "from": "default" }),
+        json!({ "name": "ws-origin", "value": [], "from": "default" }),
+        json!({ "name": "unix", "value": null, "from": "default" }),
+        json!({ "name": "connections", "value": 256, "from": "default" }),
+    ] {
+        let name = &wanted["name"];
+        assert_eq!(settings.iter().find(|one| one["name"] == *name), Some(&wanted));
+    }
+    // What is wrong is said as without it.
+    for arguments in [&["--check", "--json", "--hash-mb", "0"][..], &["--json"]] {
+        let output = plyd(&[&["serve"], arguments].concat(), &[]);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{output:?}");
+    }
 }
 
 /// What is said of settings that are refused.
@@ -81,6 +125,17 @@ fn values(name: &str, default: &str, folder: &Folder) -> [String; 3] {
         _ if name == "metrics" => ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"].map(str::to_owned),
         _ if name == "log-format" => ["text", "json", "text"].map(str::to_owned),
         _ if name == "log-filter" => ["warn", "info", "error"].map(str::to_owned),
+        "\"\"" if name.starts_with("tls-") => {
+            // Copies fit each other, whichever source each is from.
+            let of_which = match name {
+                "tls-cert" => "server.pem",
+                "tls-key" => "server.key",
+                _ => "authority.pem",
+            };
+            let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates").join(of_which);
+            let original = fs::read(original).unwrap();
+            [1, 2, 3].map(|number| folder.file(&format!("{name}-{number}"), &original))
+        }
         "\"\"" if name == "clients-file" => ["d", "e", "f"].map(|file| folder.file(file, "")),
         "\"\"" => ["a", "b", "c"].map(|file| folder.file(file, "secret")),
         number => {
@@ -110,22 +165,22 @@ fn flags(name: &str, default: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// Whether a setting names a file of TLS: those must fit each other, and a build without TLS takes none.
-fn is_of_tls(name: &str) -> bool {
-    name.starts_with("tls-")
+/// Whether a build without TLS refuses a setting.
+fn is_left_out(name: &str) -> bool {
+    name.starts_with("tls-") && cfg!(not(feature = "service"))
 }
 
 #[test]
 fn of_each_setting_the_environment_overrides_the_file_and_flags_override_both() {
     let folder = Folder::new("order");
     let check = |arguments: &[&str], variables: &[(&str, &OsStr)]| -> Vec<Row> {
-        check(arguments, variables).into_iter().filter(|row| !is_of_tls(&row.name)).collect()
+        check(arguments, variables).into_iter().filter(|row| !is_left_out(&row.name)).collect()
     };
     let (_, settings) = example();
     assert!(settings.len() >= 20, "{settings:?}");
     let rows: Vec<(&str, &str, [String; 3])> = settings
         .iter()
-        .filter(|(name, _)| !is_of_tls(name))
+        .filter(|(name, _)| !is_left_out(name))
         .map(|(name, default)| (name.as_str(), default.as_str(), values(name, default, &folder)))
         .collect();
     let text: String =
@@ -218,12 +273,15 @@ fn mistakes_in_the_file_are_named_with_their_line() {
         ("insecure = \"true\"", &[":1: insecure: give true or false"]),
         ("unix = 3", &[":1: unix: give a text in quotes"]),
         ("tcp = \"127.0.0.1:1\"", &[":1: tcp: give a list of texts, such as [\"one\", \"other\"]"]),
-        ("tcp = [1]", &[":1: tcp: give a list of texts"]),
+        ("tcp = [1]", &[":1: tcp[0]: give a text in quotes"]),
+        ("tcp = [\n\"127.0.0.1:1\",\n\n2.5]", &[":4: tcp[1]: give a text in quotes"]),
+        ("ws-origin = [\"http://x\", [\"http://y\"]]", &[":1: ws-origin[1]: give a text in quotes"]),
         ("[tcp]", &[":1: tcp: give a list of texts"]),
-        ("[[tcp]]\nx = 1", &[":1: tcp: give a list of texts"]),
-        ("tcp = [\"127.0.0.1:1\",\n\"x\"]", &[":2: tcp: give a host and a port"]),
-        ("tcp = [\"\"]", &[":1: tcp: give a host and a port"]),
-        ("ws = [\"127.0.0.1:1\"]\nws-origin = [\"x\"]", &[":2: ws-origin: give the origin of a page"]),
+        ("[[tcp]]\nx = 1", &[":1: tcp[0]: give a text in quotes"]),
+        ("tcp = [\"127.0.0.1:1\",\n\"x\"]", &[":2: tcp[1]: give a host and a port"]),
+        ("tcp = [\n\"y\",\n\"127.0.0.1:1\", \"x\"]", &[":2: tcp[0]: give a host", ":3: tcp[2]: give a host"]),
+        ("tcp = [\"\"]", &[":1: tcp[0]: give a host and a port"]),
+        ("ws = [\"127.0.0.1:1\"]\nws-origin = [\"x\"]", &[":2: ws-origin[0]: give the origin of a page"]),
         ("\nstdio = false", &[":2: stdio: nothing would be served; give `tcp`"]),
         (
             "\nws-origin = [\"http://x\"]",
@@ -297,7 +355,18 @@ fn mistakes_in_the_environment_are_named_with_their_variable() {
         ("PLYD_SERVE_HASH_MB", " 1", "PLYD_SERVE_HASH_MB: give a whole number from 1"),
         ("PLYD_SERVE_VERBOSE", "4", "PLYD_SERVE_VERBOSE: give a number from 0 to 3"),
         ("PLYD_SERVE_STDIO", "yes", "PLYD_SERVE_STDIO: give true or false"),
-        ("PLYD_SERVE_TCP", "127.0.0.1:1,", "PLYD_SERVE_TCP: give a host and a port"),
+        ("PLYD_SERVE_TCP", "127.0.0.1:1,", "PLYD_SERVE_TCP: tcp[1]: give a host and a port"),
+        (
+            "PLYD_SERVE_TLS_CERT",
+            "a.pem",
+            "PLYD_SERVE_TLS_CERT: tls-cert: give its key with `tls-key` as well",
+        ),
+        ("PLYD_SERVE_TLS_KEY", "a.key", "PLYD_SERVE_TLS_KEY: tls-key: give its certificate with `tls-cert`"),
+        (
+            "PLYD_SERVE_TLS_CLIENT_CA",
+            "a.pem",
+            "PLYD_SERVE_TLS_CLIENT_CA: tls-client-ca: nothing is served over TLS",
+        ),
         ("PLYD_SERVE_WS_ORIGIN", "http://x", "PLYD_SERVE_WS_ORIGIN: ws-origin: nothing serves WebSocket"),
         ("PLYD_SERVE_CONFIG", "/nowhere", "/nowhere: No such file"),
     ] {

@@ -8,11 +8,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::common::scrape::Scrape;
 use crate::common::{Folder, LogReader, TIMEOUT, listening, process};
+use crate::identity::{Clients, hello};
 use plyd::client::{Address, Client, ClientError, LineError, Process};
 use plyd_protocol::{Command, Hello, Message, Ping, Versions};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The path of a file of `tests/certificates`.
 fn file(name: &str) -> String {
@@ -35,8 +37,14 @@ struct Daemon {
 
 impl Daemon {
     fn start(arguments: &[String]) -> Self {
+        Self::start_in(arguments, &[])
+    }
+
+    /// One with variables in its environment.
+    fn start_in(arguments: &[String], variables: &[(&str, String)]) -> Self {
         let ports = ["serve", "-v", "--tcp", "127.0.0.1:0", "--ws", "127.0.0.1:0"].map(str::to_owned);
         let mut launch = process::plyd([&ports[..], arguments].concat());
+        launch.command.envs(variables.iter().map(|(name, value)| (name, value)));
         launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
         let log = LogReader::of(&mut process);
@@ -101,6 +109,14 @@ fn ask(address: &str) -> Result<Client, String> {
         }
     }
     Ok(client)
+}
+
+/// The answer to a request.
+fn answer(client: &mut Client, request: &Value) -> Value {
+    client.send_line(request.to_string().as_bytes()).unwrap();
+    let id = request["id"].as_str().unwrap();
+    let answer = client.wait_final(id, Instant::now() + TIMEOUT).unwrap();
+    serde_json::to_value(&answer.last.envelope.message).unwrap()
 }
 
 /// The error of a client that is not let in.
@@ -393,5 +409,100 @@ fn every_promise_of_the_protocol_holds_over_tls() {
         let output = process::output(process::plyd(&arguments));
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn who_may_not_come_in_or_do_that_is_refused_over_tls_as_over_tcp() {
+    let clients = Clients::new("tls");
+    let alice = clients.add("alice", &["--connections", "1"]);
+    let arguments = ["--clients-file".to_owned(), clients.file.clone()];
+    let daemon = Daemon::start(&[&certificate("server")[..], &arguments].concat());
+    for address in daemon.trusting() {
+        let greet = |token: Option<&str>| {
+            let mut client = Client::at(&Address::read(&address).unwrap()).unwrap();
+            let code = answer(&mut client, &hello(token))["code"].take();
+            (client, code)
+        };
+        assert_eq!(greet(None).1, "auth_required", "{address}");
+        assert_eq!(greet(Some("open sesame")).1, "auth_failed", "{address}");
+        let (mut client, code) = greet(Some(&alice));
+        assert_eq!(code, Value::Null, "{address}");
+        assert_eq!(answer(&mut client, &json!({ "id": "s", "cmd": "status" }))["code"], "forbidden");
+        assert_eq!(greet(Some(&alice)).1, "too_many_connections", "{address}");
+        // The last word before the place is free for the next address.
+        client.send_line(br#"{"id":"q","cmd":"quit"}"#).unwrap();
+        while client.next(Instant::now() + TIMEOUT).is_ok() {}
+    }
+}
+
+#[test]
+fn the_log_the_metrics_and_operators_see_what_came_over_tls() {
+    let metrics = ["--metrics", "127.0.0.1:0"].map(str::to_owned);
+    let daemon = Daemon::start(&[&certificate("server")[..], &metrics].concat());
+    let page = daemon.log.metrics();
+    for (address, transport) in daemon.trusting().iter().zip(["tls", "wss"]) {
+        let mut client = ask(address).unwrap();
+        let seen = answer(&mut client, &json!({ "id": "c", "cmd": "connections" }));
+        let transports: Vec<&Value> =
+            seen["connections"].as_array().unwrap().iter().map(|one| &one["transport"]).collect();
+        assert!(transports.contains(&&json!(transport)), "{seen}");
+        daemon.logged(&format!("transport=\"{transport}\" peer=127.0.0.1:"));
+        let opened = format!("plyd_connections_opened_total{{transport=\"{transport}\"}}");
+        assert_eq!(Scrape::of(page).get(&opened), 1.0);
+    }
+    for other in ["tcp", "websocket"] {
+        let opened = format!("plyd_connections_opened_total{{transport=\"{other}\"}}");
+        assert_eq!(Scrape::of(page).get(&opened), 0.0);
+    }
+}
+
+#[test]
+fn the_environment_alone_can_set_tls() {
+    let variables = [
+        ("PLYD_SERVE_TLS_CERT", file("server.pem")),
+        ("PLYD_SERVE_TLS_KEY", file("server.key")),
+        ("PLYD_SERVE_TLS_CLIENT_CA", file("authority.pem")),
+    ];
+    let daemon = Daemon::start_in(&[], &variables);
+    for address in daemon.trusting() {
+        assert!(refused(&address).contains("?cert=FILE"), "{address}");
+    }
+    let showing = [("ca", "authority.pem"), ("cert", "client.pem"), ("key", "client.key")];
+    for address in daemon.addresses(&showing) {
+        ask(&address).unwrap();
+    }
+    assert!(ask(&format!("tcp={}", daemon.tcp)).is_err());
+    // What one of them names is said, as of a flag.
+    for (index, words) in [(0, "no certificate"), (1, "no private key"), (2, "no certificate")] {
+        let mut launch = process::plyd(["serve", "--check", "--tcp", "127.0.0.1:0"]);
+        launch.command.envs(variables.iter().map(|(name, value)| (name, value)));
+        launch.command.env(variables[index].0, "/dev/null");
+        let output = process::output(launch);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("/dev/null") && said.contains(words), "{said}");
+    }
+}
+
+/// The clients in other languages, by tests in these languages.
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that does not run says so")]
+fn the_clients_in_python_and_javascript_speak_tls() {
+    for (program, arguments) in [
+        ("python3", &["-W", "error::ResourceWarning", "examples/python/tests/test_tls.py"][..]),
+        ("node", &["--test", "examples/javascript/test-tls.mjs"]),
+    ] {
+        let mut command = std::process::Command::new(program);
+        // A build whose TLS is not found is no reason to skip them here.
+        command.args(arguments).env("PLYD_BIN", process::PLYD).env("PLYD_HAS_TLS", "1");
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        if !crate::examples::runs(program, "--version") {
+            eprintln!("skipped: the tests of examples need {program}");
+            continue;
+        }
+        let output = process::output(process::launch(&command));
+        let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{said}{log}");
     }
 }

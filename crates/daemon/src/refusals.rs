@@ -1,9 +1,9 @@
 //! What is refused, and to whom it is said: errors of requests to their client, and all of it to the log.
 //!
 //! The log has a line for each kind of refusal as far as its quota goes, so that nobody fills a disk with
-//! them. What operators should see is a warning: failed logins, and limits that are reached.
-//! What clients do wrong is of the level `info`. Of what a peer wrote no line holds more than names: the id
-//! of the request, the client, the origin of a page.
+//! them. What operators should see is a warning: failed logins, requests beyond a client's role, and limits
+//! that are reached. What clients do wrong is of the level `info`. Of what a peer wrote no line holds more
+//! than names: the id of the request, the client, the origin of a page.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -100,10 +100,11 @@ pub(super) fn name_of(code: ErrorCode) -> &'static str {
     CODES.get(code as usize).map_or("", String::as_str)
 }
 
-/// Whether an error is a warning to the operator: a login that failed, or a limit that is reached.
+/// Whether an error is a warning to the operator: a login that failed, a request that the client may not
+/// make, or a limit that is reached.
 fn is_serious(code: ErrorCode) -> bool {
     match code {
-        ErrorCode::AuthRequired | ErrorCode::TooManyConnections => true,
+        ErrorCode::AuthRequired | ErrorCode::Forbidden | ErrorCode::TooManyConnections => true,
         ErrorCode::ShuttingDown => false,
         code => code.class() == ErrorClass::Resources,
     }

@@ -30,11 +30,15 @@ pub(super) enum Origin {
     Tcp(SocketAddr),
     /// The same, once it speaks WebSocket.
     WebSocket(SocketAddr),
+    /// TLS over TCP.
+    Tls(SocketAddr),
+    /// The same, once it speaks WebSocket.
+    SecureWebSocket(SocketAddr),
 }
 
 impl Origin {
     /// The names of all, as the log and the metrics have them.
-    pub(super) const NAMES: [&str; 5] = ["stdio", "process", "unix", "tcp", "websocket"];
+    pub(super) const NAMES: [&str; 7] = ["stdio", "process", "unix", "tcp", "websocket", "tls", "wss"];
 
     /// Its place among the names.
     pub(super) fn index(self) -> usize {
@@ -44,6 +48,8 @@ impl Origin {
             Self::Unix => 2,
             Self::Tcp(_) => 3,
             Self::WebSocket(_) => 4,
+            Self::Tls(_) => 5,
+            Self::SecureWebSocket(_) => 6,
         }
     }
 
@@ -56,7 +62,9 @@ impl Origin {
     pub(super) fn peer(self) -> Option<SocketAddr> {
         match self {
             Self::Stdio | Self::Process | Self::Unix => None,
-            Self::Tcp(peer) | Self::WebSocket(peer) => Some(peer),
+            Self::Tcp(peer) | Self::WebSocket(peer) | Self::Tls(peer) | Self::SecureWebSocket(peer) => {
+                Some(peer)
+            }
         }
     }
 

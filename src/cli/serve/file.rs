@@ -134,10 +134,15 @@ impl<'a> Lines<'a> {
         };
         let wrong = || fault(format!("{name}: {}", form(key.kind())));
         let values = match (key.kind(), value.get_ref()) {
-            (Kind::List, DeValue::Array(elements)) => elements
-                .iter()
-                .map(|element| self.text_value(element).ok_or_else(wrong))
-                .collect::<Result<_, _>>()?,
+            (Kind::List, DeValue::Array(elements)) => {
+                let texts = elements.iter().enumerate().map(|(index, element)| {
+                    self.text_value(element).ok_or_else(|| {
+                        let message = format!("{name}[{index}]: {}", form(Kind::Text));
+                        Fault { place: self.place(element.span().start), message }
+                    })
+                });
+                texts.collect::<Result<_, _>>()?
+            }
             (Kind::Text, DeValue::String(text)) if text.is_empty() => Vec::new(),
             (Kind::Text, DeValue::String(_)) => self.text_value(value).into_iter().collect(),
             (Kind::Switch, DeValue::Boolean(is_on)) => vec![self.value(value, is_on.to_string())],

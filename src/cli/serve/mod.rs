@@ -6,6 +6,8 @@ mod keys;
 mod logging;
 mod sources;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +15,16 @@ use std::time::Duration;
 
 use crate::cli::columns::Columns;
 use crate::daemon::{self, Config, Handed, Limits, ServiceManager, TlsFiles, TokenHash};
+use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
 use super::token::read_token;
 use super::verbosity::Verbosity;
-use super::{registry, styled};
+use super::{registry, styled, write_json};
 
 use logging::{Log, Logging};
-use sources::Gathered;
+use sources::{Gathered, Place};
 
 pub(super) use clients::{Rights, name as client_name, read_clients};
 pub(super) use keys::Kind;
@@ -48,6 +51,9 @@ pub(super) struct Reading {
     /// Read and check all settings, print each with the place that it comes from, and serve nothing
     #[arg(long)]
     check: bool,
+    /// With --check: print one JSON object
+    #[arg(long, requires = "check")]
+    json: bool,
 }
 
 /// What may stand in any source of settings.
@@ -379,7 +385,7 @@ pub(super) fn run(
         let list = gathered.list();
         let config = gathered.settings.config()?;
         config.check().map_err(|error| Failure::Usage(error.to_string()))?;
-        return show(&list, out);
+        return if given.reading().json { show_json(&list, out) } else { show(&list, out) };
     }
     // Certificates end before the daemon does, and clients come and go.
     let is_read_again = gathered.is_read_again();
@@ -445,6 +451,48 @@ fn show(list: &[InForce], out: &mut impl Write) -> Result<(), Failure> {
         table.row([key.name(), &styled::line(&value), &styled::line(&place.to_string())]);
     }
     Ok(write!(out, "{table}")?)
+}
+
+/// A setting as `--check --json` has it.
+#[derive(serde::Serialize)]
+struct Shown<'a> {
+    name: &'a str,
+    value: serde_json::Value,
+    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<&'a str>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(InForce { key, values, place }: &'a InForce) -> Self {
+        let (from, file, line, variable) = match place {
+            Place::Default => ("default", None, None, None),
+            Place::Unread(path) => ("file", Some(path), None, None),
+            Place::File { path, line } => ("file", Some(path), Some(*line), None),
+            Place::Environment(name) => ("environment", None, None, Some(name.as_str())),
+            Place::Flag => ("flag", None, None, None),
+        };
+        let first = values.first();
+        let value = match key.kind() {
+            Kind::List => json!(values),
+            Kind::Text => json!(first),
+            // What is in force is a value of its form.
+            Kind::Switch => json!(first.and_then(|text| text.parse::<bool>().ok())),
+            Kind::Number | Kind::Count => json!(first.and_then(|text| text.parse::<u64>().ok())),
+        };
+        let file = file.map(|path| path.to_string_lossy());
+        Self { name: key.name(), value, from, file, line, variable }
+    }
+}
+
+/// The same as an object.
+fn show_json(list: &[InForce], out: &mut impl Write) -> Result<(), Failure> {
+    let settings: Vec<Shown<'_>> = list.iter().map(Shown::new).collect();
+    write_json(out, &BTreeMap::from([("settings", settings)]))
 }
 
 /// True or false.

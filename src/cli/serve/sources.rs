@@ -225,10 +225,12 @@ impl InForce {
 impl Found {
     /// What is wrong with its values.
     pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
-        self.values.iter().filter_map(|Value { text, place }| {
+        self.values.iter().enumerate().filter_map(|(index, Value { text, place })| {
             let message = self.key.check(text).err()?;
+            let name = self.key.name();
             let message = match place {
-                Place::File { .. } => format!("{}: {message}", self.key.name()),
+                _ if self.key.kind() == Kind::List => format!("{name}[{index}]: {message}"),
+                Place::File { .. } => format!("{name}: {message}"),
                 _ => message,
             };
             Some(Fault { place: place.clone(), message })

@@ -70,7 +70,7 @@ pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) 
 async fn secure(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
     if let Some(stream) = tls::accept(&shared, stream, peer).await {
         let (input, output) = tokio::io::split(stream);
-        connect(&shared, input, output, Origin::Tcp(peer));
+        connect(&shared, input, output, Origin::Tls(peer));
     }
 }
 

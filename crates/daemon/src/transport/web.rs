@@ -21,6 +21,7 @@ use super::tls::{self, TLS_ON_PLAIN};
 use super::{foreign, websocket};
 use crate::Shared;
 use crate::page::Page;
+use crate::spans::Origin;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.
 const VISITORS: usize = 64;
@@ -170,18 +171,19 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site
 /// Answers a peer, over TLS if that is served; a page is for this machine alone.
 async fn receive(shared: Arc<Shared>, site: Arc<Site>, stream: TcpStream, peer: SocketAddr) {
     if site.page.is_some() || shared.tls.is_none() {
-        visit(&shared, &site, stream, TcpStream::into_split, peer).await;
+        visit(&shared, &site, stream, TcpStream::into_split, Origin::WebSocket, peer).await;
     } else if let Some(stream) = tls::accept(&shared, stream, peer).await {
-        visit(&shared, &site, stream, tokio::io::split, peer).await;
+        visit(&shared, &site, stream, tokio::io::split, Origin::SecureWebSocket, peer).await;
     }
 }
 
-/// Answers a peer until it leaves, is turned away, or becomes a WebSocket.
+/// Answers a peer until it leaves, is turned away, or becomes a WebSocket, whose origin is of that kind.
 async fn visit<S, R, W>(
     shared: &Arc<Shared>,
     site: &Site,
     mut stream: S,
     split: impl FnOnce(S) -> (R, W),
+    origin: fn(SocketAddr) -> Origin,
     peer: SocketAddr,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -203,7 +205,7 @@ async fn visit<S, R, W>(
                 Turn::Upgrade(accepted) => {
                     if stream.write_all(&accepted).await.is_ok() && stream.flush().await.is_ok() {
                         let (input, output) = split(stream);
-                        websocket::connect(shared, input, output, ahead, peer);
+                        websocket::connect(shared, input, output, ahead, origin(peer));
                     }
                     return;
                 }

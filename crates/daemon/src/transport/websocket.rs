@@ -5,7 +5,6 @@
 //! counted, bounded and dropped alike; a line feed inside a message is white space, not an end. There is no
 //! half-closed state: a close frame, like the end of the stream, ends the connection and its searches.
 
-use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,7 +45,7 @@ struct Controls {
 }
 
 /// Opens a connection over a stream that became a WebSocket; `early` is what the peer sent already.
-pub(super) fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, early: Vec<u8>, peer: SocketAddr)
+pub(super) fn connect<R, W>(shared: &Arc<Shared>, input: R, output: W, early: Vec<u8>, origin: Origin)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -54,7 +53,7 @@ where
     let (wake, hang_up, room) = <(Arc<Notify>, Arc<Notify>, Arc<Notify>)>::default();
     let signals = [&wake, &hang_up, &room].map(|notify| Signal::Task(Arc::clone(notify)));
     let (conn, span) = shared.with(|state| {
-        let conn = state.open_conn(Origin::WebSocket(peer), signals, now_ns());
+        let conn = state.open_conn(origin, signals, now_ns());
         (conn, state.span(conn))
     });
     spans::opened(&span);

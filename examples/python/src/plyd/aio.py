@@ -13,6 +13,7 @@ from . import conversation
 from .conversation import Address, Settings
 from .errors import ConnectionLost, PlydError, ProtocolError, RequestTimeout
 from .messages import BestMove, Info, Inspected, Message
+from .secure import CLOSES, advice
 
 
 class AsyncConnection:
@@ -32,7 +33,7 @@ class AsyncConnection:
         except asyncio.TimeoutError:
             raise ConnectionLost("cannot reach the server in time") from None
         except OSError as error:
-            raise ConnectionLost(f"cannot reach the server: {error}") from error
+            raise ConnectionLost(f"cannot reach the server: {advice(error)}") from error
         self.task = asyncio.create_task(self.read())
         return self
 
@@ -49,9 +50,13 @@ class AsyncConnection:
         elif address.path is not None:
             self.output, self.input = await asyncio.open_unix_connection(address.path, limit=limit)
         else:
-            self.output, self.input = await asyncio.open_connection(
-                address.host, address.port, limit=limit
-            )
+            context = None if address.tls is None else address.tls.context()
+            try:
+                self.output, self.input = await asyncio.open_connection(
+                    address.host, address.port, limit=limit, ssl=context
+                )
+            except (ConnectionAbortedError, ConnectionResetError) as error:
+                raise OSError(CLOSES if context else str(error)) from error
 
     async def read(self) -> None:
         """Hands each message to the one that waits for it, until the connection ends."""
@@ -65,7 +70,7 @@ class AsyncConnection:
         except ProtocolError as error:
             lost = error
         except (OSError, ValueError) as error:
-            lost = ConnectionLost(f"the connection broke: {error}")
+            lost = ConnectionLost(f"the connection broke: {advice(error)}")
         self.lost = self.lost or lost
         for inbox in self.inboxes.values():
             inbox.put_nowait(self.lost)
@@ -103,7 +108,7 @@ class AsyncConnection:
 
 
 class AsyncEngine:
-    """A plyd server: started by this program, or connected to at `host:port` or a socket's path.
+    """A plyd server: started by this program, or connected to at `host:port`, `tls://host:port` or a socket's path.
 
     Use it in an `async with`. `timeout` is how long an answer may take, in seconds; a search has its
     own time on top of that. When the server is gone, requests in flight raise `ConnectionLost`, and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import queue
 import socket
@@ -16,6 +17,7 @@ from . import conversation
 from .conversation import Address, Settings
 from .errors import ConnectionLost, PlydError, ProtocolError, RequestTimeout
 from .messages import BestMove, Info, Inspected, Message
+from .secure import SecureSocket, advice
 
 
 class Connection:
@@ -23,14 +25,14 @@ class Connection:
 
     def __init__(self, address: Address, timeout: float) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self.socket: socket.socket | None = None
+        self.socket: socket.socket | SecureSocket | None = None
         self.lock = threading.Lock()
         self.inboxes: dict[str, queue.SimpleQueue[Message | PlydError]] = {}
         self.lost: PlydError | None = None
         try:
             self.open(address, timeout)
         except OSError as error:
-            raise ConnectionLost(f"cannot reach the server: {error}") from error
+            raise ConnectionLost(f"cannot reach the server: {advice(error)}") from error
         self.thread = threading.Thread(target=self.read, name="plyd reader", daemon=True)
         self.thread.start()
 
@@ -43,16 +45,26 @@ class Connection:
             self.input: IO[bytes] = self.process.stdin
             self.output: IO[bytes] = self.process.stdout
             return
+        context = None if address.tls is None else address.tls.context()
         if address.path is not None:
-            self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.settimeout(timeout)
-            self.socket.connect(address.path)
+            plain = socket.socket(socket.AF_UNIX)
+            plain.settimeout(timeout)
+            plain.connect(address.path)
         else:
-            self.socket = socket.create_connection((address.host, address.port), timeout)
-            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain = socket.create_connection((address.host, address.port), timeout)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context is None:
+            self.socket = plain
+            self.input, self.output = plain.makefile("wb"), plain.makefile("rb")
+        else:
+            try:
+                secure = SecureSocket(plain, context, address.host, timeout)
+            except BaseException:
+                plain.close()
+                raise
+            self.socket = self.input = secure
+            self.output = io.BufferedReader(secure)
         self.socket.settimeout(None)
-        self.input = self.socket.makefile("wb")
-        self.output = self.socket.makefile("rb")
 
     def read(self) -> None:
         """Hands each message to the one that waits for it, until the connection ends."""
@@ -67,7 +79,7 @@ class Connection:
         except ProtocolError as error:
             lost = error
         except (OSError, ValueError) as error:
-            lost = ConnectionLost(f"the connection broke: {error}")
+            lost = ConnectionLost(f"the connection broke: {advice(error)}")
         with self.lock:
             self.lost = self.lost or lost
             for inbox in self.inboxes.values():
@@ -119,7 +131,7 @@ class Connection:
 
 
 class Engine:
-    """A plyd server: started by this program, or connected to at `host:port` or a socket's path.
+    """A plyd server: started by this program, or connected to at `host:port`, `tls://host:port` or a socket's path.
 
     Use it in a `with`. Any thread may call it. `timeout` is how long an answer may take, in seconds;
     a search has its own time on top of that. When the server is gone, requests in flight raise

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import PlydError, ProtocolError, ServerError
 from .messages import BestMove, Info, Message
+from .secure import Files
 
 Settings = Mapping[str, Any]
 
@@ -133,26 +135,46 @@ class Retry:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is: `host:port`, the path of a Unix socket, or a program to start."""
+    """Where a server is: `host:port`, with TLS or without, the path of a Unix socket, or a program to start."""
 
-    host: str | None = None
+    host: str = ""
     port: int = 0
+    tls: Files | None = None
     path: str | None = None
     program: tuple[str, ...] = ()
 
+    WRITTEN: ClassVar[str] = "tcp://HOST:PORT, tls://HOST:PORT or unix=PATH"
+    """How addresses are written; each also with `=` for the `://`."""
+
     @classmethod
     def read(cls, address: str | None, program: str | Sequence[str] | None) -> Address:
-        """Reads `host:port` or a path (with a `/`); without an address, the program to start."""
-        if address is not None and "/" in address:
+        """Reads an address as `WRITTEN`, `host:port` or a path (with a `/`); without one, the program to start.
+
+        Behind one of TLS may stand what `Files.read` takes: `tls://host:port?ca=FILE&cert=FILE&key=FILE`.
+        """
+        if address is None:
+            if isinstance(program, str):
+                return cls(program=(program,))
+            return cls(program=tuple(program) if program else (find_program(),))
+        found = re.match(r"(tcp|tls|ws|wss)(?:=|://)|unix=", address)
+        if found is None and "/" in address:
             return cls(path=address)
-        if address is not None:
-            host, _, port = address.rpartition(":")
-            if not host or not port.isdigit():
-                raise ValueError(f"neither host:port nor a path: {address!r}")
-            return cls(host=host.strip("[]"), port=int(port))
-        if isinstance(program, str):
-            return cls(program=(program,))
-        return cls(program=tuple(program) if program else (find_program(),))
+        way, place = (found[1], address[found.end() :]) if found else ("tcp", address)
+        if way is None:
+            if not place:
+                raise ValueError("give the path of a socket")
+            return cls(path=place)
+        if way in ("ws", "wss"):
+            raise ValueError(f"this client speaks no WebSocket: give {cls.WRITTEN}")
+        options = ""
+        if way == "tls":
+            place, _, options = place.partition("?")
+        host, _, port = place.rstrip("/").rpartition(":")
+        if not host or re.search(r"[\s/]", host) or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
+            raise ValueError(f"neither host:port nor a path: {address!r}; give {cls.WRITTEN}")
+        if host.startswith("[") and host.endswith("]"):
+            host = host[1:-1]
+        return cls(host=host, port=int(port), tls=Files.read(options) if way == "tls" else None)
 
 
 def find_program() -> str:

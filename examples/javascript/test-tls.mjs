@@ -1,0 +1,134 @@
+// Tests of the client over sockets and TLS: whom it trusts, and what it says of the others. Those of TLS are skipped with a
+// server that has none, unless PLYD_HAS_TLS says that it has.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Engine, ServerError, readAddress } from "./plyd.mjs";
+
+const PLYD = process.env.PLYD_BIN ?? "plyd";
+const file = (name) => fileURLToPath(new URL(`../../tests/certificates/${name}`, import.meta.url));
+const certificate = (name) => ["--tls-cert", file(`${name}.pem`), "--tls-key", file(`${name}.key`)];
+
+const check = ["serve", "--check", "--tcp", "127.0.0.1:0", ...certificate("server")];
+const skip = process.env.PLYD_HAS_TLS !== "1" && String(spawnSync(PLYD, check).stderr).includes("has no TLS");
+
+/** Starts a server that ends with the test; its port. */
+async function serve(t, ...flags) {
+  const server = spawn(PLYD, ["serve", "--tcp", "127.0.0.1:0", ...flags], { stdio: ["ignore", "inherit", "pipe"] });
+  t.after(() => {
+    const ended = new Promise((resolve) => server.on("exit", resolve));
+    server.kill("SIGKILL");
+    return ended;
+  });
+  const lines = [];
+  for await (const line of createInterface({ input: server.stderr })) {
+    lines.push(line);
+    const [, port] = /listening on 127\.0\.0\.1:(\d+)/.exec(line) ?? [];
+    if (port) return Number(port);
+  }
+  throw new Error(lines.join("\n"));
+}
+
+/** Calls a server and asks for a move. */
+async function reach(address, options) {
+  const engine = new Engine(address, options);
+  try {
+    return await engine.go({ game: "l-game", position: {}, limit: { nodes: 100 } });
+  } finally {
+    await engine.close();
+  }
+}
+
+const at = (port, files = {}, host = "127.0.0.1") => {
+  const options = Object.entries({ ca: "authority.pem", ...files }).map(([name, of]) => `${name}=${file(of)}`);
+  return `tls://${host}:${port}?${options.join("&")}`;
+};
+
+test("addresses are read as other clients read them", () => {
+  for (const [text, address] of [
+    ["plyd", null],
+    ["/usr/bin/plyd", null],
+    ["tcp=h:1", { host: "h", port: 1 }],
+    ["tcp://[::1]:1/", { host: "::1", port: 1 }],
+    ["tls=h:1", { host: "h", port: 1, files: {} }],
+    ["tls://h:1/?ca=/a/b=c", { host: "h", port: 1, files: { ca: "/a/b=c" } }],
+    ["tls://h:1?key=k&ca=a&cert=c", { host: "h", port: 1, files: { key: "k", ca: "a", cert: "c" } }],
+    ["unix=/run/plyd", { path: "/run/plyd" }],
+  ]) {
+    assert.deepEqual(readAddress(text), address, text);
+  }
+  const wrong = ["tcp=h", "tcp=:1", "tcp=h:x", "tcp=h:65536", "tcp=h:1?ca=a", "tls=h", "tls://h:1?cert=c", "tls://h:1?key=k"];
+  wrong.push("tls://h:1?ca", "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "wss://h:1", "ws=h:1", "unix=");
+  for (const text of wrong) assert.throws(() => readAddress(text), TypeError, text);
+});
+
+test("a server that runs is called over TCP or a Unix socket", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "plyd-test-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const port = await serve(t, "--unix", join(folder, "socket"));
+  for (const address of [`tcp://127.0.0.1:${port}`, `unix=${join(folder, "socket")}`]) {
+    assert.equal((await reach(address)).type, "bestmove");
+  }
+  await assert.rejects(reach("tcp=127.0.0.1:1"), (error) => error.code === "ECONNREFUSED");
+});
+
+test("a server that refuses hello rejects every request by that", async (t) => {
+  const port = await serve(t, "--token-file", file("server.pem"));
+  const refused = (code) => (error) => error instanceof ServerError && error.code === code;
+  await assert.rejects(reach(`tcp=127.0.0.1:${port}`), refused("auth_required"));
+  await assert.rejects(reach(`tcp=127.0.0.1:${port}`, { token: "open sesame" }), refused("auth_failed"));
+});
+
+test("a server over TLS answers whoever trusts its authority", { skip }, async (t) => {
+  const port = await serve(t, ...certificate("server"));
+  for (const host of ["127.0.0.1", "localhost"]) {
+    assert.equal((await reach(at(port, {}, host))).type, "bestmove");
+  }
+  const engine = new Engine(at(port));
+  // Longer than any record of TLS, both ways.
+  const long = { game: "sudoku", rules: { m: 4, n: 4 }, position: {}, want: ["legal"] };
+  assert.equal((await engine.request("inspect", long)).legal.length, 16 ** 3);
+  const start = "x".repeat(500_000);
+  await assert.rejects(engine.request("inspect", { game: "isolation", position: { start }, want: ["legal"] }), ServerError);
+  await engine.close();
+});
+
+test("a certificate that is not good is refused", { skip }, async (t) => {
+  for (const [name, words] of [
+    ["expired", /expired/],
+    ["elsewhere", /does not match certificate's altnames.*127\.0\.0\.1/],
+    ["foreign", /\?ca=FILE/],
+  ]) {
+    await assert.rejects(reach(at(await serve(t, ...certificate(name)))), words);
+  }
+  // Without a file the authorities that Node trusts count, none of which is that of the tests.
+  const port = await serve(t, ...certificate("server"));
+  await assert.rejects(reach(`tls=127.0.0.1:${port}`), /\?ca=FILE/);
+  for (const name of ["nowhere.pem", "server.key"]) {
+    await assert.rejects(reach(at(port, { ca: name })), (error) => error.message.includes(name));
+  }
+});
+
+test("a certificate is shown where it is asked for", { skip }, async (t) => {
+  const port = await serve(t, ...certificate("server"), "--tls-client-ca", file("authority.pem"));
+  const shown = (name) => at(port, { cert: `${name}.pem`, key: `${name}.key` });
+  assert.equal((await reach(shown("client"))).type, "bestmove");
+  await assert.rejects(reach(at(port)), /\?cert=FILE&key=FILE/);
+  for (const name of ["foreign-client", "expired-client"]) await assert.rejects(reach(shown(name)), /alert/);
+});
+
+test("if only one end speaks TLS, that is said", { skip }, async (t) => {
+  await assert.rejects(reach(at(await serve(t))), /is TLS served there\?/);
+  await assert.rejects(reach(`tcp=127.0.0.1:${await serve(t, ...certificate("server"))}`));
+  const leaves = createServer((socket) => socket.once("data", () => socket.destroy()));
+  await new Promise((resolve) => leaves.listen(0, "127.0.0.1", resolve));
+  t.after(() => leaves.close());
+  await assert.rejects(reach(at(leaves.address().port)), /is TLS served there\?/);
+});

@@ -1,0 +1,183 @@
+"""The client library over TLS, against the real server: whom it trusts, and what it says of the others.
+
+Skipped with a server that has no TLS, unless PLYD_HAS_TLS says that it has.
+"""
+
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
+
+import plyd  # noqa: E402
+from plyd.conversation import Address  # noqa: E402
+from plyd.secure import Files  # noqa: E402
+from support import TIMEOUT, engine  # noqa: E402
+from test_client import Asynchronous, Blocking  # noqa: E402
+
+CERTIFICATES = HERE.parents[2] / "tests" / "certificates"
+
+
+def certificate(name):
+    """The flags that serve TLS with that certificate."""
+    return ["--tls-cert", str(CERTIFICATES / f"{name}.pem"), "--tls-key", str(CERTIFICATES / f"{name}.key")]
+
+
+def has_tls():
+    check = [engine(), "serve", "--check", "--tcp", "127.0.0.1:0", *certificate("server")]
+    said = subprocess.run(check, capture_output=True, text=True, timeout=TIMEOUT).stderr
+    return os.environ.get("PLYD_HAS_TLS") == "1" or "has no TLS" not in said
+
+
+class Addresses(unittest.TestCase):
+    def test_read_as_other_clients_do(self):
+        for text, expected in [
+            ("h:1", Address(host="h", port=1)),
+            ("tcp=h:1", Address(host="h", port=1)),
+            ("tcp://[::1]:1/", Address(host="::1", port=1)),
+            ("tls=h:1", Address(host="h", port=1, tls=Files())),
+            ("tls://h:1/?ca=/a/b=c", Address(host="h", port=1, tls=Files(ca="/a/b=c"))),
+            ("tls://h:1?key=k&ca=a&cert=c", Address(host="h", port=1, tls=Files("a", "c", "k"))),
+            ("unix=a", Address(path="a")),
+            ("/run/plyd", Address(path="/run/plyd")),
+        ]:
+            with self.subTest(text=text):
+                self.assertEqual(Address.read(text, None), expected)
+        for text in [
+            "h", ":1", "h:", "h:x", "h:65536", "h:-1", "tls=h", "tls://h:1?cert=c", "tls://h:1?key=k", "tls://h:1?ca",
+            "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "tls://h/x:1", "wss://h:1", "ws=h:1", "unix=", "",
+        ]:
+            with self.subTest(text=text), self.assertRaises(ValueError):
+                Address.read(text, None)
+
+
+class Secure:
+    """Servers over TLS; each test with the blocking engine and with that of asyncio."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not has_tls():
+            raise unittest.SkipTest(f"{engine()} has no TLS")
+
+    def serve(self, *arguments):
+        """Starts a server; the port that it listens on."""
+        command = [engine(), "serve", "--tcp", "127.0.0.1:0", *arguments]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        log = ""
+        while (found := re.search(r"listening on 127\.0\.0\.1:(\d+)", log)) is None:
+            line = process.stderr.readline()
+            self.assertNotEqual(line, "", log)
+            log += line
+        return int(found[1])
+
+    def reached(self, address):
+        with self.open(address, program=None, timeout=TIMEOUT) as server:
+            self.assertGreaterEqual(server.ping(), 0)
+            return server.go("l-game", nodes=100).move
+
+    def refused(self, address):
+        with self.assertRaises(plyd.ConnectionLost) as caught:
+            self.reached(address)
+        return str(caught.exception)
+
+    def address(self, port, host="127.0.0.1", **files):
+        files = {"ca": "authority.pem", **files}
+        options = "&".join(f"{name}={CERTIFICATES / file}" for name, file in files.items() if file)
+        return f"tls://{host}:{port}?{options}"
+
+    def test_plays_where_the_authority_is_trusted(self):
+        port = self.serve(*certificate("server"))
+        for host in ("127.0.0.1", "localhost"):
+            self.assertNotEqual(self.reached(self.address(port, host)), "")
+        with self.open(self.address(port), program=None, timeout=TIMEOUT) as server:
+            rules = {"width": 5, "height": 5}
+            with server.play("isolation", rules=rules) as game:
+                while game.inspect().outcome is None:
+                    game.play(game.go(nodes=200).move)
+            news = list(server.search("isolation", nodes=20_000, rules={"preset": "11x9"}))
+            self.assertNotEqual(news, [])
+            # Longer than any record of TLS, both ways.
+            self.assertEqual(len(server.inspect("sudoku", rules={"m": 4, "n": 4}).legal), 16**3)
+            with self.assertRaises(plyd.ServerError):
+                server.inspect("isolation", start="x" * 500_000)
+
+    def test_refuses_a_certificate_that_is_not_good(self):
+        for name, words in [
+            ("expired", "expired"),
+            ("elsewhere", "not valid for '127.0.0.1'"),
+            ("foreign", "?ca=FILE"),
+        ]:
+            with self.subTest(certificate=name):
+                said = self.refused(self.address(self.serve(*certificate(name))))
+                self.assertRegex(said.replace("IP address mismatch, certificate is", ""), re.escape(words))
+        # Without a file the authorities of the system count, none of which is that of the tests.
+        port = self.serve(*certificate("server"))
+        self.assertIn("?ca=FILE", self.refused(f"tls://127.0.0.1:{port}"))
+        for file, words in [("nowhere.pem", "nowhere.pem"), ("server.key", "server.key")]:
+            self.assertIn(words, self.refused(self.address(port, ca=file)))
+
+    def test_shows_a_certificate_where_it_is_asked_for(self):
+        port = self.serve(*certificate("server"), "--tls-client-ca", str(CERTIFICATES / "authority.pem"))
+        self.assertNotEqual(self.reached(self.address(port, cert="client.pem", key="client.key")), "")
+        self.assertIn("?cert=FILE&key=FILE", self.refused(self.address(port)))
+        for name in ("foreign-client", "expired-client"):
+            self.assertIn("alert", self.refused(self.address(port, cert=f"{name}.pem", key=f"{name}.key")))
+        said = self.refused(self.address(port, cert="client.pem", key="foreign.key"))
+        self.assertIn("foreign.key", said)
+
+    def test_says_if_only_one_end_speaks_tls(self):
+        self.assertIn("is TLS served there?", self.refused(self.address(self.serve())))
+        port = self.serve(*certificate("server"))
+        self.refused(f"127.0.0.1:{port}")
+
+    def test_says_if_the_server_leaves_during_the_handshake(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def leave():
+                connection, _ = listener.accept()
+                connection.recv(1 << 16)
+                connection.close()
+
+            leaving = threading.Thread(target=leave)
+            leaving.start()
+            said = self.refused(self.address(listener.getsockname()[1]))
+            leaving.join()
+        self.assertIn("is TLS served there?", said)
+
+
+class BlockingSecure(Blocking, Secure, unittest.TestCase):
+    def test_reads_and_writes_at_the_same_time(self):
+        port = self.serve(*certificate("server"))
+        with self.open(self.address(port), program=None, timeout=TIMEOUT) as server:
+            moves = []
+
+            def play():
+                for _ in range(10):
+                    server.inspect("sudoku", rules={"m": 4, "n": 4})
+                    with self.assertRaises(plyd.ServerError):
+                        server.inspect("isolation", start="x" * 50_000)
+                moves.append(server.go("isolation", rules={"width": 5, "height": 5}, nodes=200).move)
+
+            threads = [threading.Thread(target=play) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(moves), 8)
+
+
+class AsyncSecure(Asynchronous, Secure, unittest.TestCase):
+    pass
+
+
+if __name__ == "__main__":
+    unittest.main()
