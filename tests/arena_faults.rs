@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use plyd::games::REGISTRY;
 use serde_json::{Value, json};
 
 use common::harness::{self, Test};
@@ -36,8 +37,12 @@ const OLD_TIMEOUT: [&str; 2] = ["--patience", "5s"];
 /// Two games of which the stub is asked for one move: with sides swapped the opponent's move ends the game.
 const ONE_MOVE: [&str; 7] = ["l-game", "--rules", "max_plies=1", "--random-plies", "0", "--games", "2"];
 
-const TESTS: [Test; 10] = [
+const TESTS: [Test; 14] = [
     ("each fault is recorded by its name", each_fault_is_recorded_by_its_name),
+    ("a bot plays every game", a_bot_plays_every_game),
+    ("a bot passes its checks", a_bot_passes_its_checks),
+    ("a bot at an address needs no hello", a_bot_at_an_address_needs_no_hello),
+    ("a second answer is recorded", a_second_answer_is_recorded),
     ("a failed player is started again", a_failed_player_is_started_again),
     ("a failed connection is made again", a_failed_connection_is_made_again),
     ("players that do not begin end the command", players_that_do_not_begin_end_the_command),
@@ -148,6 +153,70 @@ fn check_fault(row: &[&str; 4]) {
     assert_eq!(place.alive(), [""; 0], "{row:?}");
 }
 
+/// What is known of a bot's answers: who and when, and nothing that it would have had to say.
+fn is_bare(answer: &Value) -> bool {
+    answer.as_object().unwrap().keys().all(|field| ["player", "time_us", "left_us"].contains(&&**field))
+}
+
+fn a_bot_plays_every_game() {
+    for entry in REGISTRY {
+        let place = Place::new();
+        let game = [entry.name, "--games", "2", "--max-moves", "80"];
+        let players = ["--player", "cmd=./stub bot plays,legal=true,tc=1000s", "--player", FAST];
+        let (records, report) = records_in(&place.0, &[&game[..], &players].concat());
+        assert_eq!(report["summary"]["players"][0]["faults"], json!({}), "{}: {}", entry.name, records[0]);
+        for record in &records {
+            let answers = record["answers"].as_array().unwrap();
+            let bot = if record["players"][0]["index"] == 0 { "p1" } else { "p2" };
+            let (own, others): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer["player"] == bot);
+            assert!(!own.is_empty() && own.into_iter().all(is_bare), "{record}");
+            assert!(others.iter().all(|answer| answer["own_us"].is_u64()), "{record}");
+        }
+        // What is missing is missing in what is made of it, too.
+        let again = ["--html", "match.html", "--record", "games.jsonl"];
+        let shown = process::output(command(&place.0, &[&game[..], &players, &again].concat()));
+        assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+        let mut show = process::plyd(["show", "games.jsonl", "--game", "1"]);
+        show.command.current_dir(&place.0);
+        assert!(process::output(show).status.success());
+    }
+}
+
+fn a_bot_passes_its_checks() {
+    let place = Place::new();
+    let mut conform = process::plyd(["conform", "--bot", "--timeout", "600s", "cmd=./stub bot plays"]);
+    conform.command.current_dir(&place.0);
+    let output = process::output(conform);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains(", 0 skipped, 0 failed"), "{text}");
+}
+
+fn a_bot_at_an_address_needs_no_hello() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Ends with this process.
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let input = BufReader::new(stream.try_clone().unwrap());
+            thread::spawn(move || Stub::new("bot plays", stream).play(input));
+        }
+    });
+    let player = format!("tcp={address},nodes=1,legal=true");
+    let players = ["--player", &*player, "--player", FAST];
+    let (_, report) = records_in(&Place::new().0, &[&["isolation", "--games", "2"], &players[..]].concat());
+    assert_eq!(report["summary"]["players"][0]["faults"], json!({}), "{report}");
+}
+
+fn a_second_answer_is_recorded() {
+    for way in ["twice", "bot twice"] {
+        let (records, report) = Place::new().against(way, "nodes=1", &[]);
+        // It comes in the place of the answer to the next request, with which the second game begins.
+        assert_eq!(report["summary"]["players"][0]["faults"], json!({ "protocol": 1 }), "{way}");
+        let message = records[1]["forfeit"]["message"].as_str().unwrap();
+        assert!(message.contains("an answer to `2`, where `3` was asked"), "{way}: {message}");
+    }
+}
+
 fn a_failed_player_is_started_again() {
     let place = Place::new();
     let players = ["--player", FAST, "--player", "cmd=./stub crash,nodes=1"];
@@ -181,6 +250,7 @@ fn players_that_do_not_begin_end_the_command() {
     for (player, word) in [
         ("cmd=./stub refuses", "never heard of it"),
         ("cmd=./stub begins with nothing", "no message of the protocol"),
+        ("cmd=./stub begins with another", "no answer to `newgame`"),
         ("cmd=./stub begins never", "no answer in time"),
         ("cmd=/nowhere,nodes=1", "cannot start `/nowhere`"),
         (&format!("tcp={nobody}"), "cannot connect"),

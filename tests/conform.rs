@@ -44,7 +44,7 @@ const SAMPLE: usize = 12;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [Test; 11] = [
+const TESTS: [Test; 12] = [
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("our daemon passes over TCP: what is timed", || our_daemon_passes_over_tcp(0)),
     ("our daemon passes over TCP: searches and rules", || our_daemon_passes_over_tcp(1)),
@@ -53,6 +53,7 @@ const TESTS: [Test; 11] = [
     ("our daemon passes over WebSocket", our_daemon_passes_over_websocket),
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
     ("our daemon passes at low limits", our_daemon_passes_at_low_limits),
+    ("our daemon passes as a bot", our_daemon_passes_as_a_bot),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
     ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
@@ -202,7 +203,8 @@ fn our_daemon_passes_over_tcp(part: usize) {
     let skipped: Vec<String> = others.chain(group("websocket/")).chain(group("resume/")).collect();
     let listed = listed();
     let all: BTreeSet<&str> = listed.iter().filter_map(|check| check.split_inclusive('/').next()).collect();
-    let rest: Vec<&str> = all.into_iter().filter(|group| !PARTS.concat().contains(group)).collect();
+    let is_rest = |group: &&str| *group != OF_BOTS && !PARTS.concat().contains(group);
+    let rest: Vec<&str> = all.into_iter().filter(is_rest).collect();
     let groups = [PARTS.get(part).copied().unwrap_or(&rest), &OF_MESSAGES].concat();
     suite(&groups, &[&format!("tcp={}", server.address())], &skipped);
 }
@@ -290,6 +292,17 @@ fn our_daemon_passes_at_low_limits() {
             passes(&report(&output), &[""; 0]);
         }
     }
+}
+
+/// The group of checks that judges bots instead of servers.
+const OF_BOTS: &str = "bot/";
+
+fn our_daemon_passes_as_a_bot() {
+    let bot = ["--json", "--timeout", TIMEOUT, "--bot"];
+    passes(&report(&conform(&[&bot[..], &[&format!("cmd={PLYD} serve --threads 2")]].concat())), &[""; 0]);
+    let server = Server::tcp(&["--threads", "2"]);
+    let called = format!("tcp={}", server.address());
+    passes(&report(&conform(&[&bot[..], &["--game", "l-game", &called]].concat())), &["bot/end"]);
 }
 
 /// A row of `mutants.txt`.
@@ -380,11 +393,17 @@ fn each_mutant_is_caught_by_its_check() {
 fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Result<(), String> {
     let wanted: BTreeSet<String> = row.checks.iter().cloned().collect();
     let mut only = row.checks.clone();
+    let is_bot = |check: &String| check.starts_with(OF_BOTS);
     if !row.is_alone {
-        let at = listed.iter().position(|check| *check == row.checks[0]).unwrap_or(0);
-        only.extend(listed.iter().cycle().skip(at + 1).take(BYSTANDERS).cloned());
+        let of_kind = listed.iter().filter(|check| is_bot(check) == is_bot(&row.checks[0]));
+        let of_kind: Vec<&String> = of_kind.collect();
+        let at = of_kind.iter().position(|check| **check == row.checks[0]).unwrap_or(0);
+        only.extend(of_kind.into_iter().cycle().skip(at + 1).take(BYSTANDERS).cloned());
     }
     let mut arguments = vec!["--json", "--timeout", timeout];
+    if is_bot(&row.checks[0]) {
+        arguments.push("--bot");
+    }
     arguments.extend(only.iter().flat_map(|only| ["--only", only]));
     let output = match row.lines.strip_prefix("tcp") {
         _ if row.lines.starts_with("ws") => {
@@ -489,7 +508,10 @@ fn checks_are_listed_and_chosen_by_name() {
         text.contains("ends/eof-idle") && text.contains("ids/seq") && !text.contains("ids/of "),
         "{text}"
     );
+    let bots = String::from_utf8(conform(&["--list", "--bot"]).stdout).unwrap();
+    assert!(bots.contains("bot/legal") && !bots.contains("ids/seq"), "{bots}");
     let whole = String::from_utf8(conform(&["--list"]).stdout).unwrap();
+    assert!(whole.contains("bot/legal"), "{whole}");
     for section in ["1. A first conversation", "8. Races and corner cases", "11. Transcripts"] {
         assert!(whole.contains(section), "{section}");
     }
@@ -501,6 +523,10 @@ fn checks_are_listed_and_chosen_by_name() {
     assert!(promises.iter().all(is_covered));
     for (arguments, code, words) in [
         (&["--only", "wings"][..], 2, "no check `wings`"),
+        (&["--only", "bot/legal"], 2, "give --bot"),
+        (&["--bot", "--only", "ids"], 2, "leave out --bot"),
+        (&["--game", "isolation"], 2, "--bot"),
+        (&["--bot", "cmd=/nowhere"], 1, "cannot start `/nowhere`"),
         (&["tcp=nowhere"], 2, "tcp=127.0.0.1:7117"),
         (&["nowhere"], 2, "wss=HOST:PORT or unix=PATH"),
         (&["tcp=127.0.0.1:1", "--", "cat"], 2, "cannot be used with"),

@@ -1,4 +1,4 @@
-//! `plyd conform`: checks any server of the protocol against the specification.
+//! `plyd conform`: checks any server of the protocol, or a bot, against the specification.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::cli::columns::Columns;
 use crate::client::{Address, Program};
-use crate::conform::{self, Plan, Promise, Row, Verdict};
+use crate::conform::{self, Plan, Promise, Row, Subject, Verdict};
+use crate::engine::Entry;
 
 use super::failure::Failure;
 use super::token::read_token;
@@ -24,15 +25,23 @@ Examples:
   plyd conform tls://games.example:7117            over TLS; ?ca=FILE behind it names an authority of your own
   plyd conform unix=/run/plyd.sock --token-file token
   plyd conform --only races --only ids/seq -- ./my-server
+  plyd conform --bot cmd=./my-bot                  a bot, which only has to answer `go`: by the least that one must speak
+  plyd conform --bot --game isolation cmd=./my-bot one that plays this game alone
   plyd conform --list                              the checks, what each is about, and what is promised
 
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
 transport) or failed. Exit code 1: one failed.")]
 pub(super) struct Args {
     /// The server to call: tcp=HOST:PORT, ws=HOST:PORT, tls=HOST:PORT, wss=HOST:PORT or unix=PATH, followed
-    /// by ,token=TEXT if it wants a token
+    /// by ,token=TEXT if it wants a token; or cmd=PROGRAM, which is started for each check
     #[arg(value_name = "ADDR", value_parser = called, conflicts_with = "command")]
     address: Option<Called>,
+    /// Check a bot by the least that one must speak, instead of a server
+    #[arg(long)]
+    bot: bool,
+    /// Ask the bot to play this game; may be given several times [default: all games]
+    #[arg(long, value_name = "GAME", value_parser = registry::parser(), requires = "bot")]
+    game: Vec<&'static Entry>,
     /// Show the server the token in this file
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
     token_file: Option<PathBuf>,
@@ -82,7 +91,13 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Address::Program(_) => Some(reaper::start()?),
         _ => None,
     };
+    let subject = match (args.bot, &*args.game) {
+        (false, _) => Subject::Server,
+        (true, []) => Subject::Bot { games: registry::games().to_vec() },
+        (true, games) => Subject::Bot { games: games.to_vec() },
+    };
     let plan = Plan {
+        subject,
         games: registry::games(),
         address,
         token: token(args)?,
@@ -123,7 +138,7 @@ fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .map(|(group, check, about)| Listed { check: format!("{group}/{check}"), about })
         .collect();
     let is_wanted = |promise: &Promise| {
-        args.only.is_empty()
+        args.only.is_empty() && !args.bot
             || promise.checks.iter().any(|check| checks.iter().any(|listed| listed.check == *check))
     };
     let promises: Vec<Promise> = conform::promises().filter(is_wanted).collect();
@@ -150,19 +165,25 @@ fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The checks that `--only` names; all without it.
+/// The checks that `--only` names; without it all of the kind that is checked, or listed.
 fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>, Failure> {
     let is_named = |only: &str, group: &str, check: &str| only == group || only == format!("{group}/{check}");
+    let is_of_kind = |group: &str| (group == conform::BOT) == args.bot || args.list && !args.bot;
     for only in &args.only {
-        if !conform::names().any(|(group, check, _)| is_named(only, group, check)) {
-            let message = format!("there is no check `{only}`; `plyd conform --list` lists them");
-            return Err(Failure::Usage(message));
-        }
+        let group = conform::names().find(|(group, check, _)| is_named(only, group, check));
+        let message = match group {
+            None => format!("there is no check `{only}`; `plyd conform --list` lists them"),
+            Some((group, ..)) if is_of_kind(group) => continue,
+            Some(_) if args.bot => format!("`{only}` is of servers; leave out --bot"),
+            Some(_) => format!("`{only}` is of bots; give --bot"),
+        };
+        return Err(Failure::Usage(message));
     }
     let is_wanted = |group: &str, check: &str| {
         args.only.is_empty() || args.only.iter().any(|only| is_named(only, group, check))
     };
-    Ok(conform::names().filter(|(group, check, _)| is_wanted(group, check)).collect())
+    let of_kind = conform::names().filter(|(group, ..)| is_of_kind(group));
+    Ok(of_kind.filter(|(group, check, _)| is_wanted(group, check)).collect())
 }
 
 /// The token that is to be shown, from the address or a file.
@@ -188,8 +209,11 @@ fn server(args: &Args) -> Result<Address, Failure> {
     Ok(Address::Program(program))
 }
 
-/// An address, and a token behind it: `tcp=HOST:PORT,token=TEXT`.
+/// An address, and a token behind it: `tcp=HOST:PORT,token=TEXT`; or a program: `cmd=PROGRAM ARGUMENTS`.
 fn called(text: &str) -> Result<Called, String> {
+    if let Some(command) = text.strip_prefix("cmd=") {
+        return Ok(Called { address: Address::Program(parse::program(command)?), token: None });
+    }
     let (place, token) = match text.split_once(",token=") {
         Some((place, token)) => (place, Some(token.to_owned())),
         None => (text, None),

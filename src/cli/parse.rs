@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use plyd_protocol::Seed;
 
+use crate::client::Program;
+
 /// Reads a time with its unit: `200ms`, `1.5s`, `2m`.
 ///
 /// # Errors
@@ -50,6 +52,16 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err("give a name and a value, such as width=7".into()),
     }
+}
+
+/// Reads a program and its arguments, between blanks.
+///
+/// # Errors
+/// A sentence that says how a program is written.
+pub(super) fn program(text: &str) -> Result<Program, String> {
+    let mut words = text.split_whitespace().map(Into::into);
+    let path = words.next().ok_or("give a program, such as cmd=/usr/bin/plyd")?;
+    Ok(Program { path, arguments: words.collect() })
 }
 
 /// Reads a number above 0, at most `most`.

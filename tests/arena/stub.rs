@@ -22,6 +22,8 @@ const RETRY_MS: u64 = 30;
 /// What a player does, by the words of its command line.
 pub(crate) struct Stub<O> {
     way: String,
+    /// Whether it speaks only what a bot must.
+    is_bot: bool,
     out: O,
     seq: u64,
     /// How often it was asked while it was overloaded.
@@ -55,7 +57,8 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
 
 impl<O: Write> Stub<O> {
     pub(crate) fn new(way: &str, out: O) -> Self {
-        Self { way: way.to_owned(), out, seq: 0, refused: 0 }
+        let (is_bot, way) = way.strip_prefix("bot ").map_or((false, way), |way| (true, way));
+        Self { way: way.to_owned(), is_bot, out, seq: 0, refused: 0 }
     }
 
     /// Answers until the input ends or a `quit` comes.
@@ -64,6 +67,7 @@ impl<O: Write> Stub<O> {
             let request: Value = serde_json::from_str(&line?)?;
             let id = request["id"].as_str().unwrap_or_default();
             match request["cmd"].as_str() {
+                Some(cmd) if self.is_bot && cmd != "go" => self.send(unknown(id))?,
                 Some("hello") => self.send(hello(id))?,
                 Some("newgame") => self.begin(id)?,
                 Some("go") => {
@@ -81,7 +85,8 @@ impl<O: Write> Stub<O> {
     fn begin(&mut self, id: &str) -> io::Result<()> {
         match &*self.way {
             "refuses" => self.send(error(id, "never heard of it")),
-            "begins with nothing" => self.send(json!({ "type": "result", "id": id, "of": "newgame" })),
+            "begins with another" => self.send(json!({ "type": "result", "id": id, "of": "ping" })),
+            "begins with nothing" => self.send(json!({ "type": "result", "of": "newgame" })),
             "begins never" => Ok(()),
             _ => self.send(new_game(id)),
         }
@@ -139,6 +144,15 @@ impl<O: Write> Stub<O> {
                 message["id"] = Value::Null;
                 self.send(message)?;
             }
+            "twice" => {
+                self.send(best(id, "4 3 W"))?;
+                self.send(best(id, "4 3 W"))?;
+            }
+            // Whatever the game is.
+            "plays" => match request["x_legal"].as_array().and_then(|legal| legal.last()?.as_str()) {
+                Some(mv) if is_whole(request) => self.send(best(id, mv))?,
+                _ => self.send(error(id, "what am I to play?"))?,
+            },
             "illegal" => self.send(best(id, "1 1 N"))?,
             "nonsense" => self.send(best(id, "resign"))?,
             "boasts" => {
@@ -186,8 +200,13 @@ impl<O: Write> Stub<O> {
 
     fn send(&mut self, mut message: Value) -> io::Result<()> {
         self.seq += 1;
-        message["seq"] = self.seq.into();
-        message["t_us"] = 0.into();
+        if self.is_bot {
+            let least = ["id", "type", "move", "code"];
+            message.as_object_mut().expect("it is one").retain(|field, _| least.contains(&&**field));
+        } else {
+            message["seq"] = self.seq.into();
+            message["t_us"] = 0.into();
+        }
         self.out.write_all(format!("{message}\n").as_bytes())?;
         self.out.flush()
     }
@@ -203,6 +222,18 @@ fn best(id: &str, mv: &str) -> Value {
 
 fn error(id: &str, message: &str) -> Value {
     json!({ "type": "error", "id": id, "line": 1, "code": "internal", "message": message, "fatal": false })
+}
+
+fn unknown(id: &str) -> Value {
+    json!({ "type": "error", "id": id, "code": "unknown_cmd" })
+}
+
+/// Whether a `go` holds all that a bot must know.
+fn is_whole(request: &Value) -> bool {
+    request["game"].is_string()
+        && request["rules"].is_object()
+        && request["position"]["start"].is_string()
+        && request.get("session").is_none()
 }
 
 fn new_game(id: &str) -> Value {

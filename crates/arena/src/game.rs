@@ -188,7 +188,8 @@ impl Board {
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
         let allowed = own.allowed();
-        let reply = seat.choose(position, own.to_wire(opponent), allowed.unwrap_or_default())?;
+        let clock = own.to_wire(opponent);
+        let reply = seat.choose(self.root.as_ref(), position, clock, allowed.unwrap_or_default())?;
         let clock = &mut self.clocks[side(player)];
         let still = || stood_still(reply.at - reply.time, reply.at);
         let pressed = clock.press_forgiving(reply.time, self.margin, still);
@@ -215,10 +216,10 @@ fn answered(player: Player, reply: &Reply, clock: &GameClock, forgiven: Option<D
     Answered {
         player,
         time_us: time.as_micros() as u64,
-        own_us: best.timing.decided_us.saturating_sub(best.timing.received_us),
+        own_us: best.own_time().map(|time| time.as_micros() as u64),
         left_us: clock.left().map(|left| left.as_micros() as u64),
         forgiven_us: forgiven.map(|late| late.as_micros() as u64),
-        score: best.lines.first().and_then(|line| line.score),
+        score: best.score(),
         incident: best.incident.clone(),
     }
 }

@@ -34,6 +34,7 @@ pub mod archive;
 mod clock;
 mod cores;
 mod game;
+mod link;
 mod opening;
 mod played;
 mod player;

@@ -57,9 +57,10 @@ pub struct Answered {
     pub player: Player,
     /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
     pub time_us: u64,
-    /// The time from receiving the `go` to deciding, in microseconds, as the player reports it: the rest
+    /// The time from receiving the `go` to deciding, in microseconds, if the player reports it: the rest
     /// of `time_us` was spent on the way.
-    pub own_us: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_us: Option<u64>,
     /// What the player's clock for the game shows after the answer, in microseconds; none for a clock of each
     /// move.
     #[serde(skip_serializing_if = "Option::is_none")]

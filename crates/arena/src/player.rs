@@ -22,6 +22,8 @@ pub struct Player {
     pub time: TimeControl,
     /// Limits of each search.
     pub limit: Limit,
+    /// Whether each `go` brings it the legal moves (`x_legal`).
+    pub legal: bool,
 }
 
 impl Player {
@@ -37,6 +39,7 @@ impl Player {
             options: Settings::new(),
             time: TimeControl::Unlimited,
             limit: Limit::default(),
+            legal: false,
         }
     }
 }

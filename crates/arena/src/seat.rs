@@ -7,16 +7,19 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use plyd_protocol::client::{ClientError, LineError, Lines, Retry};
 use plyd_protocol::{
-    self as wire, BestMove, Clock, Command, ErrorCode, ErrorMessage, GameRef, Go, Hello, InfoRequest,
-    Message, NewGame, Position, Quit, ResultBody, Seed, Versions,
+    self as wire, Clock, Command, ErrorCode, ErrorMessage, GameRef, Go, Hello, InfoRequest, NewGame,
+    Position, Quit, Seed, Versions,
 };
 use serde::{Deserialize, Serialize};
 
+use super::link::{Best, Heard, Link, Said};
 use super::{Address, Match, Player};
-use plyd_protocol::client::{Client, ClientError, LineError, Received, Retry, is_final, message_id};
+use plyd_bridge as bridge;
+use plyd_core::engine::AnyRoot;
 
-/// The one session that a player's process holds.
+/// The one session that a player's process holds, unless it is a bot that knows none.
 const SESSION: &str = "match";
 
 /// How long a process that closed its output may take to end, so that its exit code can be reported; also
@@ -32,12 +35,15 @@ pub(super) struct Seat<'m> {
     player: &'m Player,
     /// Its number among the games that are played at once.
     place: usize,
-    client: Option<Client>,
+    link: Option<Link>,
+    /// Whether it has opened the session. A bot that does not know `newgame` plays without: each `go` names
+    /// game, rules and options.
+    has_session: bool,
 }
 
 /// A player's answer and the time that it took by the referee's clock.
 pub(super) struct Reply {
-    pub(super) best: Box<BestMove>,
+    pub(super) best: Best,
     /// From the end of writing the `go` to the end of reading the `bestmove`.
     pub(super) time: Duration,
     /// When the `bestmove` was read.
@@ -109,7 +115,7 @@ impl<'m> Seat<'m> {
     /// The seat of a player in that one of the games that are played at once; its process begins with the
     /// first game.
     pub(super) fn new(the_match: &'m Match, player: &'m Player, place: usize) -> Self {
-        Self { the_match, player, place, client: None }
+        Self { the_match, player, place, link: None, has_session: false }
     }
 
     /// Begins a game, with nothing left of the game before; starts the process, or connects, if that is
@@ -121,26 +127,30 @@ impl<'m> Seat<'m> {
         let game = self.the_match.game.name.to_owned();
         let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
-        let (_, answer) = self.ask(Command::NewGame(new_game), Duration::ZERO)?;
-        match answer.envelope.message {
-            Message::Result(result) if matches!(result.body, ResultBody::NewGame(_)) => Ok(()),
-            Message::Error(error) => Err(self.fail(Fault::refused("newgame", &error))),
-            _ => Err(self.fail(Fault::new(FaultKind::Protocol, "no answer to `newgame`"))),
-        }
+        let (_, answer) = self.ask(Command::NewGame(new_game), None, Duration::ZERO)?;
+        self.has_session = agreed("newgame", answer.said).map_err(|fault| self.fail(fault))? == Agreed::Done;
+        Ok(())
     }
 
-    /// Asks for a move in a position, under a clock that leaves so much time; a server that is overloaded is
-    /// asked again while that lasts.
+    /// Asks for a move, the position given as what it is and as what is sent, under a clock that leaves so
+    /// much time; a server that is overloaded is asked again while that lasts.
     ///
     /// # Errors
     /// How the player failed; its process is killed.
     pub(super) fn choose(
         &mut self,
+        root: &dyn AnyRoot,
         position: Position,
         clock: Option<Clock>,
         allowed: Duration,
     ) -> Result<Reply, Fault> {
         let mut go = Go::new(GameRef::Session { session: SESSION.to_owned() }, position);
+        if !self.has_session {
+            let game = self.the_match.game.name.to_owned();
+            go.game = GameRef::Game { game, rules: bridge::rules(&root.rules()) };
+            go.options = self.player.options.clone();
+        }
+        let legal = self.player.legal.then(|| root.legal());
         go.clock = clock;
         go.limit = self.player.limit;
         go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
@@ -148,17 +158,17 @@ impl<'m> Seat<'m> {
         loop {
             let spent = first.map_or(Duration::ZERO, |(sent, _): (Instant, Retry)| sent.elapsed());
             let command = Command::Go(Box::new(go.clone()));
-            let (sent, answer) = self.ask(command, allowed.saturating_sub(spent))?;
+            let (sent, answer) = self.ask(command, legal.as_deref(), allowed.saturating_sub(spent))?;
             let (began, retry) = *first.get_or_insert_with(|| (sent, Retry::new(&go, sent)));
-            let error = match answer.envelope.message {
-                Message::BestMove(best) => {
+            let error = match answer.said {
+                Said::BestMove(best) => {
                     return Ok(Reply {
                         best,
                         time: answer.at.saturating_duration_since(began),
                         at: answer.at,
                     });
                 }
-                Message::Error(error) => error,
+                Said::Error(refused) => ErrorMessage::from(refused),
                 _ => {
                     let message = "the answer to `go` is no `bestmove`";
                     return Err(self.fail(Fault::new(FaultKind::Protocol, message)));
@@ -187,64 +197,89 @@ impl<'m> Seat<'m> {
 
     /// Sends a command and waits for its final message, for the time that its clock leaves, the
     /// margin and the timeout. Also returns when the last byte left.
-    fn ask(&mut self, command: Command, allowed: Duration) -> Result<(Instant, Received), Fault> {
+    fn ask(
+        &mut self,
+        command: Command,
+        legal: Option<&[String]>,
+        allowed: Duration,
+    ) -> Result<(Instant, Heard), Fault> {
         let strictness = self.the_match.strictness;
         let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
-        self.try_ask(command, timeout).map_err(|fault| self.fail(fault))
+        self.try_ask(command, legal, timeout).map_err(|fault| self.fail(fault))
     }
 
-    fn try_ask(&mut self, command: Command, timeout: Duration) -> Result<(Instant, Received), Fault> {
-        if self.client.is_none() {
+    fn try_ask(
+        &mut self,
+        command: Command,
+        legal: Option<&[String]>,
+        timeout: Duration,
+    ) -> Result<(Instant, Heard), Fault> {
+        if self.link.is_none() {
             self.connect()?;
         }
-        let client = self.client.as_mut().expect("it is connected");
-        exchange(client, command, timeout)
+        let link = self.link.as_mut().expect("it is connected");
+        exchange(link, command, legal, timeout)
     }
 
     /// Starts the process, or connects and says `hello`.
     fn connect(&mut self) -> Result<(), Fault> {
-        let crash = |error: ClientError| Fault::new(FaultKind::Crash, error.to_string());
+        let crash = |error: LineError| Fault::new(FaultKind::Crash, error.to_string());
         let Match { strictness, cores, reaper, .. } = self.the_match;
-        let client = match &self.player.address {
+        let link = match &self.player.address {
             Address::Program(program) => {
-                let start = || Client::spawn(program.launch(reaper.as_ref())?);
-                let client = match cores {
+                let start = || Lines::spawn(program.launch(reaper.as_ref())?);
+                let lines = match cores {
                     Some(cores) => cores.start(self.place, start),
                     None => start(),
                 };
-                client.map_err(crash)?
+                Link::new(lines.map_err(crash)?)
             }
-            address => Client::at(address).map_err(crash)?,
+            address => Link::call(address).map_err(crash)?,
         };
-        let client = self.client.insert(client);
-        client.set_write_timeout(strictness.timeout);
-        if client.pid().is_some() {
+        let link = self.link.insert(link);
+        link.lines.set_write_timeout(strictness.timeout);
+        if link.lines.pid().is_some() {
             return Ok(());
         }
-        let (_, answer) = exchange(client, hello(self.player.token.clone()), strictness.timeout)?;
-        match answer.envelope.message {
-            Message::Result(_) => Ok(()),
-            Message::Error(error) => Err(Fault::refused("hello", &error)),
-            _ => Err(Fault::new(FaultKind::Protocol, "no answer to `hello`")),
-        }
+        let (_, answer) = exchange(link, hello(self.player.token.clone()), None, strictness.timeout)?;
+        agreed("hello", answer.said).map(drop)
     }
 
     /// Ends the process, with what it started, or the connection.
     fn disconnect(&mut self) {
-        self.client = None;
+        self.link = None;
     }
 }
 
 impl Drop for Seat<'_> {
     /// Says farewell: a player may have something to write down. One that does not end is killed.
     fn drop(&mut self) {
-        if let Some(client) = &mut self.client
-            && client.request(Command::Quit(Quit::default())).is_ok()
+        if let Some(link) = &mut self.link
+            && link.request(Command::Quit(Quit::default()), None).is_ok()
         {
-            client.finish_input();
-            let _killed_then = client.wait_exit(Instant::now() + EXIT);
+            link.lines.finish_input();
+            let _killed_then = link.lines.wait_exit(Instant::now() + EXIT);
         }
         self.disconnect();
+    }
+}
+
+/// What comes of a command that a bot need not know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Agreed {
+    Done,
+    Unknown,
+}
+
+/// Reads the answer to such a command.
+fn agreed(command: &str, said: Said) -> Result<Agreed, Fault> {
+    match said {
+        Said::Result(done) if done.is_of(command) => Ok(Agreed::Done),
+        Said::Error(refused) => match ErrorMessage::from(refused) {
+            error if error.code == ErrorCode::UnknownCmd => Ok(Agreed::Unknown),
+            error => Err(Fault::refused(command, &error)),
+        },
+        _ => Err(Fault::new(FaultKind::Protocol, format!("no answer to `{command}`"))),
     }
 }
 
@@ -260,37 +295,43 @@ fn hello(token: Option<String>) -> Command {
 }
 
 /// Sends a command and waits for its final message. Also returns when the last byte left.
-fn exchange(client: &mut Client, command: Command, timeout: Duration) -> Result<(Instant, Received), Fault> {
-    let (id, sent) = client.request(command).map_err(|error| broken(client, error))?;
-    let answer = wait_final(client, &id, sent.checked_add(timeout).unwrap_or(sent + FOREVER))?;
+fn exchange(
+    link: &mut Link,
+    command: Command,
+    legal: Option<&[String]>,
+    timeout: Duration,
+) -> Result<(Instant, Heard), Fault> {
+    let (id, sent) = link.request(command, legal).map_err(|error| broken(link, error.into()))?;
+    let answer = wait_final(link, &id, sent.checked_add(timeout).unwrap_or(sent + FOREVER))?;
     Ok((sent, answer))
 }
 
 /// Waits for the final message about a request, however much else is written meanwhile.
-fn wait_final(client: &mut Client, id: &str, deadline: Instant) -> Result<Received, Fault> {
+fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, Fault> {
     loop {
-        let received = client.next(deadline).map_err(|error| broken(client, error))?;
-        let message = &received.envelope.message;
-        match message {
-            Message::Error(error) if error.id.is_none() => return Err(Fault::refused("a line", error)),
-            _ if is_final(message) => match message_id(message) {
-                Some(answered) if answered == id => return Ok(received),
-                answered => {
-                    let other = wire::echo(answered.unwrap_or_default());
-                    let message = format!("an answer to `{other}`, where `{id}` was asked");
-                    return Err(Fault::new(FaultKind::Protocol, message));
-                }
-            },
+        let heard = link.next(deadline).map_err(|error| broken(link, error))?;
+        match heard.said {
             // A chatty player can time out, too: the deadline ends the wait even if there is always
             // a line to read.
-            _ if Instant::now() >= deadline => return Err(broken(client, LineError::TimedOut.into())),
-            _ => (),
+            Said::Info | Said::Notice if Instant::now() >= deadline => {
+                return Err(broken(link, LineError::TimedOut.into()));
+            }
+            Said::Info | Said::Notice => {}
+            Said::Error(refused) if refused.id.is_none() => {
+                return Err(Fault::refused("a line", &refused.into()));
+            }
+            said if said.ends() == Some(id) => return Ok(Heard { at: heard.at, said }),
+            said => {
+                let other = wire::echo(said.ends().unwrap_or_default());
+                let message = format!("an answer to `{other}`, where `{id}` was asked");
+                return Err(Fault::new(FaultKind::Protocol, message));
+            }
         }
     }
 }
 
 /// What a connection's failure says about the player.
-fn broken(client: &mut Client, error: ClientError) -> Fault {
+fn broken(link: &mut Link, error: ClientError) -> Fault {
     match error {
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
             Fault::new(FaultKind::Timeout, error.to_string())
@@ -299,7 +340,7 @@ fn broken(client: &mut Client, error: ClientError) -> Fault {
             Fault::new(FaultKind::Protocol, error.to_string())
         }
         ClientError::Line(_) => {
-            let exit = client.wait_exit(Instant::now() + EXIT).ok().flatten();
+            let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();
             let message = exit.map_or_else(|| error.to_string(), |status| format!("it ended, {status}"));
             Fault::new(FaultKind::Crash, message)
         }

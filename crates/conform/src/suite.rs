@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::monitor::Findings;
-use super::trial::{Check, Group, Plan, Run, Trial, lines};
+use super::trial::{Check, Group, Plan, Run, Subject, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
 use super::{
-    ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places, preparation, races,
-    refusals, resume, rules, search, time, websocket,
+    bot, ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places, preparation,
+    races, refusals, resume, rules, search, time, websocket,
 };
 use plyd_protocol::client::{Address, LineError};
 
@@ -41,6 +41,12 @@ pub(super) const GROUPS: [Group; 17] = [
     Group { name: "time", checks: time::CHECKS },
 ];
 
+/// The name of the group of bots, which no other group checks.
+pub const BOT: &str = "bot";
+
+/// That group.
+const BOTS: Group = Group { name: BOT, checks: bot::CHECKS };
+
 /// What came of a check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
@@ -60,7 +66,7 @@ pub struct Row {
     pub time_ms: u64,
 }
 
-/// Every check as group, name and what it is about.
+/// Every check as group, name and what it is about: those of servers, and then the group `bot`.
 ///
 /// ```
 /// let (group, check, about) = plyd_conform::names().next().expect("there are checks");
@@ -68,7 +74,8 @@ pub struct Row {
 /// assert!(plyd_conform::names().count() > 100);
 /// ```
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    GROUPS.iter().flat_map(|group| group.checks.iter().map(|check| (group.name, check.name, check.about)))
+    let groups = GROUPS.iter().chain([&BOTS]);
+    groups.flat_map(|group| group.checks.iter().map(|check| (group.name, check.name, check.about)))
 }
 
 /// Runs what the plan names.
@@ -77,7 +84,11 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// The server does not start, or nobody listens.
 pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
     drop(lines(plan)?);
-    let wanted: Vec<(&'static str, &'static Check)> = GROUPS
+    let groups: &[Group] = match plan.subject {
+        Subject::Server => &GROUPS,
+        Subject::Bot { .. } => &[BOTS],
+    };
+    let wanted: Vec<(&'static str, &'static Check)> = groups
         .iter()
         .flat_map(|group| group.checks.iter().map(|check| (group.name, check)))
         .filter(|(group, check)| {

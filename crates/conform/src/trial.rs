@@ -52,12 +52,26 @@ impl Check {
     }
 }
 
+/// What kind of program is checked.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A server, which keeps the whole protocol.
+    Server,
+    /// A bot, which speaks the least: it is asked to play these games, and may not know some of them.
+    Bot {
+        /// The games.
+        games: Vec<&'static Entry>,
+    },
+}
+
 /// What is to be checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// What it is.
+    pub subject: Subject,
     /// The games whose rules the checks know: what a server says of them is compared with the truth.
     pub games: &'static [&'static Entry],
-    /// The server.
+    /// Where it is.
     pub address: Address,
     /// The token that it wants, if it wants one.
     pub token: Option<String>,
@@ -77,6 +91,7 @@ impl Plan {
     #[must_use]
     pub fn new(address: Address) -> Self {
         Self {
+            subject: Subject::Server,
             games: &[],
             address,
             token: None,
@@ -111,6 +126,14 @@ impl<'a> Trial<'a> {
     /// What knows the truth about some games.
     pub(super) fn referee(&self) -> Referee {
         Referee(self.plan.games)
+    }
+
+    /// The games that a bot is asked to play.
+    pub(super) fn games(&self) -> &'a [&'static Entry] {
+        match &self.plan.subject {
+            Subject::Server => self.plan.games,
+            Subject::Bot { games } => games,
+        }
     }
 
     /// The same after a `hello`.

@@ -20,6 +20,7 @@
 
 mod address;
 mod error;
+mod legal;
 mod lines;
 mod peer;
 mod process;
@@ -43,6 +44,7 @@ use crate::{self as wire, Envelope, Message, Request};
 
 pub use address::{Address, Program};
 pub use error::{ClientError, LineError};
+pub use legal::with_legal;
 pub use lines::{Lines, ReceivedLine};
 pub use process::{Launch, Process};
 pub use reaper::Reaper;

@@ -26,6 +26,15 @@ fn example_requests_decode_and_are_written_as_they_stand() {
 }
 
 #[test]
+fn what_a_bot_is_sent_decodes() {
+    let sent: Vec<&str> = README.lines().filter_map(|line| line.strip_prefix("> {")).collect();
+    assert_eq!(sent.len(), 2);
+    for line in sent {
+        decode(format!("{{{line}").as_bytes()).expect(line);
+    }
+}
+
+#[test]
 fn example_messages_are_written_as_they_stand() {
     for (line, value) in examples().filter(|(_, value)| value.get("cmd").is_none()) {
         let envelope: Envelope = serde_json::from_str(line).expect(line);

@@ -61,7 +61,8 @@ any it has 100ms. Clocks for the game: tc=10s+0.1s, tc=40/60s+0.5s (base and inc
 delay=10s+1s (base and delay of each move), bank=1s+30s (each turn and a reserve). cmd=PROGRAM is any other program \
 that speaks the protocol, such as an older plyd; it is started without a shell, and commas end it. tcp=HOST:PORT, \
 ws=HOST:PORT (WebSocket), tls=HOST:PORT, wss=HOST:PORT (both over TLS, with ?ca=FILE behind it for an authority of your own) \
-and unix=PATH are servers that run already; token_file=FILE holds the token that one wants. Each opening is played twice, with sides swapped; errors are 95 % intervals.
+and unix=PATH are servers that run already; token_file=FILE holds the token that one wants. legal=true sends the legal moves \
+along, for bots that know no rules. Each opening is played twice, with sides swapped; errors are 95 % intervals.
 The same command with the same --record file goes on where it was ended; with --preset it is a directory.")]
 #[command(mut_arg("game", |game| game.required(false).required_unless_present("preset")))]
 pub(super) struct Args {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::arena::{Address, Player, Program, TimeControl};
+use crate::arena::{Address, Player, TimeControl};
 use crate::bridge;
 use crate::engine::settings;
 use crate::engine::{Entry, Place};
@@ -63,6 +63,7 @@ pub(super) fn spread(text: &str) -> Result<Vec<String>, Failure> {
 
 fn read(entry: &Entry, text: &str) -> Result<Player, String> {
     let (mut address, mut token, mut time, mut limit) = (None, None, None, Limit::default());
+    let mut legal = false;
     let mut options: Vec<(String, String)> = Vec::new();
     let mut names = Vec::new();
     for (index, part) in text.split(',').enumerate() {
@@ -76,7 +77,7 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
             return Err(format!("`{name}` is given twice"));
         }
         match &*name {
-            "cmd" => set(&mut address, Address::Program(command(&value)?), PLACES)?,
+            "cmd" => set(&mut address, Address::Program(parse::program(&value)?), PLACES)?,
             way if Address::WAYS.contains(&way) => {
                 let called = Address::of(way, &value).expect("it is a kind of addresses");
                 set(&mut address, called?, PLACES)?;
@@ -89,6 +90,7 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
                 let read = clock::clock(&name, &value).map_err(|message| format!("`{part}`: {message}"))?;
                 set(&mut time, read, &clock::NAMES.join(" or "))?;
             }
+            "legal" => legal = value.parse().map_err(|_| format!("`{part}`: give true or false"))?,
             "nodes" => limit.nodes = Some(count(&value, MAX_INT as u64)?),
             // Some players have a depth of their own, the others search to the limit.
             "depth" => {
@@ -116,6 +118,7 @@ fn read(entry: &Entry, text: &str) -> Result<Player, String> {
         options,
         time: time.unwrap_or_default(),
         limit,
+        legal,
     })
 }
 
@@ -138,13 +141,6 @@ fn set<T>(place: &mut Option<T>, value: T, names: &str) -> Result<(), String> {
 fn own_program() -> Result<Address, String> {
     let server = own::server().map_err(|error| format!("the path of this program is unknown: {error}"))?;
     Ok(Address::Program(server))
-}
-
-/// A program and its arguments, between blanks.
-fn command(text: &str) -> Result<Program, String> {
-    let mut words = text.split_whitespace().map(Into::into);
-    let path = words.next().ok_or("give a program, such as cmd=/usr/bin/plyd")?;
-    Ok(Program { path, arguments: words.collect() })
 }
 
 /// A limit, at most what the protocol allows.
@@ -179,6 +175,7 @@ fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::Program;
     use crate::client::Secured;
     use crate::games::REGISTRY;
 
@@ -244,6 +241,14 @@ mod tests {
         let program = Program { path: "/bin/other".into(), arguments: vec!["serve".into(), "-v".into()] };
         assert_eq!(player.address, Address::Program(program));
         assert_eq!(json(&player.options), r#"{"bold":true,"player":"mine","style":3}"#);
+        assert!(!player.legal);
+    }
+
+    #[test]
+    fn a_bot_is_told_the_legal_moves_if_it_wants_them() {
+        let player = isolation("cmd=/bin/bot,legal=true,time=1s").unwrap();
+        assert_eq!((player.legal, json(&player.options).as_str()), (true, "{}"));
+        assert!(!isolation("cmd=/bin/bot,legal=false").unwrap().legal);
     }
 
     #[test]
@@ -293,6 +298,7 @@ mod tests {
             ("default,random", "`random`"),
             ("default,player=random", "twice"),
             ("cmd= ,nodes=5", "program"),
+            ("cmd=/bin/bot,legal=yes", "true or false"),
         ] {
             let message = isolation(text).unwrap_err();
             assert!(message.contains(word), "{text}: {message}");

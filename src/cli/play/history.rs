@@ -157,7 +157,7 @@ mod tests {
         Some(Answered {
             player,
             time_us,
-            own_us: time_us,
+            own_us: Some(time_us),
             left_us: None,
             forgiven_us: None,
             score: None,

@@ -312,7 +312,7 @@ impl Table {
         let answer = Answered {
             player,
             time_us: micros(time),
-            own_us: micros(own),
+            own_us: Some(micros(own)),
             left_us: clock.left().map(micros),
             forgiven_us: None,
             score: best.and_then(|best| best.lines.first()).and_then(|line| line.score),
