@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with its folder and the crates of this workspace that it may know.
-const CRATES: [(&str, &str, &[&str]); 8] = [
+const CRATES: [(&str, &str, &[&str]); 9] = [
     ("plyd-core", "crates/core", &[]),
     ("plyd-games", "crates/games", &["plyd-core"]),
     ("plyd-protocol", "protocol", &[]),
@@ -14,6 +14,7 @@ const CRATES: [(&str, &str, &[&str]); 8] = [
     ("plyd-daemon", "crates/daemon", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
+    ("plyd-ladder", "crates/ladder", &["plyd-arena", "plyd-core"]),
     (
         "plyd",
         "",

@@ -3,18 +3,6 @@
 /// Rows of a square matrix.
 pub(super) type Matrix = Vec<Vec<f64>>;
 
-/// A matrix times a vector.
-pub(super) fn apply(matrix: &Matrix, vector: &[f64]) -> Vec<f64> {
-    matrix.iter().map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
-}
-
-/// A matrix times another one.
-pub(super) fn multiply(left: &Matrix, right: &Matrix) -> Matrix {
-    let column = |column: usize| right.iter().map(|row| row[column]).collect::<Vec<_>>();
-    let columns: Vec<_> = (0..right.len()).map(|index| apply(left, &column(index))).collect();
-    (0..left.len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
-}
-
 /// The inverse of a symmetric positive definite matrix: Gauss-Jordan elimination, which needs no pivots
 /// there.
 pub(super) fn inverse(mut matrix: Matrix) -> Matrix {
@@ -42,8 +30,10 @@ mod tests {
         // A Hilbert matrix, which is hard to invert.
         let matrix: Matrix =
             (1..6).map(|row| (0..5).map(|column| 1.0 / f64::from(row + column)).collect()).collect();
-        for (row, entries) in multiply(&matrix, &inverse(matrix.clone())).into_iter().enumerate() {
-            for (column, entry) in entries.into_iter().enumerate() {
+        let inverse = inverse(matrix.clone());
+        for (row, entries) in matrix.iter().enumerate() {
+            for column in 0..5 {
+                let entry: f64 = entries.iter().zip(&inverse).map(|(entry, row)| entry * row[column]).sum();
                 let expected = f64::from(u8::from(row == column));
                 assert!((entry - expected).abs() < 1e-9, "{row} {column}: {entry}");
             }

@@ -3,8 +3,8 @@
 //!
 //! A finite difference explains results only among players of whom each has made points against each other
 //! one, if not itself then through others (Ford 1957); so a player that won all its games stands above the
-//! others at no known distance, and the others are rated without it. No prior is mixed in: two players'
-//! ratings differ by the Elo of their match.
+//! others at no known distance, and the others are rated without it. [`rate`] mixes no prior in: two players'
+//! ratings differ by the Elo of their match. A [`Fit`] can have one, and players whose strength is known.
 //!
 //! Sources: R. A. Bradley and M. E. Terry, "Rank Analysis of Incomplete Block Designs" (1952); L. R. Ford,
 //! "Solution of a Ranking Problem from Binary Comparisons" (1957); D. R. Hunter, "MM algorithms for
@@ -17,10 +17,10 @@ mod matrix;
 
 use serde::Serialize;
 
-use super::elo::ELO_PER_LOGIT;
 use super::normal::{self, Z_95};
 use super::{Estimate, Pairing};
-use bradley_terry::Fit;
+
+pub use bradley_terry::{Fit, Known, Prior};
 
 /// A player's rating.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -86,37 +86,35 @@ fn rate_group(group: usize, members: &[usize], pairings: &[Pairing], anchor: Anc
         let [first, second] = pairing.players;
         Some(Pairing { players: [place(first)?, place(second)?], ..*pairing })
     };
-    let fit = Fit::new(members.len(), &pairings.iter().filter_map(within).collect::<Vec<_>>());
+    let results = pairings.iter().filter_map(within).collect::<Vec<_>>();
+    let fit = Fit::new(members.len(), &results, &Known::default());
     let anchored = match anchor {
         Anchor::Mean => None,
         Anchor::Player(player) => place(player),
     };
+    let strength = |place| match anchored {
+        None => fit.elo(place),
+        Some(anchor) => fit.difference(place, anchor),
+    };
+    let elo: Vec<Estimate> = (0..members.len()).map(strength).collect();
     let mut order: Vec<usize> = (0..members.len()).collect();
-    order.sort_by(|a, b| fit.strengths[*b].total_cmp(&fit.strengths[*a]));
+    order.sort_by(|a, b| elo[*b].value.total_cmp(&elo[*a].value));
     let rating = |(rank, &place): (usize, &usize)| Rating {
         player: members[place],
         group,
-        elo: Some(strength(&fit, place, anchored)),
-        superiority: order.get(rank + 1).and_then(|next| superiority(&fit, place, *next)),
+        elo: Some(elo[place]),
+        superiority: order.get(rank + 1).and_then(|next| superiority(fit.difference(place, *next))),
     };
     order.iter().enumerate().map(rating).collect()
 }
 
-fn strength(fit: &Fit, place: usize, anchored: Option<usize>) -> Estimate {
-    let (value, variance) = match anchored {
-        None => (fit.strengths[place], fit.covariance[place][place]),
-        Some(anchor) => fit.difference(place, anchor),
-    };
-    Estimate { value: ELO_PER_LOGIT * value, error: ELO_PER_LOGIT * Z_95 * variance.sqrt() }
-}
-
-fn superiority(fit: &Fit, place: usize, next: usize) -> Option<f64> {
-    let (lead, variance) = fit.difference(place, next);
-    (variance > 0.0).then(|| normal::cumulative(lead / variance.sqrt()))
+fn superiority(lead: Estimate) -> Option<f64> {
+    (lead.error > 0.0).then(|| normal::cumulative(Z_95 * lead.value / lead.error))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::elo::ELO_PER_LOGIT;
     use super::super::simulation::{Opponents, held_in_95_percent};
     use super::super::{Games, Pairs};
     use super::*;
@@ -161,6 +159,35 @@ mod tests {
         }
         let order: Vec<_> = ratings.iter().map(|rating| rating.player).collect();
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
+        // The same with the last team's strength fixed.
+        let known = Known { fixed: vec![(6, 1500.0)], prior: Prior::None };
+        let fit = Fit::new(7, &pairings, &known);
+        for rating in ratings {
+            let (elo, fixed) = (rating.elo.unwrap(), fit.elo(rating.player));
+            assert!((fixed.value - 1500.0 - elo.value).abs() < 1e-6, "{fixed:?} {elo:?}");
+            assert!((fixed.error - elo.error).abs() < 1e-6, "{fixed:?} {elo:?}");
+        }
+    }
+
+    #[test]
+    fn a_prior_and_fixed_players_give_what_is_computed_by_hand() {
+        // 0 won 9 pairs and 1 1/2 points of a tenth against the fixed player 1: with the prior 20 of 21
+        // points, odds of 20 to 1. The two fixed ones met, too, which tells nothing.
+        let pairings = [pairs([0, 1], [0, 0, 0, 1, 9]), pairs([1, 2], [3, 0, 0, 0, 0])];
+        let known = Known { fixed: vec![(1, 100.0), (2, -50.0)], prior: Prior::Jeffreys };
+        let fit = Fit::new(3, &pairings, &known);
+        let elo = fit.elo(0);
+        assert!((elo.value - 100.0 - 400.0 * 20_f64.log10()).abs() < 1e-6, "{elo:?}");
+        // Expected are 20/21 of a point: 9 pairs are 2/21 above that of two games, one 8.5/21 below. Each
+        // drew 2/21 of the information to itself, which is put back times the variance of two games. The
+        // prior's half win and half loss are 1/21 and 20/21 off. The information is 21 * 20/21 * 1/21.
+        let seen = (9.0 * 4.0 + 8.5 * 8.5 + (1.0 + 400.0) / 2.0) / (21.0 * 21.0);
+        let squares = seen + 10.0 * (2.0 / 21.0) * 2.0 * 20.0 / (21.0 * 21.0);
+        let error = ELO_PER_LOGIT * Z_95 * f64::sqrt(squares) * 21.0 / 20.0;
+        assert!((elo.error - error).abs() < 1e-6, "{elo:?} {error}");
+        assert_eq!([1, 2].map(|player| fit.elo(player).error), [0.0; 2]);
+        assert!((fit.elo(1).value - 100.0).abs() < 1e-9 && (fit.elo(2).value + 50.0).abs() < 1e-9);
+        assert_eq!(fit.difference(0, 1).error, elo.error);
     }
 
     #[test]

@@ -1,0 +1,35 @@
+//! The core of a ladder on which bots compete: how strong they are, and who plays whom next.
+//!
+//! It knows no network, no database, no clock and no game: results, times and seeds are arguments, and the
+//! same arguments give the same answer, so that ratings can be computed anew from the records.
+//!
+//! # Where to begin
+//!
+//! A [`Matchmaker`](pairing::Matchmaker) says which bots meet. Each [`Encounter`](pairing::Encounter) is a
+//! pair of games of one opening with sides swapped, whose result moves both ratings at once
+//! ([`Glicko2`](ratings::glicko::Glicko2)) and joins the [`Results`](ratings::table::Results), of which the
+//! [`table`](ratings::table::table) is made.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use plyd_ladder::BotId;
+//! use plyd_ladder::ratings::table::{Place, Results, table};
+//!
+//! let (house, bot) = (BotId(1), BotId(2));
+//! let mut results = Results::default();
+//! for half_points in [3, 2, 4, 3, 1, 2, 3, 4] {
+//!     results.add_pair([bot, house], half_points);
+//! }
+//! let rows = table(&results, &BTreeMap::from([(house, 1500.0)]));
+//! let Place::Rated(elo) = rows[0].place else { panic!("it met the anchor") };
+//! assert_eq!((rows[0].bot, elo.value > 1500.0), (bot, true));
+//! println!("{:.0} Elo, a 95 % interval of {:.0} around it", elo.value, elo.error);
+//! ```
+
+pub mod pairing;
+pub mod ratings;
+
+/// A bot by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BotId(pub u64);

@@ -1,0 +1,7 @@
+//! How strong bots are: [`glicko`] while they play, [`table`] by all their games.
+//!
+//! Both are in Elo around the anchors: house bots whose ratings are fixed, so that a rating means the same
+//! next year.
+
+pub mod glicko;
+pub mod table;
