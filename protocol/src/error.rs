@@ -74,6 +74,8 @@ pub enum ErrorCode {
     ConnectionUnknown,
     /// An operator ended the connection.
     Disconnected,
+    /// A connection took longer than its limits allow: to say hello, or between two requests.
+    TimedOut,
     /// All places for connections are taken.
     TooManyConnections,
     /// Too many requests are in flight.
@@ -116,7 +118,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the specification.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 44] = [
         Self::BadUtf8,
         Self::BadJson,
         Self::LineTooLong,
@@ -141,6 +143,7 @@ impl ErrorCode {
         Self::Forbidden,
         Self::ConnectionUnknown,
         Self::Disconnected,
+        Self::TimedOut,
         Self::TooManyConnections,
         Self::TooManyRequests,
         Self::TooManySessions,

@@ -296,6 +296,9 @@ pub struct ErrorMessage {
     /// When to try again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
+    /// The field of `limits` for which the connection closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// The outcome, with `game_over`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -315,6 +318,7 @@ impl ErrorMessage {
             pointer: None,
             reference: None,
             retry_ms: None,
+            limit: None,
             outcome: None,
             fatal: code.fatal(),
         }

@@ -147,6 +147,9 @@ pub struct Limits {
     /// never.
     #[serde(default)]
     pub keepalive_ms: u64,
+    /// Silence of a peer over WebSocket after which it is pinged, and as long again until it is cut off.
+    #[serde(default)]
+    pub silence_ms: u64,
     /// Players with their memory at once: those of all searches in flight, and those that sessions keep
     /// between searches.
     #[serde(default)]
@@ -197,6 +200,7 @@ impl Default for Limits {
             bad_lines: 0,
             idle_ms: 0,
             keepalive_ms: 0,
+            silence_ms: 0,
             engines: 0,
             resume_ms: 0,
             resume_connections: 0,
@@ -207,7 +211,7 @@ impl Default for Limits {
     }
 }
 
-/// Delays in microseconds, in excess of what the same machine's sleeping threads suffer.
+/// Delays in microseconds, less those of a thread that sleeps to the same instants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Guarantees {
     /// From a `go` to its first `best`, at most.
@@ -227,9 +231,9 @@ impl Default for Guarantees {
         Self {
             first_best_us: 10_000,
             stop_p50_us: 100,
-            stop_p99_us: 1_000,
+            stop_p99_us: 4_000,
             ping_p99_us: 1_000,
-            hard_p999_us: 2_000,
+            hard_p999_us: 4_000,
         }
     }
 }

@@ -8,9 +8,10 @@ use serde_json::Value;
 const CODES: &str = "bad_utf8 bad_json line_too_long not_object bad_id duplicate_id missing_field unknown_field \
     wrong_type not_integer out_of_range bad_enum unknown_cmd handshake_required handshake_repeated \
     version_unsupported feature_unsupported auth_required auth_failed resume_unknown resume_gap forbidden \
-    connection_unknown disconnected too_many_connections too_many_requests too_many_sessions overloaded \
-    shutting_down session_unknown session_busy game_unknown rules_unsupported bad_position illegal_position \
-    undecided illegal_move game_over option_unknown option_invalid cancelled unprepared internal";
+    connection_unknown disconnected timed_out too_many_connections too_many_requests too_many_sessions \
+    overloaded shutting_down session_unknown session_busy game_unknown rules_unsupported bad_position \
+    illegal_position undecided illegal_move game_over option_unknown option_invalid cancelled unprepared \
+    internal";
 
 /// Words of a field `reason`.
 const REASONS: &str = "proven clock limit only_move stopped superseded deadline closed failed shutdown";

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{Peer, Server, TIMEOUT, process};
+use crate::common::{Peer, Server, TIMEOUT, process, with};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -53,11 +53,9 @@ fn silent_strangers_keep_nobody_out() {
     // Those that left got the reason.
     let messages = rest(&silent[0]);
     assert_eq!(messages.len(), 1, "{messages:?}");
-    assert_eq!(
-        (&messages[0]["type"], &messages[0]["limit"]),
-        (&json!("notice"), &json!("strangers")),
-        "{messages:?}"
-    );
+    let reason = json!({ "type": "error", "id": null, "line": 0, "code": "too_many_connections",
+        "retry_ms": 1000, "limit": "strangers", "fatal": true });
+    assert_eq!(with(messages[0].clone(), &reason), messages[0], "{messages:?}");
     // All but the last eight left, once the daemon has seen them all.
     let end = Instant::now() + TIMEOUT;
     loop {
@@ -107,7 +105,11 @@ fn an_address_with_too_many_connections_loses_its_oldest_stranger() {
     let mut greeted = server.greet(json!({}));
     let strangers: Vec<TcpStream> = (0..3).map(|_| server.socket()).collect();
     let messages = rest(&strangers[0]);
-    assert_eq!(messages[0]["limit"], "connections_per_address", "{messages:?}");
+    assert_eq!(
+        (&messages[0]["code"], &messages[0]["limit"]),
+        (&json!("too_many_connections"), &json!("connections_per_address")),
+        "{messages:?}"
+    );
     // The one that came last can still say hello.
     drop(strangers.into_iter().take(2).collect::<Vec<_>>());
     server.greet(json!({})).ping();
@@ -181,7 +183,9 @@ fn an_idle_client_is_closed_only_where_that_is_asked_for() {
         "mode": "analyse", "info": { "events": ["started"] } }),
     );
     idle.closed();
-    assert_eq!(idle.log.last().unwrap()["limit"], "idle_ms");
+    let last = idle.log.last().unwrap();
+    let reason = json!({ "type": "error", "code": "timed_out", "limit": "idle_ms", "fatal": true });
+    assert_eq!(with(last.clone(), &reason), *last);
     // A search in flight is no idleness.
     busy.ping();
     busy.result(&json!({ "id": "s", "cmd": "stop", "target": "g" }));
@@ -229,7 +233,11 @@ fn hello_must_come_in_time() {
     let server = Server::tcp(&["--hello-within", "1"]);
     let silent = server.socket();
     let messages = rest(&silent);
-    assert_eq!(messages[0]["limit"], "hello_ms", "{messages:?}");
+    assert_eq!(
+        (&messages[0]["code"], &messages[0]["limit"], &messages[0]["fatal"]),
+        (&json!("timed_out"), &json!("hello_ms"), &json!(true)),
+        "{messages:?}"
+    );
 }
 
 #[test]

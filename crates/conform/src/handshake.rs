@@ -103,6 +103,9 @@ fn limits(trial: &Trial<'_>) -> Checked {
         // 0 if there is none.
         number(limits, "connections_per_address")?;
         number(limits, "idle_ms")?;
+        if peer.has("websocket") {
+            holds(number(limits, "silence_ms")? > 0, "a positive `silence_ms`", || limits.to_string())?;
+        }
     }
     Ok(())
 }
@@ -238,8 +241,12 @@ fn abuse(trial: &Trial<'_>) -> Checked {
     trial.greet()?.ping()?;
     peer.send_line(b"[]")?;
     peer.closed()?;
-    let notices = peer.log.iter().filter(|heard| heard.message["kind"] == "protocol_abuse").count();
-    holds(notices == 1, "a notice `protocol_abuse` before the end", || format!("{notices}"))?;
+    let messages = peer.log.iter().map(|heard| &heard.message);
+    let notices: Vec<&Value> = messages.filter(|message| message["kind"] == "protocol_abuse").collect();
+    holds(notices.len() == 1, "a notice `protocol_abuse` before the end", || format!("{}", notices.len()))?;
+    if greeted.has("byte_limits") {
+        like(notices[0], &json!({ "limit": "bad_lines" }))?;
+    }
     let faults = peer.log.iter().filter(|heard| heard.message["type"] == "error").count() as u64;
     holds(faults == most, format!("an error for each of {most} lines"), || format!("{faults}"))
 }

@@ -60,11 +60,17 @@ fn time(limits: &Value, name: &str) -> Checked<Duration> {
     }
 }
 
-/// The connection closes, and a message names the limit.
-fn leaves(peer: &mut Conversation<'_>, limit: &str) -> Checked {
+/// The connection closes behind a fatal error of this code, which names the limit.
+fn leaves(peer: &mut Conversation<'_>, code: &str, limit: &str) -> Checked {
     peer.closed()?;
     let last = peer.log.last().map_or(Value::Null, |heard| heard.message.clone());
-    like(&last, &json!({ "type": "notice", "kind": "warning", "limit": limit }))
+    let wanted =
+        json!({ "type": "error", "id": null, "line": 0, "code": code, "limit": limit, "fatal": true });
+    like(&last, &wanted)?;
+    if code == "too_many_connections" {
+        number(&last, "retry_ms")?;
+    }
+    Ok(())
 }
 
 /// Says `hello` on new connections until one is refused a place; returns those that have one.
@@ -100,7 +106,7 @@ fn strangers(trial: &Trial<'_>) -> Checked {
     }
     let mut greeted = trial.greet()?;
     let mut silent = (0..=most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
-    leaves(&mut silent[0], "strangers")?;
+    leaves(&mut silent[0], "too_many_connections", "strangers")?;
     // The newest has its place, and no connection that said `hello` loses its own.
     if let Some(mut newest) = silent.pop() {
         like(&newest.ask(&trial.hello())?, &json!({ "type": "result" }))?;
@@ -139,7 +145,7 @@ fn address(trial: &Trial<'_>) -> Checked {
     }
     let mut greeted = trial.greet()?;
     let mut silent = (0..most).map(|_| trial.open()).collect::<Checked<Vec<_>>>()?;
-    leaves(&mut silent[0], "connections_per_address")?;
+    leaves(&mut silent[0], "too_many_connections", "connections_per_address")?;
     greeted.ping()?;
     silent.into_iter().for_each(Conversation::vanish);
     let mut others = fill(trial, most)?;
@@ -151,7 +157,7 @@ fn late_hello(trial: &Trial<'_>) -> Checked {
     let time = time(&limits, "hello_ms")?;
     let since = Instant::now();
     let mut silent = trial.open()?;
-    leaves(&mut silent, "hello_ms")?;
+    leaves(&mut silent, "timed_out", "hello_ms")?;
     let waited = since.elapsed();
     holds(waited >= time, format!("{} ms for a `hello`", time.as_millis()), || {
         format!("{} ms", waited.as_millis())
@@ -167,7 +173,7 @@ fn idle(trial: &Trial<'_>) -> Checked {
     busy.info("g", "started")?;
     let since = Instant::now();
     let mut idle = trial.greet()?;
-    leaves(&mut idle, "idle_ms")?;
+    leaves(&mut idle, "timed_out", "idle_ms")?;
     let waited = since.elapsed();
     holds(waited >= time, format!("{} ms of silence", time.as_millis()), || {
         format!("{} ms", waited.as_millis())

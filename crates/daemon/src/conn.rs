@@ -305,9 +305,9 @@ impl State {
     }
 
     /// Ends a connection with a fatal error that answers no line; what is in flight is answered first.
-    pub(super) fn dismiss(&mut self, id: ConnId, code: ErrorCode, message: &str, now_ns: u64) {
+    pub(super) fn dismiss(&mut self, id: ConnId, refusal: RequestError, now_ns: u64) {
         self.counters.connections_dropped += 1;
-        let message = self.error(None, 0, RequestError::new(code, message), None, true);
+        let message = self.error(None, 0, refusal, None, true);
         self.drain(id, Some(message.to_body()), OnEof::Stop, now_ns);
     }
 

@@ -94,7 +94,7 @@ impl State {
     fn expel(&mut self, id: ConnId, now_ns: u64) {
         tracing::info!(parent: &self.span(id), "the client is not known any more");
         let message = "the token of this connection is not valid any more";
-        self.dismiss(id, ErrorCode::AuthFailed, message, now_ns);
+        self.dismiss(id, RequestError::new(ErrorCode::AuthFailed, message), now_ns);
     }
 
     /// Who a connection is that says `hello` with this token; nobody in particular if it shows the token of

@@ -137,6 +137,7 @@ impl Limits {
             bad_lines: self.bad_lines,
             idle_ms: self.idle.as_millis() as u64,
             keepalive_ms: self.keepalive.as_millis() as u64,
+            silence_ms: self.silence.as_millis() as u64,
             engines: self.engines as u32,
             resume_ms: self.resume.as_millis() as u64,
             resume_connections: self.resume_connections as u32,

@@ -174,7 +174,8 @@ impl State {
         tracing::info!(parent: &span, connection = id, "an operator ends a connection");
         match conn.stage {
             Stage::Open => {
-                self.dismiss(id, ErrorCode::Disconnected, "an operator ended this connection", now_ns);
+                let message = "an operator ended this connection";
+                self.dismiss(id, RequestError::new(ErrorCode::Disconnected, message), now_ns);
             }
             // It is about to end, behind a message of its own.
             Stage::Draining(_) => {

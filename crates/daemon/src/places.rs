@@ -118,16 +118,14 @@ impl State {
         }
     }
 
-    /// Ends a connection because of a limit, which a notice names.
+    /// Ends a connection because of a limit, which the error names.
     pub(super) fn leave(&mut self, id: ConnId, limit: Refusal, message: &str, now_ns: u64) {
         self.note_refusal(id, limit);
-        self.counters.connections_dropped += 1;
-        let notice = wire::Notice {
-            limit: Some(limit.name().to_owned()),
-            ..wire::Notice::new(wire::NoticeKind::Warning, message)
+        let refusal = match limit {
+            Refusal::HelloMs | Refusal::IdleMs => RequestError::new(ErrorCode::TimedOut, message),
+            _ => RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS),
         };
-        self.send_message(id, &wire::Message::Notice(notice), now_ns);
-        self.end_conn(id, now_ns);
+        self.dismiss(id, refusal.limit(limit.name()), now_ns);
     }
 
     /// Whether a stranger whose `hello` is good may stay.

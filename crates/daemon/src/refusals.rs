@@ -200,6 +200,7 @@ impl State {
             pointer: refusal.pointer,
             reference,
             retry_ms: refusal.retry_ms,
+            limit: refusal.limit.map(str::to_owned),
             outcome: refusal.outcome.map(|outcome| *outcome),
             fatal,
         }))

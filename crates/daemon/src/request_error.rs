@@ -18,12 +18,14 @@ pub(super) struct RequestError {
     pub(super) outcome: Option<Box<wire::Outcome>>,
     /// When to try again.
     pub(super) retry_ms: Option<u64>,
+    /// The limit for which the connection closes.
+    pub(super) limit: Option<&'static str>,
 }
 
 impl RequestError {
     /// A refusal without a place in the request.
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None }
+        Self { code, pointer: None, message: message.into(), outcome: None, retry_ms: None, limit: None }
     }
 
     /// A request that ended before its position was read.
@@ -40,6 +42,11 @@ impl RequestError {
     pub(super) fn retry(self, ms: u64) -> Self {
         Self { retry_ms: Some(ms), ..self }
     }
+
+    /// The same with the limit that is reached.
+    pub(super) fn limit(self, name: &'static str) -> Self {
+        Self { limit: Some(name), ..self }
+    }
 }
 
 impl From<Fault> for RequestError {
@@ -50,6 +57,7 @@ impl From<Fault> for RequestError {
             message: fault.message,
             outcome: fault.outcome.map(|outcome| Box::new(bridge::outcome(outcome))),
             retry_ms: None,
+            limit: None,
         }
     }
 }

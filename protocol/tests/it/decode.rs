@@ -344,7 +344,7 @@ fn hostile_lines_are_refused_in_time() {
 }
 
 #[test]
-fn only_the_handshake_and_an_operator_are_fatal() {
+fn only_what_ends_a_connection_is_fatal() {
     let fatal: Vec<_> = ErrorCode::ALL.into_iter().filter(|code| code.fatal()).collect();
     assert_eq!(
         fatal,
@@ -356,6 +356,7 @@ fn only_the_handshake_and_an_operator_are_fatal() {
             ErrorCode::AuthFailed,
             ErrorCode::ResumeUnknown,
             ErrorCode::Disconnected,
+            ErrorCode::TimedOut,
             ErrorCode::TooManyConnections,
         ]
     );
