@@ -197,6 +197,38 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
 }
 
 #[test]
+fn beside_a_slow_question_only_the_quickest_of_its_connection_go_ahead() {
+    let server = Server::tcp(&["--threads", "2"]);
+    let mut peer = server.greet(json!({}));
+    for (session, game) in [("large", "sudoku"), ("long", "l-game"), ("short", "l-game")] {
+        let rules = if game == "sudoku" { json!({ "m": 5, "n": 5 }) } else { json!({}) };
+        peer.result(
+            &json!({ "id": "n", "cmd": "newgame", "session": session, "game": game, "rules": rules }),
+        );
+    }
+    let ask = |id: &str, position: Value, want: &str| json!({ "id": id, "cmd": "inspect", "session": id, "position": position, "want": [want] });
+    let cycle = ["4 1 W", "1 4 E", "3 1 W", "2 4 E"];
+    let moves = |count| json!({ "moves": cycle.iter().copied().cycle().take(count).collect::<Vec<_>>() });
+    // Too long for a glance, and quick enough for the quick threads if nothing slow is in flight.
+    peer.result(&ask("long", moves(500), "hash"));
+    // It takes seconds, unless it is stopped.
+    peer.send(&ask("large", json!({}), "moves"));
+    while server.nices("slow-reading").is_empty() {
+        peer.ping();
+    }
+    // Not a continuation of what the session remembers.
+    peer.send(&ask("long", moves(400), "hash"));
+    peer.result(&ask("short", moves(50), "hash"));
+    peer.result(&json!({ "id": "s", "cmd": "stop", "target": "large" }));
+    assert_eq!(peer.last("long")["of"], "inspect");
+    let ended = peer.last("large");
+    assert_eq!(ended["code"], "unprepared", "{ended}");
+    let place = |id: &str| peer.log.iter().rposition(|message| message["id"] == id).unwrap();
+    let places = ["short", "large", "long"].map(place);
+    assert!(places.is_sorted(), "{places:?}: {:?}", peer.log);
+}
+
+#[test]
 fn a_move_with_a_clock_waits_for_no_slow_question() {
     let server = Server::tcp(&["--threads", "2"]);
     let mut greedy: Vec<Peer> = (0..6).map(|_| server.greet(json!({}))).collect();

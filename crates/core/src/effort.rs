@@ -76,6 +76,8 @@ pub struct Effort {
 impl Effort {
     /// Steps that each question is granted, however little time it has: a millisecond or two.
     pub const ASSURED: u64 = 1000;
+    /// Steps of [`Effort::glance`]: some tenths of a millisecond.
+    pub const GLANCE: u64 = 100;
     /// Steps that are granted for all moves of a position together, when what each would do is asked.
     pub const MOVES: u64 = 20_000;
 
@@ -89,6 +91,12 @@ impl Effort {
     #[must_use]
     pub fn brief(interrupt: Interrupt) -> Arc<Self> {
         Self::new(interrupt, Self::ASSURED, Self::ASSURED, false)
+    }
+
+    /// The same after [`Effort::GLANCE`] steps.
+    #[must_use]
+    pub fn glance(interrupt: Interrupt) -> Arc<Self> {
+        Self::new(interrupt, Self::GLANCE, Self::GLANCE, false)
     }
 
     /// Work on a position to search from: in a hurry it leaves undecided what it can, and still does the
@@ -224,6 +232,8 @@ mod tests {
         let effort = Effort::brief(Interrupt::default());
         assert!(effort.spend(Effort::ASSURED - 1) && effort.proceed(1));
         assert!(!effort.spend(1) && !effort.proceed(1));
+        let effort = Effort::glance(Interrupt::default());
+        assert!(effort.spend(Effort::GLANCE) && !effort.spend(1));
         let search = Effort::of_search(Interrupt::default());
         assert!(search.spend(u64::MAX));
         search.interrupt().hurry();

@@ -3,9 +3,10 @@
 //! Connections take turns, and none holds more than half of the threads of a kind. Quick requests never wait
 //! for slow ones: the quick threads try each request with some milliseconds of work ([`Effort::brief`]). A
 //! request that needs more is restarted on the slow threads, or on the urgent ones if a clock runs: no
-//! question keeps a move waiting. A slow request whose answer is wanted at once goes back to the quick
-//! threads: a search then begins without what they cannot decide in that time, and a question ends without
-//! an answer.
+//! question keeps a move waiting. A connection that has slow requests is likely to send more of them, and the
+//! attempts at those would take the cores from others' quick ones: each gets a glance instead
+//! ([`Effort::glance`]). A slow request whose answer is wanted at once goes back to the quick threads: a
+//! search then begins without what they cannot decide in that time, and a question ends without an answer.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -124,6 +125,11 @@ impl<T> Turns<T> {
             self.waiting.remove(at);
         }
         item
+    }
+
+    /// Whether a task of a connection waits or is in progress.
+    fn has(&self, conn: ConnId) -> bool {
+        self.working.contains_key(&conn) || self.waiting.iter().any(|(of, _)| *of == conn)
     }
 
     fn len(&self) -> usize {
@@ -245,6 +251,11 @@ impl Pool {
         }
     }
 
+    /// Whether a connection has requests on the slow threads, or waiting for them.
+    fn has_slow(&self, conn: ConnId) -> bool {
+        self.lock().of[Kind::Slow as usize].turns.has(conn)
+    }
+
     fn done(&self, kind: Kind, conn: ConnId) {
         self.lock().of[kind as usize].turns.done(conn);
     }
@@ -284,6 +295,12 @@ fn longer(shared: &Arc<Shared>, task: &Task) -> Kind {
     if shared.with(|state| state.is_urgent(task)) { Kind::Urgent } else { Kind::Slow }
 }
 
+/// Whether the quick threads give a task less time than others: nothing waits for it, and the slow threads
+/// have others of its connection.
+fn is_glanced_at(shared: &Arc<Shared>, task: &Task) -> bool {
+    !task.interrupt.is_hurried() && shared.pool.has_slow(task.conn) && longer(shared, task) == Kind::Slow
+}
+
 /// The result of the work on a task.
 enum Answered {
     Fully,
@@ -299,7 +316,9 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
         Err(refusal) => Output::Refused(refusal),
         Ok(context) => {
             let is_go = matches!(task.work, Work::Go(..));
+            let is_glance = kind == Kind::Quick && is_glanced_at(shared, task);
             let effort = match kind {
+                Kind::Quick if is_glance => Effort::glance(task.interrupt.clone()),
                 Kind::Quick => Effort::brief(task.interrupt.clone()),
                 Kind::Urgent | Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
                 Kind::Urgent | Kind::Slow => Effort::of_question(task.interrupt.clone()),
@@ -310,8 +329,9 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 catch_unwind(AssertUnwindSafe(|| shared.request_worker.work(task, context, &effort)))
             };
             let output = output.unwrap_or_else(|panic| Output::Refused(broken(shared, panic)));
-            // In a hurry a search begins with what is known; a question cannot use that.
-            let is_hurried = task.interrupt.is_hurried();
+            // In a hurry a search begins with what is known; a question cannot use that. After a glance both
+            // are tried once more.
+            let is_hurried = task.interrupt.is_hurried() && !is_glance;
             let is_short = effort.was_broken_off() || (effort.was_cut() && !(is_hurried && is_go));
             let is_over = task.interrupt.is_ended() || (is_hurried && !is_go);
             match kind {
@@ -403,5 +423,9 @@ mod tests {
         assert_eq!(turns.next(), Some((1, 2)));
         assert_eq!(turns.remove(1, |item| item.1 == 4), Some((1, 4)));
         assert_eq!((turns.remove(1, |item| item.1 == 4), turns.len()), (None, 1));
+        // What is in progress counts as well as what waits.
+        assert!([1, 2, 3].into_iter().all(|conn| turns.has(conn)) && !turns.has(4));
+        turns.done(3);
+        assert!(!turns.has(3));
     }
 }
