@@ -10,7 +10,7 @@ use plyd_protocol::{Command, GameRef, Inspect, NewGame, Position, Settings, Want
 use crate::server::{Outcome, Peer};
 
 /// The questions that are in flight.
-const QUESTIONS: usize = 8;
+pub(crate) const QUESTIONS: usize = 8;
 
 /// What is asked.
 pub(crate) struct Question {

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use plyd::client::Received;
 use plyd_protocol::{
-    Clock, Command, Describe, DescribeWhat, GameRef, Go, Message, Mode, NewGame, Position, Settings, Want,
+    Clock, Command, Describe, DescribeWhat, GameRef, Go, Inspect, Message, Mode, NewGame, Position, Settings,
+    Want,
 };
 
-use crate::asker::{Question, ask};
+use crate::asker::{QUESTIONS, Question, ask};
 use crate::boards::{Board, SLOW};
-use crate::finding::{Figure, Finding, LOST, figure, tcp};
+use crate::finding::{Figure, Finding, LOST, figure, stdio, tcp, words};
 use crate::markdown::ms;
 use crate::samples::Samples;
 use crate::server::{Outcome, Peer, Server};
@@ -24,6 +25,7 @@ pub(crate) const SHARED_WORKERS: Finding = Finding {
         ("the same: `describe`", "twice the median alone, or 1 ms"),
         ("the same: `stop` to its `bestmove`", "twice the median alone, or 1 ms"),
         ("the same: CPU time in the 2nd second after the asker left", "none"),
+        ("the same eight questions on stdio, then the end of the input: the process ends", "after 11 s"),
     ],
     measure: shared_workers,
 };
@@ -36,6 +38,9 @@ pub(crate) const CLOCK: Finding = Finding {
 
 /// Boards of the short `go`.
 const BOARDS: usize = 6;
+/// How long a process may work on after the end of its input: the 10 s that questions have then, and one
+/// more.
+const END: Duration = Duration::from_secs(11);
 /// Answers of each kind that are waited for.
 const ROUNDS: usize = 12;
 /// Between two of them, so that they are spread over a second.
@@ -75,7 +80,35 @@ fn shared_workers(build: &Path) -> Outcome<Vec<Figure>> {
     let mut figures: Vec<Figure> =
         alone.iter().zip(&beside).zip([0, 1000, 1000]).map(|((a, b), least)| compare(a, b, least)).collect();
     figures.push(figure(format!("{} ms", idle.as_millis()), idle.is_zero()));
+    figures.push(end_of_input(build)?);
     Ok(figures)
+}
+
+/// How long a process works on that was asked such questions by its standard input, which ended then.
+fn end_of_input(build: &Path) -> Outcome<Figure> {
+    let mut client = stdio(build, &[])?;
+    let session = |number: usize| format!("asker-{number}");
+    for number in 0..QUESTIONS {
+        let rules = Settings::from_iter([("m", 5), ("n", 5)]);
+        let session = session(number);
+        let new = NewGame { session, game: "sudoku".into(), rules, ..NewGame::default() };
+        let (id, at) = client.request(Command::NewGame(new))?;
+        client.wait_final(&id, at + LOST)?;
+    }
+    for (number, seed) in SLOW.iter().enumerate().take(QUESTIONS) {
+        let game = GameRef::Session { session: session(number) };
+        let (position, want) = (position(*seed), vec![Want::Moves]);
+        client.request(Command::Inspect(Inspect { game, position, want }))?;
+    }
+    client.finish_input();
+    let ended = Instant::now();
+    Ok(match client.wait_exit(ended + END)? {
+        Some(status) => {
+            let text = format!("after {:.1} s, {}", ended.elapsed().as_secs_f64(), words(status));
+            figure(text, status.success())
+        }
+        None => figure(format!("not in {} s", END.as_secs()), false),
+    })
 }
 
 fn compare(alone: &Answers, beside: &Answers, least: i64) -> Figure {

@@ -20,6 +20,7 @@ pub(crate) const ENDLESS: Finding = Finding {
         ("the same: late at the 99th percentile", "control + 20 ms"),
         ("the same: moves of depth 0", "none"),
         ("the same: `ping` at the median", "1 ms"),
+        ("50 clients with 100 ms a move: moves that come late", "1 %; what does not fit is `overloaded`"),
     ],
     measure: endless,
 };
@@ -35,6 +36,8 @@ pub(crate) const FLOOD: Finding = Finding {
 
 const TIME: Duration = Duration::from_secs(8);
 const LINE_BYTES: usize = 14 << 10;
+/// Honest clients that are more than two cores can carry.
+const CROWD: u64 = 50;
 
 fn endless(build: &Path) -> Outcome<Vec<Figure>> {
     let Phase { seen, pings } = phase(build, TIME, 1, 2, true)?;
@@ -54,7 +57,19 @@ fn endless(build: &Path) -> Outcome<Vec<Figure>> {
         pings
             .percentiles()
             .map_or(figure("none", false), |it| figure(format!("{} ms", ms(Some(it.p50))), it.p50 < 1000)),
+        crowd(build)?,
     ])
+}
+
+/// More clients than the cores can carry, and none that takes more than a move at a time.
+fn crowd(build: &Path) -> Outcome<Figure> {
+    let Phase { seen, .. } = phase(build, TIME, 1, CROWD, false)?;
+    let (late, moves) = (seen.late.late(), seen.late.len());
+    let mut text = format!("{late} of {moves}");
+    if seen.refused > 0 {
+        text += &format!(", {} more without a move in {} `overloaded`", seen.refused, seen.overloaded);
+    }
+    Ok(figure(text, moves > 0 && late * 100 <= moves))
 }
 
 fn flood(build: &Path) -> Outcome<Vec<Figure>> {
