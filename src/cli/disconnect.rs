@@ -12,6 +12,7 @@ use super::operator::{self, Order, Said};
 Examples:
   plyd disconnect tcp=127.0.0.1:7117 12            connection 12
   plyd disconnect tcp=127.0.0.1:7117 12 15 --token-file ops.token
+                                                   one that is not there is an error, and the other ends
   plyd disconnect unix=/run/plyd/socket --client alice
                                                    all connections of a client that the daemon knows by name
 
@@ -36,12 +37,25 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut operator = args.daemon.operator("plyd disconnect")?;
     let of_client = args.client.clone().map(DisconnectTarget::Client);
     let targets = args.connections.iter().copied().map(DisconnectTarget::Connection).chain(of_client);
+    let mut failed = None;
     for target in targets {
-        if let Said::Disconnected(connections) = operator.ask(Order::Disconnect(target))? {
-            for connection in connections {
-                writeln!(out, "ended connection {connection}")?;
+        let of = match &target {
+            DisconnectTarget::Connection(connection) => format!("connection {connection}"),
+            DisconnectTarget::Client(name) => format!("client {name}"),
+        };
+        match operator.ask(Order::Disconnect(target)) {
+            Ok(Said::Disconnected(connections)) => {
+                for connection in connections {
+                    writeln!(out, "ended connection {connection}")?;
+                }
+            }
+            Ok(_) => {}
+            // Those behind it are ended all the same.
+            Err(failure) => {
+                Failure::Failed(format!("{of}: {failure}")).report();
+                failed = Some(Failure::Reported);
             }
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }

@@ -48,6 +48,9 @@ pub(super) struct View {
     /// Who is connected; none if the server does not say that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) connections: Option<Vec<wire::ConnectionInfo>>,
+    /// How often the connection to the daemon had broken, or could not be made, by then.
+    #[serde(skip)]
+    pub(super) breaks: u64,
 }
 
 /// What is asked of it.
@@ -68,12 +71,21 @@ pub(super) enum Said {
 
 /// The thread that asks, from outside.
 pub(super) struct Operator {
-    orders: Sender<(u64, Order)>,
+    orders: Sender<Numbered>,
     answers: Receiver<(u64, Result<Said, String>)>,
     /// Holds a byte for each answer that was not taken.
     bell: PipeReader,
     timeout: Duration,
     last: u64,
+    /// The breaks before the last view that was taken.
+    breaks: u64,
+}
+
+/// An order, with its number and the breaks before the view that it goes by.
+struct Numbered {
+    number: u64,
+    breaks: u64,
+    order: Order,
 }
 
 impl Daemon {
@@ -84,19 +96,19 @@ impl Daemon {
     pub(super) fn operator(&self, name: &'static str) -> Result<Operator, Failure> {
         let token = self.token_file.as_deref().map(read_token).transpose()?;
         let (address, timeout) = (self.address.clone(), self.timeout);
-        let (orders, to_obey) = channel::<(u64, Order)>();
+        let (orders, to_obey) = channel::<Numbered>();
         let (say, answers) = channel();
         let (bell, mut ring) = io::pipe()?;
         thread::Builder::new().name("operator".into()).spawn(move || {
-            let mut line = Line { address, token, name, timeout, open: None };
-            for (number, order) in to_obey {
-                let answer = line.obey(order);
+            let mut line = Line { address, token, name, timeout, open: None, breaks: 0 };
+            for Numbered { number, breaks, order } in to_obey {
+                let answer = line.obey(order, breaks);
                 if say.send((number, answer)).is_err() || ring.write_all(&[0]).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Operator { orders, answers, bell, timeout, last: 0 })
+        Ok(Operator { orders, answers, bell, timeout, last: 0, breaks: 0 })
     }
 }
 
@@ -114,7 +126,7 @@ impl Operator {
                 let timeout = parse::duration_text(self.timeout);
                 return Err(Failure::Failed(format!("no answer within {timeout}")));
             };
-            self.unring();
+            self.take(&answer);
             // One that came too late is no answer to this.
             if number == asked {
                 return answer.map_err(Failure::Failed);
@@ -136,15 +148,16 @@ impl Operator {
     /// Asks; the answer is [`heard`](Operator::heard) later, by the number that this returns.
     pub(super) fn send(&mut self, order: Order) -> u64 {
         self.last += 1;
-        let _thread_gone = self.orders.send((self.last, order));
+        let (number, breaks) = (self.last, self.breaks);
+        let _thread_gone = self.orders.send(Numbered { number, breaks, order });
         self.last
     }
 
     /// An answer that has come, if there is one.
     pub(super) fn heard(&mut self) -> Option<(u64, Result<Said, String>)> {
-        let answer = self.answers.try_recv().ok()?;
-        self.unring();
-        Some(answer)
+        let (number, answer) = self.answers.try_recv().ok()?;
+        self.take(&answer);
+        Some((number, answer))
     }
 
     /// Can be read from when an answer has come.
@@ -153,8 +166,11 @@ impl Operator {
     }
 
     /// Takes the byte of an answer; it comes right behind the answer.
-    fn unring(&mut self) {
+    fn take(&mut self, answer: &Result<Said, String>) {
         let _thread_gone = self.bell.read_exact(&mut [0]);
+        if let Ok(Said::Seen(view)) = answer {
+            self.breaks = view.breaks;
+        }
     }
 }
 
@@ -165,6 +181,8 @@ struct Line {
     name: &'static str,
     timeout: Duration,
     open: Option<(Client, wire::HelloResult)>,
+    /// How often it has broken, or could not be made.
+    breaks: u64,
 }
 
 /// Why there is no answer.
@@ -182,15 +200,19 @@ impl Trouble {
 }
 
 impl Line {
-    fn obey(&mut self, order: Order) -> Result<Said, String> {
+    fn obey(&mut self, order: Order, breaks: u64) -> Result<Said, String> {
+        // The numbers of connections may be those of others now: the daemon may have been started again.
+        if self.breaks != breaks && !matches!(order, Order::Look) {
+            return Err("the connection to the daemon broke: look again first".to_owned());
+        }
         self.try_obey(order).map_err(|trouble| match trouble {
             Trouble::Broken(message) => {
-                self.open = None;
+                self.hang_up();
                 message
             }
             Trouble::Refused(error) => {
                 if error.fatal {
-                    self.open = None;
+                    self.hang_up();
                 }
                 let advice = match error.code {
                     ErrorCode::AuthRequired => "; give --token-file",
@@ -200,6 +222,11 @@ impl Line {
                 format!("{}{advice}", error.message)
             }
         })
+    }
+
+    fn hang_up(&mut self) {
+        self.open = None;
+        self.breaks += 1;
     }
 
     fn try_obey(&mut self, order: Order) -> Result<Said, Trouble> {
@@ -212,7 +239,8 @@ impl Line {
                     return Err(Trouble::nonsense());
                 };
                 let connections = if is_able { Some(self.connections()?) } else { None };
-                return Ok(Said::Seen(Box::new(View { server, limits, status, connections })));
+                let breaks = self.breaks;
+                return Ok(Said::Seen(Box::new(View { server, limits, status, connections, breaks })));
             }
             _ if !is_able => {
                 let message = format!("this server cannot do that: it has not the feature `{FEATURE}`");

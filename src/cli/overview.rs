@@ -31,7 +31,7 @@ impl Row {
 
 /// The load of the whole daemon, in two lines; the nodes a second are not in it unless they are known.
 pub(super) fn head(view: &View, nodes_per_second: Option<u64>) -> [Text; 2] {
-    let View { server, limits, status, connections } = view;
+    let View { server, limits, status, connections, .. } = view;
     let mut text = Text::new(&format!("{} {}", server.name, server.version), Tone::Strong);
     let mut parts = vec![format!("up {}", span(status.uptime_ms))];
     parts.extend(connections.as_ref().map(|all| count(all.len() as u64, "connection")));
@@ -249,6 +249,7 @@ mod tests {
             limits: plyd_protocol::Limits::default(),
             status: plyd_protocol::StatusResult::default(),
             connections: Some(vec![serde_json::from_value(connection).unwrap()]),
+            breaks: 0,
         };
         let rows = tables(&view);
         let head = head(&view, None);

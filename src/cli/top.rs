@@ -189,6 +189,11 @@ impl Top {
         self.trouble = None;
         self.seen = Instant::now();
         let chosen = self.chosen.and_then(|index| self.rows[index].subject.clone());
+        // What it asked about may have gone with a daemon, and its number be another's.
+        if view.breaks != self.view.breaks && self.question.take().is_some() {
+            self.message =
+                Some(Text::new("the connection to the daemon broke: nothing was ended", Tone::Alarm));
+        }
         self.view = view;
         self.rows = overview::tables(&self.view);
         self.choose_again(chosen);

@@ -116,6 +116,18 @@ fn sessions_and_connections_are_ended_by_commands() {
     assert_eq!(peer.closed().last().unwrap()["code"], "disconnected");
     assert!(complaint(&["disconnect", &at, &connection]).contains("no connection of that number"));
     assert!(complaint(&["disconnect", &at, "--client", "peer"]).contains("no connection of a client"));
+    // One that is not there keeps nobody from those behind it.
+    let mut others = ["second", "third"].map(|name| called(&server, name));
+    let [second, third] = ["second", "third"].map(|name| number(&mut watcher, name).to_string());
+    let output = plyd(&["disconnect", &at, &second, "4711", &third]);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(output.stdout), format!("ended connection {second}\nended connection {third}\n"));
+    let said = text(output.stderr);
+    assert!(said.starts_with("error: connection 4711: no connection") && said.lines().count() == 1, "{said}");
+    for other in &mut others {
+        assert_eq!(other.closed().last().unwrap()["code"], "disconnected");
+    }
     watcher.ping();
     for arguments in [
         &["disconnect", &at][..],
@@ -160,6 +172,30 @@ fn a_daemon_that_is_not_there_or_hangs_is_waited_for_no_longer_than_asked() {
     drop(server);
     assert!(complaint(&["status", &at]).contains("cannot connect"));
     assert_eq!(plyd(&["top", &at]).status.code(), Some(2), "no terminal");
+}
+
+#[test]
+fn a_question_does_not_outlive_the_daemon_that_it_is_about() {
+    let folder = Folder::new("operate-restart");
+    let socket = folder.path.join("socket");
+    let socket = socket.to_str().unwrap();
+    let serve = || Server::both(&["--unix", socket]);
+    let (server, stdio) = serve();
+    let mut terminal = Terminal::start(&["top", &format!("unix={socket}"), "--every", "100ms"], 30, 160);
+    terminal.shows("stdio");
+    terminal.send("\x1b[H");
+    terminal.shows("q leave");
+    terminal.send("d");
+    terminal.shows("end connection 1? y/n");
+    drop((server, stdio));
+    let (_server, mut stdio) = serve();
+    terminal.shows("broke: nothing was ended");
+    // Whoever has that number now stays.
+    terminal.send("y\x1b[B");
+    terminal.shows("q leave");
+    stdio.ping();
+    terminal.send("q");
+    assert!(terminal.end().success());
 }
 
 #[test]
