@@ -72,7 +72,7 @@ pub enum ErrorCode {
     Forbidden,
     /// No connection of that number or client is open.
     ConnectionUnknown,
-    /// An operator ended the connection.
+    /// An operator ended the connection, or it goes on over another socket.
     Disconnected,
     /// A connection took longer than its limits allow: to say hello, or between two requests.
     TimedOut,
@@ -185,7 +185,11 @@ impl ErrorCode {
     pub fn fatal(self) -> bool {
         let goes_on = matches!(
             self,
-            Self::HandshakeRepeated | Self::ResumeGap | Self::Forbidden | Self::ConnectionUnknown
+            Self::HandshakeRepeated
+                | Self::ResumeUnknown
+                | Self::ResumeGap
+                | Self::Forbidden
+                | Self::ConnectionUnknown
         );
         self.class() == ErrorClass::Connection && !goes_on
     }

@@ -444,7 +444,7 @@ pub struct StatusResult {
 pub struct Counters {
     /// Connections accepted.
     pub connections: u64,
-    /// Connections closed by the server: slow readers and abuse.
+    /// Connections closed by the server: by limits, for abuse, by operators, or because no client came back.
     pub connections_dropped: u64,
     /// Lines read.
     pub lines: u64,

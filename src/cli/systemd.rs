@@ -208,7 +208,8 @@ impl Service<'_> {
         let number = |name: &str| self.settings.number(name);
         let mib = ["hash-mb", "requests-mb", "sessions-mb", "unsent-mb"].map(number).iter().sum::<u64>();
         let is_kept = number("resume-ms") > 0;
-        let kept = if is_kept { number("resume-connections") * number("resume-mb") } else { 0 };
+        // What was sent to them, and as much again that waits for those that are away.
+        let kept = if is_kept { 2 * number("resume-connections") * number("resume-mb") } else { 0 };
         line(unit, "MemoryMax", &format!("{}M", mib.saturating_add(kept) + OTHER_MIB));
         let files = number("connections") + number("strangers") + OTHER_FILES;
         line(unit, "LimitNOFILE", &files.max(1024).to_string());
@@ -328,7 +329,7 @@ fn socket_unit(settings: &Settings<'_>) -> Result<String, Failure> {
     }
     if let Some(path) = unix {
         line(&mut unit, "ListenStream", &whole(&path.to_string_lossy())?);
-        unit += "# Who may connect; SocketUser= and SocketGroup= name others than root.\nSocketMode=0660\n";
+        unit += "# Who may connect, and is an operator then; SocketUser= and SocketGroup= name others than root.\nSocketMode=0660\n";
     }
     let kinds: Vec<&str> =
         ["tcp", "ws", "unix"].into_iter().filter(|name| !settings.values(name).is_empty()).collect();

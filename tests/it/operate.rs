@@ -2,7 +2,7 @@
 //! commands for it are in `operate_commands`.
 
 // The functions beside the tests are called by them alone.
-use crate::common::{Peer, Server, endless, go, open, until};
+use crate::common::{Peer, Server, endless, go, open, until, with};
 use crate::identity::{Clients, endless_go, greet, search};
 use crate::reload::Daemon;
 use serde_json::{Value, json};
@@ -333,8 +333,12 @@ fn whoever_has_no_name_looks_after_others_only_where_nobody_is_kept_out() {
     let (server, mut peer) = Server::both(&["--token-file", &token, "--unix", socket]);
     peer.result(&about_others[0]);
     assert_eq!(server.greet(shown.clone()).ask(&about_others[0])["code"], "forbidden");
+    // Nor does the list call such a client an operator.
+    let named = server.greet(with(shown.clone(), &json!({ "client": { "name": "nameless" } })));
+    assert_eq!(find(&mut peer, "nameless")["role"], "analyse");
+    drop(named);
     let stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
     let mut peer = Peer::new(Box::new(stream.try_clone().unwrap()), stream);
-    peer.hello(shown);
-    peer.result(&about_others[0]);
+    peer.hello(with(shown, &json!({ "client": { "name": "local" } })));
+    assert_eq!(find(&mut peer, "local")["role"], "operate");
 }

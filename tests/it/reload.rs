@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::common::{Folder, LogReader, Peer, TIMEOUT, endless, go, open, process, stop, until};
+use crate::common::{Folder, LogReader, Peer, TIMEOUT, endless, go, open, process, stop, texts, until, with};
 use plyd::client::{Launch, Process};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -161,6 +161,35 @@ fn a_reload_is_in_force_and_nobody_who_is_connected_notices() {
     for peer in [&mut busy, &mut idle] {
         peer.ping();
     }
+    assert!(daemon.end().success());
+}
+
+#[test]
+fn a_promise_holds_also_where_no_new_one_is_given() {
+    let mut daemon = Daemon::start("promise", "resume-ms = 600000\n", &["--tcp", "127.0.0.1:0"]);
+    let asked = |resume: Value| {
+        let hello = json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+        with(hello, &json!({ "require": ["resume"], "resume": resume }))
+    };
+    let mut first = daemon.connect();
+    let token = first.result(&asked(json!({ "keep_ms": 600_000 })))["resume"]["token"].clone();
+    daemon.reload("resume-ms = 0\n", IN_FORCE);
+    first.reset();
+    let refused = daemon.connect().ask(&asked(json!({ "keep_ms": 600_000 })));
+    assert_eq!(refused["code"], "feature_unsupported", "{refused}");
+    for seq in [1, 2] {
+        let mut next = daemon.connect();
+        next.follow(&first, seq);
+        let result = next.result(&asked(json!({ "token": token, "seq": seq })));
+        assert!(texts(&result["features"]).contains(&"resume".to_owned()), "{result}");
+        assert_eq!(result["resume"]["keep_ms"], 600_000, "{result}");
+        next.reset();
+        first = next;
+    }
+    // Where there is nothing to take up, the feature is not there either.
+    let mut peer = daemon.connect();
+    assert_eq!(peer.ask(&asked(json!({ "token": "wrong" })))["code"], "resume_unknown");
+    assert_eq!(peer.ask(&asked(json!({ "keep_ms": 1 })))["code"], "feature_unsupported");
     assert!(daemon.end().success());
 }
 

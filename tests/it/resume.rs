@@ -6,8 +6,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::time::Instant;
 
-use crate::common::{Logged, Peer, Random, Server, TIMEOUT, go, open, stop, texts, websocket, with};
+use crate::common::{self, Logged, Peer, Random, Server, TIMEOUT, go, open, stop, texts, websocket, with};
 use crate::identity::{Clients, endless_go, search};
+use crate::operate::{called, find};
 use crate::reload::{Daemon, IN_FORCE};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -77,6 +78,27 @@ fn until(peer: &mut Peer, wanted: &Value) -> Value {
     }
 }
 
+/// Waits until the connection whose client calls itself so is kept, as the operator sees it.
+fn until_kept(operator: &mut Peer, name: &str) -> Value {
+    let mut found = Value::Null;
+    common::until("the connection is kept", || {
+        found = find(operator, name);
+        found["state"] == "kept"
+    });
+    found
+}
+
+/// A connection to a server whose log is read, over either way.
+fn connect(server: &Logged, way: &str) -> Peer {
+    if way == "tcp" {
+        return server.connect();
+    }
+    let stream = server.socket(0);
+    let socket = stream.try_clone().unwrap();
+    let (lines, messages) = websocket::open(stream);
+    Peer::new(Box::new(lines), messages).over(socket)
+}
+
 #[test]
 fn searches_sessions_and_messages_outlive_a_reset() {
     for way in WAYS {
@@ -137,7 +159,12 @@ fn a_socket_that_is_still_open_is_closed_and_changes_nothing_any_more() {
     let (mut second, promise) = come_back(other, &first, &token, seq);
     assert_eq!(promise["lines"], 2);
     first.send(&stop("g"));
-    first.closed();
+    let end = first.closed().last().unwrap();
+    assert_eq!(
+        [&end["type"], &end["code"], &end["fatal"], &end["id"], &end["line"]],
+        [&json!("error"), &json!("disconnected"), &json!(true), &Value::Null, &json!(0)],
+        "{end}"
+    );
     second.ping();
     assert!(second.is_open("g"), "the search goes on");
     assert_eq!(second.result(&stop("g"))["targets"], json!(["g"]));
@@ -225,16 +252,14 @@ fn who_has_no_right_token_is_refused_and_the_connection_stays_as_it_was() {
     let token = keep(&mut first, json!({}));
     search(&mut first, &endless_go("busy", json!({})));
     let longer = format!("{token}0");
-    let fatal = ["", "secret", &token[..36], &longer].map(|token| {
-        (hello("x", json!({ "resume": { "token": token, "seq": 1 } })), "resume_unknown", "/resume/token")
-    });
-    // Answers to wrong tokens come later and later: all are asked for at once.
-    let refused = fatal.map(|(request, code, pointer)| {
-        let mut peer = server.connect();
-        peer.send(&request);
-        (peer, code, pointer)
-    });
+    let fresh = format!("plyd_{}", "0123".repeat(8));
+    let unknown = |token: &str| (json!({ "token": token, "seq": 1 }), "resume_unknown", "/resume/token");
     for (fields, code, pointer) in [
+        unknown(""),
+        unknown("secret"),
+        unknown(&token[..36]),
+        unknown(&longer),
+        unknown(&fresh),
         (json!({ "token": token, "seq": 1_000_000 }), "out_of_range", "/resume/seq"),
         (json!({ "token": token, "seq": -1 }), "out_of_range", "/resume/seq"),
         (json!({ "token": token, "keep_ms": 1 }), "unknown_field", "/resume/keep_ms"),
@@ -255,14 +280,10 @@ fn who_has_no_right_token_is_refused_and_the_connection_stays_as_it_was() {
     peer.send(&hello("busy", json!({ "resume": { "token": token, "seq": 1 } })));
     let error = peer.fault();
     assert_eq!((&error["code"], &error["ref"]), (&json!("duplicate_id"), &json!("busy")), "{error}");
-    for (mut peer, code, pointer) in refused {
-        let error = peer.last("x");
-        assert_eq!(
-            (&error["code"], &error["pointer"], &error["fatal"]),
-            (&json!(code), &json!(pointer), &json!(true)),
-            "{error}"
-        );
-        peer.closed();
+    // Who guesses on is answered on, and finds nothing.
+    for guess in 0..100 {
+        let error = peer.ask(&again(&format!("plyd_{guess:032x}"), 1));
+        assert_eq!(error["code"], "resume_unknown", "{error}");
     }
     first.ping();
     assert!(first.is_open("busy"));
@@ -335,12 +356,14 @@ fn a_client_that_is_taken_off_the_list_loses_what_waits_for_it() {
 #[test]
 fn nobody_is_waited_for_longer_than_promised() {
     for way in WAYS {
-        let arguments = ["--threads", "2", "--resume-ms", "700"];
-        let server = if way == "ws" { Server::websocket(&arguments) } else { Server::tcp(&arguments) };
-        let mut watching = server.greet(json!({}));
+        let listen = format!("--{way}");
+        let arguments = [&listen, "127.0.0.1:0", "--threads", "2", "--resume-ms", "700", "-v"];
+        let server = Logged::start(&arguments, &[], 1);
+        let mut watching = connect(&server, way);
+        watching.hello(json!({}));
         // No more than the server allows, and no more than was asked for.
         for (asked, given) in [(u64::from(u32::MAX), 700), (50, 50)] {
-            let mut first = server.connect();
+            let mut first = connect(&server, way);
             let result = first.result(&hello("hello", json!({ "resume": { "keep_ms": asked } })));
             assert_eq!(result["resume"]["keep_ms"], given, "{result}");
             assert_eq!(result["limits"]["resume_ms"], 700, "{result}");
@@ -348,11 +371,19 @@ fn nobody_is_waited_for_longer_than_promised() {
             open(&mut first, "s");
             search(&mut first, &endless_go("g", json!({ "session": "s" })));
             first.reset();
+            let line = server.wait_for("the socket broke; the connection waits");
+            assert!(line.contains(&format!("keep_ms={given}")), "{line}");
+            server.wait_for("the client did not come back in time");
             until(&mut watching, &json!({ "searches": 0, "sessions": 0 }));
-            let refused = server.connect().ask(&again(token, last_seq(&first)));
+            let refused = connect(&server, way).ask(&again(token, last_seq(&first)));
             assert_eq!(refused["code"], "resume_unknown", "{refused}");
         }
-        assert_eq!(until(&mut watching, &json!({}))["counters"]["cancelled"], 2, "{way}");
+        let counters = until(&mut watching, &json!({}))["counters"].clone();
+        assert_eq!(
+            (&counters["cancelled"], &counters["connections_dropped"]),
+            (&json!(2), &json!(2)),
+            "{way}"
+        );
     }
 }
 
@@ -399,7 +430,8 @@ fn what_is_not_kept_any_more_is_a_gap_that_the_client_hears_of() {
 
 #[test]
 fn so_many_connections_have_the_promise_and_others_end_as_ever() {
-    let server = serve("tcp", &["--resume-connections", "2", "--connections", "4"]);
+    // All call from one address, which gets no more than are left for others: two of four.
+    let server = serve("tcp", &["--resume-connections", "4", "--connections", "4"]);
     let (mut first, mut second, mut third) = (server.connect(), server.connect(), server.connect());
     let token = keep(&mut first, json!({}));
     keep(&mut second, json!({}));
@@ -407,7 +439,7 @@ fn so_many_connections_have_the_promise_and_others_end_as_ever() {
     let result = third.hello(asked.clone());
     assert_eq!(
         (result.get("resume"), &result["limits"]["resume_connections"]),
-        (None, &json!(2)),
+        (None, &json!(4)),
         "{result}"
     );
     search(&mut first, &endless_go("g", json!({})));
@@ -433,17 +465,70 @@ fn so_many_connections_have_the_promise_and_others_end_as_ever() {
 }
 
 #[test]
+fn each_client_has_promises_left() {
+    let clients = Clients::new("resume-fair");
+    let (alice, bob) = (clients.add("alice", &[]), clients.add("bob", &[]));
+    let server = clients.serve(&["--resume-ms", LONG, "--resume-connections", "4"]);
+    let asked = |token: &str| json!({ "token": token, "resume": { "keep_ms": 60_000 } });
+    let mut peers = Vec::new();
+    let mut promised = |token: &str| {
+        let mut peer = server.connect();
+        let is_promised = peer.hello(asked(token)).get("resume").is_some();
+        peers.push(peer);
+        is_promised
+    };
+    let promised = [&alice, &alice, &alice, &bob, &bob].map(|token| promised(token));
+    assert_eq!(promised, [true, true, false, true, false]);
+}
+
+#[test]
+fn an_operator_sees_what_waits_for_its_client_and_may_end_it() {
+    for way in WAYS {
+        let server = serve(way, &[]);
+        let mut operator = called(&server, "operator");
+        let mut first = server.connect();
+        let token = keep(&mut first, json!({ "client": { "name": "away" } }));
+        open(&mut first, "s");
+        search(&mut first, &endless_go("g", json!({ "session": "s" })));
+        let number = find(&mut operator, "away")["connection"].clone();
+        first.reset();
+        let seq = last_seq(&first);
+        let one = until_kept(&mut operator, "away");
+        assert_eq!(
+            (&one["connection"], &one["searches"][0]["id"], &one["sessions"][0]["session"]),
+            (&number, &json!("g"), &json!("s")),
+            "{one}"
+        );
+        // What happens to it meanwhile waits for the client.
+        operator.result(&json!({ "id": "c", "cmd": "close", "session": "s", "connection": number }));
+        let mut second = come_back(server.connect(), &first, &token, seq).0;
+        assert_eq!(second.last("g")["reason"], "closed");
+        second.notice("warning");
+        assert_eq!(find(&mut operator, "away")["state"], "open");
+        search(&mut second, &endless_go("h", json!({})));
+        second.reset();
+        until_kept(&mut operator, "away");
+        let ended = operator.result(&json!({ "id": "d", "cmd": "disconnect", "connection": number }));
+        assert_eq!(ended["connections"], json!([number]), "{ended}");
+        assert_eq!(operator.result(&json!({ "id": "k", "cmd": "connections" }))["count"], 1);
+        let status = until(&mut operator, &json!({ "searches": 0, "sessions": 0 }));
+        assert_eq!(status["counters"]["connections_dropped"], 1, "{status}");
+        assert_eq!(server.connect().ask(&again(&token, seq))["code"], "resume_unknown");
+    }
+}
+
+#[test]
 fn a_server_that_ends_waits_for_nobody() {
     for drain in ["0", "4000000000"] {
         let mut server = serve("tcp", &["--drain-ms", drain]);
         let mut away = server.connect();
-        keep(&mut away, json!({}));
+        keep(&mut away, json!({ "client": { "name": "away" } }));
         search(&mut away, &endless_go("g", json!({})));
         let mut there = server.connect();
         keep(&mut there, json!({}));
         search(&mut there, &endless_go("g", json!({})));
         away.reset();
-        there.ping();
+        until_kept(&mut there, "away");
         server.signal(Signal::TERM);
         there.notice("going_away");
         if drain != "0" {

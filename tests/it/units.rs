@@ -90,6 +90,10 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
     assert_eq!(values(&sockets, "FileDescriptorName"), [""; 0], "each is known by its address");
     assert_eq!(values(&sockets, "SocketMode"), ["0660"]);
 
+    let service = print(&tcp, &["--resume-ms", "60000", "--resume-connections", "100", "--resume-mb", "2"]);
+    // 1024 of tables, 768 as above, 256 for the rest; 200 of messages that were sent, and as many that wait.
+    assert_eq!(values(&service, "MemoryMax"), ["2448M"]);
+
     let service = print(&tcp, &[]);
     assert_eq!(values(&service, "IPAddressAllow"), ["localhost"]);
     assert_eq!(values(&service, "ExecReload"), [""; 0], "without a file SIGHUP ends it");

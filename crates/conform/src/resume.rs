@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, Heard};
-use super::requests::{endless, go, ping, session, stop, with};
+use super::requests::{endless, go, session, stop, with};
 use super::trial::{Check, Trial};
 use super::verdict::{Checked, Stop, absent, holds, like, number, text};
 
@@ -23,10 +23,10 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("kept", "a search goes on while no socket is there, and its answer comes once", kept),
     Check::new(
         "old-socket",
-        "a socket that is still open is closed, and nothing more is read of it",
+        "a socket that is still open hears `disconnected` and is closed, and nothing more is read of it",
         old_socket,
     ),
-    Check::new("unknown", "a wrong token is a fatal `resume_unknown`, and nothing changes", unknown),
+    Check::new("unknown", "a wrong token is `resume_unknown`, and nothing changes", unknown),
     Check::new("ahead", "a `seq` that was never sent is `out_of_range`, and a `hello` may follow", ahead),
     Check::new(
         "gap",
@@ -164,6 +164,8 @@ fn old_socket(trial: &Trial<'_>) -> Checked {
     let mut second = take_up(trial, &first, &token, last_seq(&first)?)?;
     let _closed_already = first.send(&stop("g"));
     first.closed()?;
+    let last = first.log.last().map_or(&Value::Null, |heard| &heard.message);
+    like(last, &json!({ "type": "error", "id": null, "line": 0, "code": "disconnected", "fatal": true }))?;
     second.ping()?;
     holds(second.is_open("g"), "no line of the old socket is read", || "the search was stopped".into())?;
     stopped(&mut second, "g")
@@ -173,10 +175,11 @@ fn unknown(trial: &Trial<'_>) -> Checked {
     let (mut first, token) = keep(trial, KEEP_MS)?;
     for wrong in [String::new(), format!("{token}0"), token.chars().skip(1).collect()] {
         let mut peer = trial.open()?;
-        peer.send_all(&[again(trial, &wrong, 1), ping("unread")])?;
-        let wanted = json!({ "code": "resume_unknown", "pointer": "/resume/token", "fatal": true });
-        like(&peer.last("again")?, &wanted)?;
-        peer.closed()?;
+        let wanted = json!({ "code": "resume_unknown", "pointer": "/resume/token", "fatal": false });
+        peer.refused(&again(trial, &wrong, 1), &wanted)?;
+        // It may come in without one.
+        peer.result(&trial.hello())?;
+        peer.ping()?;
     }
     first.ping()?;
     let seq = last_seq(&first)?;
@@ -219,7 +222,7 @@ fn gap(trial: &Trial<'_>) -> Checked {
 }
 
 fn over(trial: &Trial<'_>) -> Checked {
-    let wanted = json!({ "code": "resume_unknown", "fatal": true });
+    let wanted = json!({ "code": "resume_unknown", "fatal": false });
     let (mut first, token) = keep(trial, KEEP_MS)?;
     first.result(&json!({ "id": "quit", "cmd": "quit" }))?;
     first.closed()?;

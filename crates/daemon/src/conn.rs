@@ -166,6 +166,9 @@ impl State {
             self.drop_conn(id, now_ns, true);
             return;
         }
+        if conn.is_away() {
+            return self.bound_kept(now_ns);
+        }
         if !conn.watched {
             conn.watched = true;
             self.set_timer(now_ns + self.limits.stalled.as_nanos() as u64, Timer::Writer(id));
@@ -198,14 +201,16 @@ impl State {
     }
 
     fn fits_unsent(&self, bytes: usize) -> bool {
-        let unsent: usize = self.conns.values().map(|conn| conn.outbox.unsent()).sum();
-        let kept: usize = self.conns.values().map(|conn| conn.outbox.kept()).sum();
-        unsent == 0 || unsent + kept + bytes <= self.limits.unsent_bytes_in_all
+        // What waits for those who are away has a bound of its own.
+        let there = self.conns.values().filter(|conn| !conn.is_away());
+        let unsent: usize = there.map(|conn| conn.outbox.unsent()).sum();
+        unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
     }
 
     /// Cuts off clients that read large answers so slowly that others get none.
     fn cut_slow_readers(&mut self, now_ns: u64) {
-        let is_slow = |conn: &Conn| conn.outbox.is_slow(self.limits.stalled, LEAST_RATE, now_ns);
+        let is_slow =
+            |conn: &Conn| !conn.is_away() && conn.outbox.is_slow(self.limits.stalled, LEAST_RATE, now_ns);
         let slow: Vec<ConnId> =
             self.conns.iter().filter(|(_, conn)| is_slow(conn)).map(|(id, _)| *id).collect();
         for id in slow {
@@ -353,8 +358,11 @@ impl State {
             return;
         };
         self.timers.forget(id);
-        if let Some(link) = conn.link {
-            self.taken_up.remove(&link);
+        match conn.link {
+            Some(link) => {
+                self.taken_up.remove(&link);
+            }
+            None => self.away.retain(|away| *away != id),
         }
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
@@ -428,6 +436,9 @@ impl State {
 
     /// The jobs of a connection in the order of their arrival.
     pub(super) fn jobs_of(&self, id: ConnId) -> Vec<JobId> {
-        self.jobs.iter().filter(|(_, job)| job.conn == id).map(|(job, _)| *job).collect()
+        let inflight = self.conns.get(&id).into_iter().flat_map(|conn| conn.inflight.values());
+        let mut jobs: Vec<JobId> = inflight.copied().flatten().collect();
+        jobs.sort_unstable();
+        jobs
     }
 }

@@ -164,7 +164,7 @@ impl State {
 
     /// Whether a connection that is nobody's by name comes from where nobody is kept out: from the process
     /// that started the daemon, from its user, or over a network that asks for nothing.
-    fn is_trusted(&self, conn: ConnId) -> bool {
+    pub(super) fn is_trusted(&self, conn: ConnId) -> bool {
         let is_called = self.conns.get(&conn).is_some_and(|conn| conn.origin.peer().is_some());
         !is_called || self.token.is_none() && !self.clients.is_required && !self.is_exposed
     }

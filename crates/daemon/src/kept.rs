@@ -3,11 +3,13 @@
 //! with the connection's token takes it up, as if nothing had happened in between.
 //!
 //! A socket has the number of the connection that it opened. What comes from a socket is for the connection
-//! that it serves, which is found under the lock ([`State::conn_of`]): the one that it opened, another one
-//! that it took up, or none any more, once that one has a later socket. So whatever a socket that was given
-//! up still says or does changes nothing.
+//! that it serves, which is found under the lock ([`State::conn_of`]): the one that it opened or another one
+//! that it took up. Once that one has a later socket, the earlier one serves none any more, or in exchange
+//! the one that the later socket opened, which only says goodbye. So whatever a socket that was given up
+//! still says or does changes nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorCode, ResultBody, Resumable};
@@ -15,12 +17,18 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::clients::{TokenHash, mark_token};
 use super::identity::ClientId;
-use super::outbox::Missed;
+use super::outbox::{Missed, Outbox};
 use super::request_error::RequestError;
-use super::session::Arrival;
+use super::session::{Arrival, Greeting};
 use super::state::{Conn, ConnId, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
+use crate::log::{Quota, bounded};
+
+/// Lines about connections that are kept and taken up.
+static KEPT: Quota = Quota::new(200, Duration::from_millis(500));
+/// Lines about those that end because too much waits for them.
+static CROWDED: Quota = Quota::new(5, Duration::from_secs(10));
 
 /// What a socket that serves no connection any more serves: a number that no connection has.
 pub(super) const NOBODY: ConnId = 0;
@@ -91,8 +99,7 @@ impl State {
         token: Option<&str>,
         lines: u64,
     ) -> Option<Resumable> {
-        let promised = self.conns.values().filter(|conn| conn.promise.is_some()).count();
-        if !self.offers_resume(id) || promised >= self.limits.resume_connections {
+        if !self.offers_resume(id) || !self.has_promise_left(id) {
             return None;
         }
         let (most, bytes) = (self.limits.resume.as_millis() as u64, self.limits.resume_bytes);
@@ -102,6 +109,17 @@ impl State {
         conn.promise = Some(Promise { token: TokenHash::of(token), keep_ns, until_ns: None });
         conn.outbox.keep_sent(bytes);
         Some(Resumable { token: Some(token.to_owned()), keep_ms, lines })
+    }
+
+    /// Whether one more connection may have the promise, and this one in particular: nobody has more promises
+    /// than are left for others. Clients without a name are told apart by their addresses.
+    fn has_promise_left(&self, id: ConnId) -> bool {
+        let Some(conn) = self.conns.get(&id) else { return false };
+        let owner = |conn: &Conn| (conn.client, conn.network.filter(|_| conn.client.is_none()));
+        let promised = self.conns.values().filter(|conn| conn.promise.is_some());
+        let (all, own) = promised
+            .fold((0, 0), |(all, own), other| (all + 1, own + usize::from(owner(other) == owner(conn))));
+        own < self.limits.resume_connections.saturating_sub(all)
     }
 
     /// The socket of a connection broke: the connection waits for its client if that was promised, else it is
@@ -118,15 +136,23 @@ impl State {
         let until_ns = now_ns.saturating_add(promise.keep_ns);
         promise.until_ns = Some(until_ns);
         let keep_ms = promise.keep_ns / 1_000_000;
-        tracing::info!(parent: &conn.span, keep_ms, "the socket broke; the connection waits for its client");
+        let span = &conn.span;
+        bounded!(KEPT, INFO, parent: span, keep_ms, "the socket broke; the connection waits for its client");
         self.set_timer(until_ns, Timer::Kept(id));
+        self.away.push_back(id);
+        self.bound_kept(now_ns);
+    }
+
+    /// The line that the reader of a connection has in hand is lost with its socket, and so is the place that
+    /// this line waits for.
+    fn give_up_line(&mut self, id: ConnId) {
+        self.unreserve(id);
+        self.leave_queues(id);
     }
 
     /// Takes the socket from a connection. Both of its tasks find that they serve nobody, and end.
     fn part_from_link(&mut self, id: ConnId, now_ns: u64) {
-        // The line that its reader has in hand is lost with it, and so is the place that this line waits for.
-        self.unreserve(id);
-        self.leave_queues(id);
+        self.give_up_line(id);
         let Some(conn) = self.conns.get_mut(&id) else { return };
         if let Some(link) = conn.link.take() {
             self.taken_up.remove(&link);
@@ -140,91 +166,47 @@ impl State {
     /// The client of a connection that waits was not there in time.
     pub(super) fn kept_is_due(&mut self, id: ConnId, now_ns: u64) {
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.is_away()) else { return };
-        tracing::info!(parent: &conn.span, "the client did not come back in time");
-        self.drop_conn(id, now_ns, false);
+        bounded!(KEPT, INFO, parent: &conn.span, "the client did not come back in time");
+        self.drop_conn(id, now_ns, true);
     }
 
     /// Cuts off the connections that wait for their clients: nobody can come back to a server that ends.
     pub(super) fn drop_kept(&mut self, now_ns: u64) {
-        let away = self.conns.iter().filter(|(_, conn)| conn.is_away());
-        let away: Vec<ConnId> = away.map(|(id, _)| *id).collect();
-        for id in away {
+        for id in std::mem::take(&mut self.away) {
             self.drop_conn(id, now_ns, false);
         }
     }
 
-    /// Lets the client that said `hello` take up the connection of that token, and answers there. The socket
-    /// that the connection may still have is closed.
-    ///
-    /// # Errors
-    /// There is no such connection of this client, what it missed cannot be sent again, or its address has no
-    /// place for it. Nothing has changed then.
-    pub(super) fn take_up(
-        &mut self,
-        at: &Arrival,
-        name: &str,
-        hello: &wire::Hello,
-        client: Option<ClientId>,
-        now_ns: u64,
-    ) -> Result<(), RequestError> {
-        let Some(wire::Resume::Take { token, seq }) = &hello.resume else { return Ok(()) };
-        // Standard streams are no sockets that could break, and may have sessions of their own by now.
-        let is_remote = self.conns.get(&at.conn).is_some_and(|new| new.remote);
-        let kept = self.kept_under(token, client).filter(|_| is_remote);
-        let Some((kept, conn)) = kept.and_then(|kept| Some((kept, self.conns.get(&kept)?))) else {
-            let message = "no connection of this client is kept under this token: the token is wrong, or the \
-                           time is over";
-            return Err(RequestError::new(ErrorCode::ResumeUnknown, message).at("/resume/token"));
-        };
-        if conn.inflight.contains_key(name) {
-            self.send_duplicate(at.conn, name.to_owned(), at.line, now_ns);
-            return Ok(());
+    /// Ends connections that wait for their clients if more waits in all of them together than may: first the
+    /// one that has waited longest. None ends that has no more than its share.
+    pub(super) fn bound_kept(&mut self, now_ns: u64) {
+        let share = self.limits.resume_bytes;
+        let most = share.saturating_mul(self.limits.resume_connections);
+        loop {
+            let waiting = |id: &ConnId| self.conns.get(id).map_or(0, |conn| conn.outbox.unsent());
+            let bytes: usize = self.away.iter().map(waiting).sum();
+            if bytes <= most {
+                return;
+            }
+            // There is one, unless more connections have the promise than today's settings allow.
+            let Some(id) = self.away.iter().copied().find(|id| waiting(id) > share) else { return };
+            let span = self.span(id);
+            bounded!(CROWDED, WARN, parent: &span, bytes, "too much waits for clients that are away");
+            self.drop_conn(id, now_ns, true);
         }
-        let again = conn.outbox.missed(*seq).map_err(|missed| {
-            let (code, message) = match missed {
-                Missed::Gap(gone) => (
-                    ErrorCode::ResumeGap,
-                    format!(
-                        "the messages up to {gone} are not kept any more: without `seq` the rest is sent"
-                    ),
-                ),
-                Missed::Ahead(last) => (ErrorCode::OutOfRange, format!("the last message was {last}")),
-            };
-            RequestError::new(code, message).at("/resume/seq")
-        })?;
-        let network = self.conns.get(&at.conn).and_then(|new| new.network);
-        if conn.network != network {
-            self.find_place_of_address(network)?;
-        }
-        self.part_from_link(kept, now_ns);
-        // Whoever has not said hello has no session, no request and no search.
-        let Some(new) = self.conns.remove(&at.conn) else { return Ok(()) };
-        self.timers.forget(at.conn);
-        let Some(conn) = self.conns.get_mut(&kept) else { return Ok(()) };
-        let Conn { writer, reader, room, link, origin, span, outbox, .. } = new;
-        (conn.writer, conn.reader, conn.room) = (writer, reader, room);
-        (conn.network, conn.origin, conn.link) = (network, origin, link);
-        conn.on_eof = hello.on_eof;
-        conn.active_ns = now_ns;
-        conn.outbox.go_on(outbox, again, now_ns);
-        // This `hello` is the next line of the connection.
-        let lines = conn.lines;
-        conn.lines += 1;
-        conn.lines_before = conn.lines.wrapping_sub(at.line);
-        let promise = conn.promise.as_mut();
-        let keep_ms = promise.as_ref().map_or(0, |promise| promise.keep_ns / 1_000_000);
-        if let Some(until_ns) = promise.and_then(|promise| promise.until_ns.take()) {
-            self.clear_timer(until_ns, Timer::Kept(kept));
-        }
-        self.taken_up.extend(link.map(|link| (link, kept)));
-        let result = self.hello_result(kept, hello, &span, Some(Resumable { token: None, keep_ms, lines }));
-        tracing::info!(parent: &span, connection = kept, again, "the client takes its connection up");
-        self.send_result(kept, name, ResultBody::Hello(Box::new(result)), now_ns);
-        Ok(())
     }
 
-    /// The connection of a client that is kept under this token, or would be if its socket broke.
-    fn kept_under(&self, token: &str, client: Option<ClientId>) -> Option<ConnId> {
+    /// The connection of a client that is kept under this token, or would be if its socket broke; `new` is
+    /// the connection over which the client asks.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn kept_under(
+        &self,
+        new: ConnId,
+        token: &str,
+        client: Option<ClientId>,
+    ) -> Result<ConnId, RequestError> {
         let hash = TokenHash::of(token);
         let mut found = None;
         // All are compared, whichever it is.
@@ -234,18 +216,114 @@ impl State {
                 found = Some(*id);
             }
         }
-        found
+        // Standard streams are no sockets that could break, and may have sessions of their own by now.
+        let is_remote = self.conns.get(&new).is_some_and(|new| new.remote);
+        found.filter(|_| is_remote).ok_or_else(|| {
+            let message = "no connection of this client is kept under this token: the token is wrong, or the \
+                           time is over";
+            RequestError::new(ErrorCode::ResumeUnknown, message).at("/resume/token")
+        })
     }
+
+    /// Lets the client that said `hello` take up that connection, behind the message `seq`, and answers
+    /// there.
+    ///
+    /// # Errors
+    /// What it missed cannot be sent again, or its address has no place for it. Nothing has changed then.
+    pub(super) fn take_up(
+        &mut self,
+        kept: ConnId,
+        at: &Arrival,
+        name: &str,
+        hello: &wire::Hello,
+        seq: Option<u64>,
+        now_ns: u64,
+    ) -> Result<Greeting, RequestError> {
+        let gone = || RequestError::new(ErrorCode::Internal, "the connection is gone");
+        let conn = self.conns.get(&kept).ok_or_else(gone)?;
+        let new = self.conns.get(&at.conn).ok_or_else(gone)?;
+        if conn.inflight.contains_key(name) {
+            return Ok(Greeting::Duplicate);
+        }
+        let again = conn.outbox.missed(seq).map_err(not_sent_again)?;
+        if conn.network != new.network {
+            self.find_place_of_address(new.network)?;
+        }
+        let span = new.span.clone();
+        self.exchange_links(kept, at.conn, again, now_ns);
+        let conn = self.conns.get_mut(&kept).ok_or_else(gone)?;
+        conn.on_eof = hello.on_eof;
+        conn.active_ns = now_ns;
+        // This `hello` is the next line of the connection.
+        let lines = conn.lines;
+        conn.lines += 1;
+        conn.lines_before = conn.lines.wrapping_sub(at.line);
+        let promise = conn.promise.as_mut();
+        let keep_ms = promise.as_ref().map_or(0, |promise| promise.keep_ns / 1_000_000);
+        if let Some(until_ns) = promise.and_then(|promise| promise.until_ns.take()) {
+            self.clear_timer(until_ns, Timer::Kept(kept));
+        }
+        let result = self.hello_result(kept, hello, &span, Some(Resumable { token: None, keep_ms, lines }));
+        bounded!(KEPT, INFO, parent: &span, connection = kept, again, "the client takes its connection up");
+        self.send_result(kept, name, ResultBody::Hello(Box::new(result)), now_ns);
+        Ok(Greeting::TakenUp)
+    }
+
+    /// Gives a connection the socket of another one, `new`, which has not said `hello`. That one ends: with
+    /// the socket that the connection may still have, whose peer hears why. If that peer is in the midst of a
+    /// message that it does not take, it can be told nothing, and is cut off.
+    fn exchange_links(&mut self, kept: ConnId, new: ConnId, again: usize, now_ns: u64) {
+        self.give_up_line(kept);
+        let Some(mut other) = self.conns.remove(&new) else { return };
+        let Some(conn) = self.conns.get_mut(&kept) else { return };
+        let hears_why = conn.link.is_some() && !conn.outbox.is_writing();
+        let farewell = Outbox::behind(&conn.outbox);
+        conn.outbox.lose_writer(now_ns);
+        conn.outbox.go_on(std::mem::replace(&mut other.outbox, farewell), again, now_ns);
+        for (own, others) in [
+            (&mut conn.writer, &mut other.writer),
+            (&mut conn.reader, &mut other.reader),
+            (&mut conn.room, &mut other.room),
+        ] {
+            std::mem::swap(own, others);
+        }
+        std::mem::swap(&mut conn.link, &mut other.link);
+        std::mem::swap(&mut conn.network, &mut other.network);
+        std::mem::swap(&mut conn.origin, &mut other.origin);
+        self.taken_up.extend(conn.link.map(|link| (link, kept)));
+        self.taken_up.extend(other.link.map(|link| (link, new)));
+        self.away.retain(|id| *id != kept);
+        self.conns.insert(new, other);
+        if hears_why {
+            let message = "the client has taken this connection up over another socket";
+            let refusal = RequestError::new(ErrorCode::Disconnected, message);
+            let message = self.error(None, 0, refusal, None, true);
+            self.drain(new, Some(message.to_body()), wire::OnEof::Stop, now_ns);
+        } else {
+            self.drop_conn(new, now_ns, false);
+        }
+    }
+}
+
+/// Why messages that a client missed cannot be sent again, as it hears it.
+fn not_sent_again(missed: Missed) -> RequestError {
+    let (code, message) = match missed {
+        Missed::Gap(gone) => (
+            ErrorCode::ResumeGap,
+            format!("the messages up to {gone} are not kept any more: without `seq` the rest is sent"),
+        ),
+        Missed::Ahead(last) => (ErrorCode::OutOfRange, format!("the last message was {last}")),
+    };
+    RequestError::new(code, message).at("/resume/seq")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::budget::Memory;
     use crate::conn::Taken;
     use crate::limits::Limits;
+    use crate::outbox::Item;
     use crate::spans::Origin;
 
     const MS: u64 = 1_000_000;
@@ -288,18 +366,25 @@ mod tests {
         let first = open(&mut state);
         hello(&mut state, first, 1, r#"{"keep_ms":500}"#, 0);
         assert_eq!(taken(&mut state, first), [1]);
+        state.all_written(first, 0);
         let at_second = open(&mut state);
         hello(&mut state, at_second, 3, &take(0), 0);
-        assert_eq!(state.conn_of(LinkId(first)), NOBODY);
         assert_eq!(state.conn_of(LinkId(at_second)), first);
-        assert_eq!(taken(&mut state, first), [0; 0], "the old socket gets nothing");
+        // The old socket says goodbye, and nothing else.
+        assert_eq!(state.conn_of(LinkId(first)), at_second);
+        assert_eq!(state.conns[&at_second].stage, Stage::Flushing);
+        state.input_ended(state.conn_of(LinkId(first)), 1);
+        assert_eq!(taken(&mut state, first), [2], "its numbers go on");
         assert_eq!(taken(&mut state, at_second), [1, 2]);
+        assert_eq!(taken(&mut state, first), [0; 0]);
+        assert_eq!((state.conn_of(LinkId(first)), state.conns.len()), (NOBODY, 1));
         // The next line on the new socket is the connection's third.
         assert_eq!(Arrival::of(&state, LinkId(at_second), 4, 0).line, 3);
         // Whatever the old socket still reports changes nothing.
         state.lose_conn(state.conn_of(LinkId(first)), 1, false);
         state.input_ended(state.conn_of(LinkId(first)), 1);
         assert!(!state.conns[&first].is_away() && state.conns.len() == 1);
+        // One that has not taken all that its writer has in hand is cut off.
         let at_third = open(&mut state);
         hello(&mut state, at_third, 1, &take(2), 2);
         assert_eq!(taken(&mut state, at_third), [3]);
@@ -346,6 +431,84 @@ mod tests {
         assert!(state.conns[&id].is_away());
         state.tick(1200 * MS);
         assert!(state.conns.is_empty());
+    }
+
+    /// A connection that has the promise, and whose answer to `hello` is written.
+    fn kept(state: &mut State) -> ConnId {
+        let id = open(state);
+        hello(state, id, 1, r#"{"keep_ms":500}"#, 0);
+        taken(state, id);
+        state.all_written(id, 0);
+        assert!(state.conns[&id].promise.is_some());
+        id
+    }
+
+    /// Queues a message that is counted with so many bytes.
+    fn send(state: &mut State, id: ConnId, bytes: usize) {
+        let before = state.conns[&id].outbox.unsent();
+        state.send(id, Item::body("x".repeat(bytes - 64)), 0);
+        let after = state.conns.get(&id).map(|conn| conn.outbox.unsent());
+        assert!(after.is_none_or(|after| after == before + bytes));
+    }
+
+    #[test]
+    fn what_waits_for_all_who_are_away_is_bounded_and_nobody_loses_its_share() {
+        let mut state = state();
+        (state.limits.resume_connections, state.limits.resume_bytes) = (8, 1000);
+        let ids = [0; 3].map(|_| kept(&mut state));
+        for (id, bytes) in ids.into_iter().zip([900, 4000, 3000]) {
+            state.lose_conn(id, 0, false);
+            send(&mut state, id, bytes);
+        }
+        assert_eq!(state.away, ids);
+        send(&mut state, ids[0], 100);
+        assert_eq!(state.away, ids, "8000 bytes may wait");
+        send(&mut state, ids[2], 100);
+        assert_eq!(state.away, [ids[0], ids[2]], "the first one has its share");
+        send(&mut state, ids[2], 5000);
+        assert_eq!(state.away, [ids[0]], "the others have more than theirs");
+        assert_eq!((state.conns.len(), state.counters.connections_dropped), (1, 2));
+        // What is there when the socket breaks counts at once.
+        let id = kept(&mut state);
+        send(&mut state, id, 7001);
+        assert!(state.conns.contains_key(&id));
+        state.lose_conn(id, 0, false);
+        assert_eq!(state.away, [ids[0]]);
+        assert!(!state.conns.contains_key(&id));
+    }
+
+    #[test]
+    fn what_waits_for_who_is_away_keeps_no_answer_from_others() {
+        let mut state = state();
+        state.limits.unsent_bytes_in_all = 3 << 20;
+        state.limits.resume_bytes = 4 << 20;
+        let (away, other) = (kept(&mut state), open(&mut state));
+        send(&mut state, other, 100);
+        send(&mut state, away, 2 << 20);
+        assert!(state.no_room_for_answer(other, 2 << 20, 0).is_some());
+        state.lose_conn(away, 0, false);
+        assert!(state.no_room_for_answer(other, 2 << 20, 0).is_none());
+        assert!(state.no_room_for_answer(other, 4 << 20, u64::MAX).is_some());
+        assert!(state.conns[&away].is_away(), "it is no slow reader");
+    }
+
+    #[test]
+    fn nobody_has_more_promises_than_are_left_for_others() {
+        let limits = Limits { resume: Duration::from_secs(1), resume_connections: 8, ..Limits::default() };
+        let mut state = State::new(limits, &[], None, Memory::new(0), 0);
+        let mut given = |host: u8, client: Option<ClientId>| {
+            let origin = Origin::Tcp(([192, 0, 2, host], 7).into());
+            (0..9)
+                .filter(|_| {
+                    let id = state.open_conn(origin, [nobody(), nobody(), nobody()], 0);
+                    state.conns.get_mut(&id).unwrap().client = client;
+                    state.promise(id, 500, Some(TOKEN), 0).is_some()
+                })
+                .count()
+        };
+        let all = [given(1, None), given(1, Some(1)), given(2, Some(1)), given(2, None), given(3, None)];
+        assert_eq!(all, [4, 2, 0, 1, 1], "a name is one wherever it calls from");
+        assert_eq!(given(4, None), 0);
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub struct Limits {
     pub resume: Duration,
     /// Connections at once that may do so.
     pub resume_connections: usize,
-    /// Bytes of messages that each of them keeps to send them again.
+    /// Bytes of messages that each of them keeps to send them again, and its share of what may wait for all
+    /// whose clients are away.
     pub resume_bytes: usize,
     /// Time that searches have after the end of input.
     pub eof: Duration,

@@ -6,16 +6,20 @@
 
 use plyd_protocol as wire;
 use plyd_protocol::{DisconnectTarget, ErrorCode, Reason, ResultBody, Role, SearchState};
+use tracing::Span;
 
 use super::job::{Job, Phase};
 use super::outbox::JobId;
 use super::request_error::RequestError;
 use super::state::{Conn, ConnId, Session, Stage, State};
+use super::timers::Timer;
 
 /// The most connections on a page.
 const PAGE: usize = 32;
 /// A page ends once it has so many sessions and requests in flight.
 const PAGE_ITEMS: usize = 128;
+/// The most connections that are ended before others have their turn.
+const PIECE: usize = 32;
 
 impl State {
     /// The connections whose numbers are above `after`, as many as fit on a page.
@@ -37,16 +41,16 @@ impl State {
     fn connection(&self, id: ConnId, conn: &Conn, now_ns: u64) -> wire::ConnectionInfo {
         let since_ms = |then_ns: u64| now_ns.saturating_sub(then_ns) / 1_000_000;
         let known = self.known_client(conn);
-        let role = known.map_or(Role::Operate, |client| client.role);
+        // Whoever is nobody by name may do everything that is about itself.
+        let nameless = if self.is_trusted(id) { Role::Operate } else { Role::Analyse };
+        let role = known.map_or(nameless, |client| client.role);
         let session = |(name, session): (&String, &Session)| wire::SessionInfo {
             session: name.clone(),
             game: session.view.entry.name.to_owned(),
         };
         let mut sessions: Vec<wire::SessionInfo> = conn.sessions.iter().map(session).collect();
         sessions.sort_unstable_by(|one, other| one.session.cmp(&other.session));
-        let mut jobs: Vec<JobId> = conn.inflight.values().copied().flatten().collect();
-        jobs.sort_unstable();
-        let jobs = jobs.into_iter().filter_map(|id| Some((id, self.jobs.get(&id)?)));
+        let jobs = self.jobs_of(id).into_iter().filter_map(|id| Some((id, self.jobs.get(&id)?)));
         wire::ConnectionInfo {
             connection: id,
             transport: conn.origin.name().to_owned(),
@@ -150,7 +154,7 @@ impl State {
         }
     }
 
-    /// Answers the request of an operator to end connections, and ends them.
+    /// Answers the request of an operator to end connections, and begins to end them.
     pub(super) fn disconnect_all(
         &mut self,
         operator: ConnId,
@@ -161,17 +165,28 @@ impl State {
         // First the answer: the operator's own connection may be among them.
         let body = ResultBody::Disconnect(wire::DisconnectResult { connections: connections.clone() });
         self.send_result(operator, request, body, now_ns);
-        for id in connections {
-            self.disconnect(operator, id, now_ns);
+        let span = self.span(operator);
+        self.to_disconnect.extend(connections.into_iter().map(|id| (id, span.clone())));
+        self.disconnect_some(now_ns);
+    }
+
+    /// Ends the next of the connections that operators end. A client may have thousands: the rest has its
+    /// turn as soon as the lock was free.
+    pub(super) fn disconnect_some(&mut self, now_ns: u64) {
+        let piece = self.to_disconnect.len().min(PIECE);
+        for (id, span) in self.to_disconnect.drain(..piece).collect::<Vec<_>>() {
+            self.disconnect(&span, id, now_ns);
+        }
+        if !self.to_disconnect.is_empty() {
+            self.set_timer(now_ns, Timer::Disconnect);
         }
     }
 
     /// Ends a connection for an operator: what is in flight is answered first, searches with the best move so
     /// far.
-    fn disconnect(&mut self, operator: ConnId, id: ConnId, now_ns: u64) {
+    fn disconnect(&mut self, operator: &Span, id: ConnId, now_ns: u64) {
         let Some(conn) = self.conns.get(&id) else { return };
-        let span = self.span(operator);
-        tracing::info!(parent: &span, connection = id, "an operator ends a connection");
+        tracing::info!(parent: operator, connection = id, "an operator ends a connection");
         match conn.stage {
             Stage::Open => {
                 let message = "an operator ended this connection";
@@ -190,4 +205,47 @@ impl State {
 
 fn unknown(message: &str, pointer: &str) -> RequestError {
     RequestError::new(ErrorCode::ConnectionUnknown, message).at(pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::budget::Memory;
+    use crate::clients::{Client, ClientLimits, TokenHash};
+    use crate::limits::Limits;
+    use crate::spans::Origin;
+    use crate::transport::Signal;
+
+    #[test]
+    fn others_have_their_turn_while_many_connections_end() {
+        const MANY: usize = 3 * PIECE + 1;
+        let limits = Limits { strangers: 2 * MANY, ..Limits::default() };
+        let mut state = State::new(limits, &[], None, Memory::new(0), 0);
+        let (name, token) = ("alice".to_owned(), TokenHash::of("token"));
+        let alice = Client { name, token, role: Role::Operate, limits: ClientLimits::default() };
+        let ids: Vec<ConnId> = (0..MANY)
+            .map(|_| {
+                let nobody = || Signal::Task(Arc::default());
+                let id = state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0);
+                state.become_client(id, alice.clone());
+                id
+            })
+            .collect();
+        let meant = state.meant(&DisconnectTarget::Client("alice".to_owned())).unwrap();
+        assert_eq!(meant, ids);
+        // The operator is one of them.
+        state.disconnect_all(ids[0], "d", meant, 1);
+        let mut pieces = Vec::new();
+        while pieces.last() != Some(&MANY) {
+            let ended = state.conns.values().filter(|conn| conn.stage == Stage::Flushing).count();
+            let before = pieces.last().copied().unwrap_or(0);
+            assert!(ended > before && ended <= before + PIECE, "{ended} after {pieces:?}");
+            pieces.push(ended);
+            state.tick(1);
+        }
+        assert_eq!(pieces.len(), 4);
+        assert!(state.next_timer().is_none_or(|at| at > 1), "nothing is left to be done");
+    }
 }

@@ -224,6 +224,11 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// One whose messages have the numbers behind those that the writer of another took.
+    pub(super) fn behind(other: &Self) -> Self {
+        Self { taken: other.taken - other.again as u64, ..Self::default() }
+    }
+
     /// Queues a message that is never dropped.
     pub(super) fn push(&mut self, item: Item, now_ns: u64) {
         self.append(item, None, now_ns);
@@ -327,25 +332,34 @@ impl Outbox {
     }
 
     /// There is a writer again: it gets what waits in the outbox of its own, then so many of the last
-    /// messages once more, and then what is new.
+    /// messages once more, and then what is new. Its time for large messages begins: nobody could read them
+    /// before.
     pub(super) fn go_on(&mut self, own: Self, again: usize, now_ns: u64) {
         self.is_away = false;
         self.progress_ns = now_ns;
         let numbers = own.taken + 1..;
         let waiting = own.entries.into_iter().zip(numbers);
         self.foremost = waiting.map(|(entry, seq)| Numbered { seq, item: entry.item }).collect();
+        let bytes = || self.sent.iter().rev().take(again).map(|sent| sent.bytes);
         self.again = again;
-        self.again_bytes = self.sent.iter().rev().take(again).map(|sent| sent.bytes).sum();
+        self.again_bytes = bytes().sum();
+        self.large_since_ns = now_ns;
+        self.large_since = self.queued_large + bytes().map(large).sum::<usize>();
     }
 
     /// Notes that the writer wrote everything that it took.
     pub(super) fn confirm(&mut self, now_ns: u64) {
         self.held_bytes = 0;
         self.held_large = 0;
-        if self.queued_large == 0 {
+        if self.queued_large == 0 && self.again == 0 {
             self.large_since = 0;
         }
         self.progress_ns = now_ns;
+    }
+
+    /// Whether the writer has taken something that it has not confirmed.
+    pub(super) fn is_writing(&self) -> bool {
+        self.held_bytes > 0
     }
 
     /// Notes that the writer got on with what it took.
@@ -615,6 +629,30 @@ mod tests {
         outbox.go_on(Outbox::default(), 1, 3);
         outbox.push(bestmove(), 4);
         assert_eq!(due(&mut outbox), [None, None, None, Some(7)]);
+    }
+
+    #[test]
+    fn who_comes_back_has_the_whole_time_for_large_messages() {
+        const S: u64 = 1_000_000_000;
+        let grace = Duration::from_secs(10);
+        let mut outbox = Outbox::default();
+        outbox.keep_sent(10 << 20);
+        for number in 0..3 {
+            outbox.push(Item::body("a".repeat(2 << 20)), number);
+            outbox.take(1, number);
+        }
+        outbox.lose_writer(1);
+        outbox.push(Item::body("b".repeat(2 << 20)), 2);
+        assert!(outbox.is_slow(grace, 1 << 20, 100 * S), "nobody reads it");
+        outbox.go_on(Outbox::default(), 3, 100 * S);
+        // Four messages of 2 MiB at 1 MiB a second, behind the grace; the first three come once more.
+        for taken in 1..=4 {
+            assert_eq!(outbox.take(1, 117 * S).len(), 1);
+            assert!(!outbox.is_slow(grace, 1 << 20, 117 * S), "{taken}");
+            assert!(outbox.is_slow(grace, 1 << 20, 119 * S), "{taken}");
+        }
+        outbox.confirm(120 * S);
+        assert!(!outbox.is_slow(grace, 1 << 20, 1000 * S));
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl State {
         log_error(id, line, code);
         let message = self.error(id, line, refusal, reference, fatal);
         if fatal {
-            if matches!(code, ErrorCode::AuthFailed | ErrorCode::ResumeUnknown) {
+            if code == ErrorCode::AuthFailed {
                 return self.answer_late(conn, message.to_body(), now_ns);
             }
             // What is in flight is answered first.
@@ -212,7 +212,7 @@ fn log_error(id: Option<&str>, line: u64, error: ErrorCode) {
     let (quota, code) = (&ERRORS[error as usize], name_of(error));
     match error {
         // Wrong tokens have lines of their own; and what a client asked to be cancelled is no failure.
-        ErrorCode::AuthFailed | ErrorCode::ResumeUnknown => {}
+        ErrorCode::AuthFailed => {}
         ErrorCode::Cancelled => tracing::debug!(code, id, line, "request refused"),
         ErrorCode::Internal => bounded!(quota, ERROR, code, id, line, "request failed"),
         error if is_serious(error) => bounded!(quota, WARN, code, id, line, "request refused"),

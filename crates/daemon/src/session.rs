@@ -10,7 +10,6 @@ use tracing::Span;
 use super::intake::no_room;
 use super::job::{Job, Phase};
 use super::kept::LinkId;
-use super::outbox::JobId;
 use super::prepare::{Lane, Task, TaskId, Work};
 use super::refusals::Refusal;
 use super::request_error::RequestError;
@@ -65,6 +64,16 @@ impl Arrival {
         let before = state.conns.get(&conn).map_or(0, |conn| conn.lines_before);
         Self { conn, line: number.wrapping_add(before), received_ns, bytes: 0, fresh_token: None }
     }
+}
+
+/// What a good `hello` comes to.
+pub(super) enum Greeting {
+    /// The connection is open, and this is the answer.
+    Opened(Box<wire::HelloResult>),
+    /// The socket serves from now on the connection that its client takes up, and the answer is there.
+    TakenUp,
+    /// The connection that the client wants to take up has a request of the same id in flight.
+    Duplicate,
 }
 
 impl State {
@@ -147,9 +156,9 @@ impl State {
         }
         let immediate = match command {
             Command::Hello(hello) => match self.hello(at, &id, &hello, now_ns) {
-                Ok(Some(result)) => Ok(ResultBody::Hello(Box::new(result))),
-                // The connection that it takes up has the answer.
-                Ok(None) => return,
+                Ok(Greeting::Opened(result)) => Ok(ResultBody::Hello(result)),
+                Ok(Greeting::TakenUp) => return,
+                Ok(Greeting::Duplicate) => return self.send_duplicate(at.conn, id, at.line, now_ns),
                 Err(refusal) => Err(refusal),
             },
             Command::Ping(ping) => Ok(ResultBody::Ping(wire::PingResult { echo: ping.echo })),
@@ -225,14 +234,14 @@ impl State {
         }
     }
 
-    /// Opens the connection, and returns the result; none if another one that this client takes up has it.
+    /// Opens the connection, or lets its client take up another one.
     fn hello(
         &mut self,
         at: &Arrival,
         name: &str,
         hello: &wire::Hello,
         now_ns: u64,
-    ) -> Result<Option<wire::HelloResult>, RequestError> {
+    ) -> Result<Greeting, RequestError> {
         let id = at.conn;
         let Some(conn) = self.conns.get(&id) else {
             return Err(RequestError::new(ErrorCode::Internal, "the connection is gone"));
@@ -246,14 +255,21 @@ impl State {
         }
         let client = self.identify(conn, hello.token.as_deref())?;
         let features = self.features(id);
-        let lacking = hello.require.iter().position(|wanted| !features.contains(wanted));
-        if let Some(index) = lacking {
+        // A promise holds also where no new one is given any more.
+        let takes_up = matches!(hello.resume, Some(wire::Resume::Take { .. }));
+        let is_there = |wanted: &String| features.contains(wanted) || takes_up && wanted == RESUME;
+        if let Some(index) = hello.require.iter().position(|wanted| !is_there(wanted)) {
             let refusal = RequestError::new(ErrorCode::FeatureUnsupported, "this server lacks the feature");
             return Err(refusal.at(&format!("/require/{index}")));
         }
-        if let Some(wire::Resume::Take { .. }) = &hello.resume {
-            return self.take_up(at, name, hello, client, now_ns).map(|()| None);
-        }
+        let keep_ms = match &hello.resume {
+            Some(wire::Resume::Take { token, seq }) => {
+                let kept = self.kept_under(id, token, client)?;
+                return self.take_up(kept, at, name, hello, *seq, now_ns);
+            }
+            Some(wire::Resume::Keep { keep_ms }) => Some(*keep_ms),
+            None => None,
+        };
         self.find_place(id)?;
         self.find_own_place(client)?;
         let Some(conn) = self.conns.get_mut(&id) else {
@@ -265,20 +281,17 @@ impl State {
         conn.needs_hello = false;
         conn.on_eof = hello.on_eof;
         let span = conn.span.clone();
-        let resume = match hello.resume {
-            Some(wire::Resume::Keep { keep_ms }) => {
-                self.promise(id, keep_ms, at.fresh_token.as_deref(), at.line.saturating_sub(1))
-            }
-            Some(wire::Resume::Take { .. }) | None => None,
-        };
+        let (token, lines) = (at.fresh_token.as_deref(), at.line.saturating_sub(1));
+        let resume = keep_ms.and_then(|keep_ms| self.promise(id, keep_ms, token, lines));
         self.watch_idle(id, now_ns);
-        Ok(Some(self.hello_result(id, hello, &span, resume)))
+        Ok(Greeting::Opened(Box::new(self.hello_result(id, hello, &span, resume))))
     }
 
     /// What the server can do for a connection.
     fn features(&self, id: ConnId) -> Vec<String> {
-        let offers_resume = self.offers_resume(id);
-        let features = FEATURES.into_iter().filter(|feature| offers_resume || *feature != RESUME);
+        let is_promised = self.conns.get(&id).is_some_and(|conn| conn.promise.is_some());
+        let resumes = is_promised || self.offers_resume(id);
+        let features = FEATURES.into_iter().filter(|feature| resumes || *feature != RESUME);
         features.map(str::to_owned).collect()
     }
 
@@ -526,11 +539,9 @@ impl State {
     /// Hurries the requests of a session that came before the task that ends it: searches at once, questions
     /// after a grace period.
     fn end_preparations(&mut self, conn: ConnId, session: &str, task: TaskId, now_ns: u64) {
-        let is_meant = |job: &Job| {
-            job.phase == Phase::Preparing && job.conn == conn && job.session.as_deref() == Some(session)
-        };
-        let jobs: Vec<JobId> =
-            self.jobs.iter().filter(|(_, job)| is_meant(job)).map(|(job, _)| *job).collect();
+        let is_meant = |job: &Job| job.phase == Phase::Preparing && job.session.as_deref() == Some(session);
+        let mut jobs = self.jobs_of(conn);
+        jobs.retain(|job| self.jobs.get(job).is_some_and(is_meant));
         for job in jobs {
             self.stop_job(job, Reason::Closed, now_ns);
         }

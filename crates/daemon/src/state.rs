@@ -219,6 +219,10 @@ pub(super) struct State {
     pub(super) conns: BTreeMap<ConnId, Conn>,
     /// The connections that sockets serve which opened others.
     pub(super) taken_up: HashMap<LinkId, ConnId>,
+    /// The connections that wait for their clients, the one that has waited longest first.
+    pub(super) away: VecDeque<ConnId>,
+    /// Connections that operators end, each with the span of its operator.
+    pub(super) to_disconnect: VecDeque<(ConnId, Span)>,
     /// Jobs that are not over, in the order of their arrival.
     pub(super) jobs: BTreeMap<JobId, Job>,
     /// Search threads.
@@ -282,6 +286,8 @@ impl State {
             clients: Clients::default(),
             conns: BTreeMap::new(),
             taken_up: HashMap::new(),
+            away: VecDeque::new(),
+            to_disconnect: VecDeque::new(),
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),
@@ -344,6 +350,7 @@ impl State {
                 Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
                 Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
                 Timer::Kept(conn) => self.kept_is_due(conn, now_ns),
+                Timer::Disconnect => self.disconnect_some(now_ns),
             }
         }
     }

@@ -93,7 +93,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
         let event = match written.dir {
             Direction::In => Some(sent(written.msg.get())),
             Direction::Out => {
-                serde_json::from_str(written.msg.get()).ok().filter(is_final_json).map(Event::Final)
+                serde_json::from_str(written.msg.get()).ok().filter(is_answer).map(Event::Final)
             }
         };
         records.extend(event.map(|event| Record { conn, event }));
@@ -102,6 +102,12 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
         records.iter().filter(|record| takes_up(&record.event)).map(|record| record.conn).collect();
     records.retain(|record| !later.contains(&record.conn));
     Ok(records)
+}
+
+/// Whether a message answers something that the client sent. The fatal errors of line 0 do not: no replay
+/// repeats what an operator did, or another socket.
+fn is_answer(message: &Value) -> bool {
+    is_final_json(message) && message["line"] != 0
 }
 
 /// Whether it is a `hello` that takes up a connection which lost its socket.
@@ -146,6 +152,7 @@ mod tests {
 {"dir":"out","t_us":2,"conn":1,"line":1,"msg":{"type":"info","id":"a"}}
 {"dir":"out","t_us":2,"conn":1,"line":2,"msg":{"type":"result","id":"a"}}
 {"dir":"in","t_us":3,"conn":1,"line":2,"msg":"no \"JSON\""}
+{"dir":"out","t_us":3,"conn":1,"line":3,"msg":{"type":"error","id":null,"line":0,"code":"disconnected"}}
 {"dir":"in","t_us":4,"conn":2,"line":1,"msg":{}}
 {"dir":"in","t_us":5,"conn":2,"line":2,"msg":null}
 "#;

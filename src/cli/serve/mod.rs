@@ -169,11 +169,13 @@ struct Bounds {
     #[arg(long, value_name = "MS", value_parser = whole(0, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().resume.as_millis() as u32)]
     resume_ms: u32,
-    /// Connections that may outlive their sockets, counted from their hello on
+    /// Connections that may outlive their sockets, counted from their hello on. No client, nor an address if
+    /// its clients have no names, has more of these than are left
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = Limits::default().resume_connections as u32)]
     resume_connections: u32,
-    /// Memory in MiB for the last messages of each of these, to send them again
+    /// Memory in MiB for the last messages of each of these, to send them again; and as much again on average
+    /// for those that wait while clients are away
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().resume_bytes))]
     resume_mb: u32,
