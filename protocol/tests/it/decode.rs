@@ -354,7 +354,6 @@ fn only_what_ends_a_connection_is_fatal() {
             ErrorCode::FeatureUnsupported,
             ErrorCode::AuthRequired,
             ErrorCode::AuthFailed,
-            ErrorCode::ResumeUnknown,
             ErrorCode::Disconnected,
             ErrorCode::TimedOut,
             ErrorCode::TooManyConnections,
