@@ -46,6 +46,7 @@ pub mod framing;
 mod hex;
 mod json;
 mod message;
+mod offer;
 mod operate;
 mod position;
 mod request;
@@ -70,6 +71,7 @@ pub use message::{
 // How the daemon numbers messages that it has serialised already.
 #[doc(hidden)]
 pub use message::{splice, stamp};
+pub use offer::{Offer, OfferResult, OfferedGame};
 pub use operate::{
     ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
     DisconnectTarget, SearchInfo, SearchState, SessionInfo,

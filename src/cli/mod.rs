@@ -15,6 +15,7 @@ pub mod columns;
 mod completions;
 mod config;
 mod conform;
+mod connect;
 mod describe;
 mod disconnect;
 mod failure;
@@ -138,6 +139,8 @@ enum Command {
     Replay(replay::Args),
     /// Check a server of the protocol against the specification
     Conform(conform::Args),
+    /// Let a bot compete on a ladder
+    Connect(connect::Args),
     /// Internal; you do not need it. `plyd arena`, `conform` and `replay` start it, so that the players and
     /// servers that they start end with them even if they are killed
     #[command(hide = true)]
@@ -226,6 +229,7 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Ugi(args) => ugi::run(&args),
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
+        Command::Connect(args) => connect::run(&args, &mut out),
         Command::Reaper(args) => reaper::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),

@@ -26,6 +26,7 @@ mod ugi_engine;
 mod arena;
 mod cli;
 mod conformance;
+mod connect;
 mod drain;
 mod examples;
 mod gui;

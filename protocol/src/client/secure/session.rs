@@ -49,7 +49,7 @@ impl Secure {
         let host = to.at.rsplit_once(':').map_or(&*to.at, |(host, _)| host);
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| io::Error::other(format!("`{host}` is no name that a certificate is for")))?;
+            .map_err(|_| unusable(format!("`{host}` is no name that a certificate is for")))?;
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])
             .expect("ring knows TLS 1.3")
@@ -166,7 +166,7 @@ fn trusted(file: Option<&Path>) -> io::Result<RootCertStore> {
             if roots.is_empty() {
                 let message = "this system has no certificates of authorities: install them (ca-certificates), or \
                                name a file behind the address, ?ca=FILE";
-                return Err(io::Error::new(io::ErrorKind::NotFound, message));
+                return Err(unusable(message.to_owned()));
             }
         }
     }
@@ -185,7 +185,12 @@ fn certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
 }
 
 fn at(path: &Path, error: &dyn fmt::Display) -> io::Error {
-    io::Error::other(format!("{}: {error}", path.display()))
+    unusable(format!("{}: {error}", path.display()))
+}
+
+/// What no further attempt mends.
+fn unusable(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 /// What went wrong, and what to do about it.

@@ -1,0 +1,93 @@
+//! What a bot that dials out sends to a ladder: who it is and what it plays, before the two change places and
+//! the ladder asks it for moves.
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::is_default;
+use crate::{Client, Clock, Versions};
+
+/// Offers a bot to a ladder: the first line of its connection. Sent again, it says how many games the bot
+/// plays from now on.
+///
+/// ```
+/// use plyd_protocol::{Offer, OfferedGame};
+///
+/// let games = vec![OfferedGame { game: "isolation".into(), presets: vec!["7x7".into()] }];
+/// let offer = Offer { token: "plyd_0123".into(), games, ..Offer::new() };
+/// assert_eq!(
+///     serde_json::to_string(&offer)?,
+///     r#"{"protocol":{"min":1,"max":1},"token":"plyd_0123","games":[{"game":"isolation","presets":["7x7"]}],"concurrency":1}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Offer {
+    /// The protocol versions that the bot speaks.
+    pub protocol: Versions,
+    /// The bot's token, which says whose it is.
+    pub token: String,
+    /// The program that dialled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
+    /// The bot's own program, as it names itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Client>,
+    /// The games that it plays; none: all that the ladder has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub games: Vec<OfferedGame>,
+    /// The clocks that it plays by, each as the first `go` of a game has it, without the opponent's; none: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<Clock>,
+    /// The most games that it plays at once; 0: no further game begins.
+    pub concurrency: u32,
+    /// Whether each `go` is to hold the legal moves, as `x_legal`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub legal: bool,
+}
+
+/// A game of an [`Offer`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OfferedGame {
+    /// The game.
+    pub game: String,
+    /// The presets of its rules; none: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub presets: Vec<String>,
+}
+
+/// What a ladder answers to an [`Offer`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct OfferResult {
+    /// The bot's name on the ladder.
+    pub bot: String,
+    /// The most games that it will play at once.
+    pub concurrency: u32,
+    /// The games of this bot that go on, by their `x_game`.
+    #[serde(default)]
+    pub games: Vec<String>,
+    /// The ladder sends a line at least this often.
+    pub heartbeat_ms: u64,
+}
+
+impl Offer {
+    /// The offer to play one game at a time, whatever the ladder has; it still needs a token.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            protocol: Versions { min: crate::VERSION, max: crate::VERSION },
+            token: String::new(),
+            client: None,
+            engine: None,
+            games: Vec::new(),
+            clocks: Vec::new(),
+            concurrency: 1,
+            legal: false,
+        }
+    }
+}
+
+impl Default for Offer {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,62 @@
+//! How long to wait before a ladder is dialled again.
+
+use std::time::Duration;
+
+use crate::zobrist::SplitMix64;
+
+/// The pause after the first failure.
+const FIRST: Duration = Duration::from_secs(1);
+/// The longest pause.
+const LONGEST: Duration = Duration::from_secs(60);
+/// A connection that lasted so long ends the row of failures.
+const LASTING: Duration = Duration::from_secs(10);
+
+/// Pauses that double, each shortened by chance, so that bots that lost their ladder at the same instant do
+/// not come back at the same instant.
+pub(super) struct Backoff {
+    next: Duration,
+    chance: SplitMix64,
+}
+
+impl Backoff {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { next: FIRST, chance: SplitMix64::new(seed) }
+    }
+
+    /// The pause after a connection that lasted so long; `least` is what the ladder asked for.
+    pub(super) fn pause(&mut self, lasted: Duration, least: Option<Duration>) -> Duration {
+        if lasted >= LASTING {
+            self.next = FIRST;
+        }
+        let whole = self.next;
+        self.next = (whole * 2).min(LONGEST);
+        // Half of it at least.
+        let thousandths = 500 + self.chance.next() % 501;
+        let pause = whole * u32::try_from(thousandths).unwrap_or(1000) / 1000;
+        pause.max(least.unwrap_or_default().min(LONGEST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_to_a_minute_and_begin_again_after_a_lasting_connection() {
+        let mut backoff = Backoff::new(7);
+        for whole in [1, 2, 4, 8, 16, 32, 60, 60] {
+            let pause = backoff.pause(Duration::ZERO, None);
+            let whole = Duration::from_secs(whole);
+            assert!(whole / 2 <= pause && pause <= whole, "{pause:?} of {whole:?}");
+        }
+        assert!(backoff.pause(LASTING, None) <= FIRST);
+        assert_eq!(backoff.pause(LASTING, Some(Duration::from_secs(5))), Duration::from_secs(5));
+        assert_eq!(backoff.pause(LASTING, Some(Duration::MAX)), LONGEST);
+    }
+
+    #[test]
+    fn no_two_bots_wait_equally_long() {
+        let pause = |seed| Backoff::new(seed).pause(Duration::ZERO, None);
+        assert_ne!(pause(1), pause(2));
+    }
+}

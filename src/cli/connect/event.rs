@@ -1,0 +1,60 @@
+//! What `plyd connect` says of its days on a ladder.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::cli::styled::shown;
+
+/// Something that happened.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Event<'e> {
+    /// The ladder took the bot.
+    Joined { bot: &'e str, concurrency: u32, games: &'e [String] },
+    /// A game begins.
+    Begun { name: &'e str, game: &'e str, preset: &'e str },
+    /// A game has ended.
+    Over { name: &'e str, outcome: &'e str, why: &'e str },
+    /// The ladder says something to the bot's owner.
+    Notice { message: &'e str },
+    /// The connection broke, or could not be had.
+    Lost { why: &'e str, again_ms: u64 },
+    /// The bot has left.
+    Left,
+}
+
+impl Event<'_> {
+    /// Writes it as a line, of JSON or for people. What the ladder wrote cannot command a terminal.
+    pub(super) fn tell(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
+        if json {
+            serde_json::to_writer(&mut *out, self)?;
+        } else {
+            let text: String = self.text().chars().map(shown).collect();
+            out.write_all(text.as_bytes())?;
+        }
+        writeln!(out)?;
+        out.flush()
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Joined { bot, concurrency, games } => {
+                let games = match games.len() {
+                    0 => String::new(),
+                    count => format!(", {count} in progress"),
+                };
+                format!("joined as {bot}, {concurrency} games at most{games}")
+            }
+            Self::Begun { name, game, preset: "" } => format!("game {name}: {game}"),
+            Self::Begun { name, game, preset } => format!("game {name}: {game} {preset}"),
+            Self::Over { name, outcome, why: "" } => format!("game {name}: {outcome}"),
+            Self::Over { name, outcome, why } => format!("game {name}: {outcome}, {why}"),
+            Self::Notice { message } => format!("the ladder says: {message}"),
+            Self::Lost { why, again_ms } => {
+                format!("no connection: {why}; again in {:.1} s", *again_ms as f64 / 1000.0)
+            }
+            Self::Left => "left".to_owned(),
+        }
+    }
+}

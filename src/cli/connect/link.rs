@@ -1,0 +1,228 @@
+//! A connection to a ladder: dialled, opened by an offer, and alive as long as lines come.
+
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use plyd_protocol::{ErrorClass, ErrorCode, Offer, OfferResult, echo};
+use serde_json::{Value, json};
+
+use super::lane::Object;
+use crate::client::{Address, LineError, Lines};
+
+/// How long a ladder may take to answer an offer.
+const ANSWER: Duration = Duration::from_secs(20);
+/// A ladder that is silent for so many of its heartbeats is gone.
+const HEARTBEATS: u32 = 3;
+/// The bounds of what is taken for a heartbeat.
+const HEARTBEAT: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
+/// How long the ladder may leave unread what it is sent.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why there is no connection any more.
+#[derive(Debug)]
+pub(super) enum Gone {
+    /// It broke, or the ladder cannot be reached; it may be dialled again, and not before so long.
+    Broken(String, Option<Duration>),
+    /// The ladder does not take this bot.
+    Refused(String),
+}
+
+/// An open connection.
+pub(super) struct Link {
+    lines: Lines,
+    /// A ladder that is silent for so long is gone.
+    silence: Duration,
+    heard: Instant,
+    offers: u64,
+}
+
+impl Link {
+    /// Dials the ladder and offers the bot.
+    ///
+    /// # Errors
+    /// The ladder is not there, or does not take the bot.
+    pub(super) fn open(address: &Address, offer: &Offer) -> Result<(Self, OfferResult), Gone> {
+        let lines = address.lines().map_err(|error| match &error {
+            // This build, or a file of ours: dialling again mends neither.
+            LineError::Connect(why)
+                if matches!(why.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) =>
+            {
+                Gone::Refused(error.to_string())
+            }
+            _ => Gone::Broken(error.to_string(), None),
+        })?;
+        let mut link = Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0 };
+        link.lines.set_write_timeout(WRITE_TIMEOUT);
+        let id = link.offer(offer)?;
+        let end = Instant::now() + ANSWER;
+        loop {
+            let message = link.read(end)?.ok_or_else(|| Gone::Broken("it answers no offer".into(), None))?;
+            if message.get("type").is_none_or(|kind| kind != "result")
+                || message.get("id") != Some(&json!(id))
+            {
+                continue;
+            }
+            let taken: OfferResult = serde_json::from_value(Value::Object(message))
+                .map_err(|error| Gone::Refused(format!("this is no ladder: its answer has {error}")))?;
+            let heartbeat = Duration::from_millis(taken.heartbeat_ms);
+            link.silence = heartbeat.clamp(HEARTBEAT[0], HEARTBEAT[1]) * HEARTBEATS;
+            return Ok((link, taken));
+        }
+    }
+
+    /// Sends an offer; its answer comes under the id that this returns.
+    pub(super) fn offer(&mut self, offer: &Offer) -> Result<String, Gone> {
+        self.offers += 1;
+        let id = format!("offer-{}", self.offers);
+        let Ok(Value::Object(mut request)) = serde_json::to_value(offer) else {
+            return Err(Gone::Refused("the offer cannot be written".into()));
+        };
+        request.insert("id".into(), json!(id));
+        request.insert("cmd".into(), json!("offer"));
+        self.send(&request)?;
+        Ok(id)
+    }
+
+    /// Sends a line.
+    pub(super) fn send(&mut self, line: &Object) -> Result<(), Gone> {
+        let line = serde_json::to_vec(line).map_err(|error| Gone::Refused(error.to_string()))?;
+        match self.lines.send(&line) {
+            Ok(_) => Ok(()),
+            // What it said last says more than that it is gone.
+            Err(error) => Err(self.last_words().unwrap_or_else(|| broken(&error))),
+        }
+    }
+
+    /// The next line of the ladder that has come, if there is one.
+    ///
+    /// # Errors
+    /// There is no connection any more, or the ladder is silent for too long.
+    pub(super) fn next(&mut self) -> Result<Option<Object>, Gone> {
+        match self.read(Instant::now())? {
+            None if self.heard.elapsed() > self.silence => {
+                Err(Gone::Broken(format!("it said nothing for {:?}", self.silence), None))
+            }
+            message => Ok(message),
+        }
+    }
+
+    /// Where its lines come from.
+    pub(super) fn input(&self) -> BorrowedFd<'_> {
+        self.lines.input()
+    }
+
+    /// The next line; none at the deadline.
+    fn read(&mut self, deadline: Instant) -> Result<Option<Object>, Gone> {
+        let line = match self.lines.next(deadline) {
+            Ok(line) => line,
+            Err(LineError::TimedOut) => return Ok(None),
+            Err(error) => return Err(broken(&error)),
+        };
+        self.heard = line.at;
+        let Ok(Value::Object(message)) = serde_json::from_slice(&line.bytes) else {
+            let line = echo(&String::from_utf8_lossy(&line.bytes));
+            return Err(Gone::Refused(format!("this is no ladder: it wrote `{line}`")));
+        };
+        farewell(&message).map_or(Ok(Some(message)), Err)
+    }
+
+    /// What the ladder said before it closed the connection.
+    fn last_words(&mut self) -> Option<Gone> {
+        while let Ok(line) = self.lines.next(Instant::now()) {
+            let message = serde_json::from_slice(&line.bytes).unwrap_or_default();
+            if let Some(gone) = farewell(&message) {
+                return Some(gone);
+            }
+        }
+        None
+    }
+}
+
+fn broken(error: &LineError) -> Gone {
+    Gone::Broken(error.to_string(), None)
+}
+
+/// Whether a message is the last one of the connection: a notice that the ladder goes away, an error that is
+/// fatal, or one about an offer.
+fn farewell(message: &Object) -> Option<Gone> {
+    let text = |field| message.get(field).and_then(Value::as_str).unwrap_or_default();
+    let retry = message.get("retry_ms").and_then(Value::as_u64).map(Duration::from_millis);
+    match text("type") {
+        "notice" if text("kind") == "going_away" => {
+            Some(Gone::Broken(format!("it goes away: {}", text("message")), retry))
+        }
+        "error" => {
+            let is_fatal = message.get("fatal") == Some(&Value::Bool(true));
+            if !is_fatal && !text("id").starts_with("offer-") {
+                return None;
+            }
+            // A code that this build does not know is for people to look at.
+            let code = serde_json::from_value::<ErrorCode>(json!(text("code")));
+            let may_return = code.is_ok_and(|code| {
+                matches!(code, ErrorCode::TooManyConnections | ErrorCode::Disconnected)
+                    || matches!(code.class(), ErrorClass::Resources | ErrorClass::Internal)
+            });
+            let why = format!("{} ({})", text("message"), text("code"));
+            Some(if may_return { Gone::Broken(why, retry) } else { Gone::Refused(why) })
+        }
+        _ => None,
+    }
+}
+
+/// Whether an address is one that tokens may be sent to as they are: encrypted, or on this machine.
+pub(super) fn is_safe(address: &Address) -> bool {
+    match address {
+        Address::Tcp(at) | Address::WebSocket(at) => {
+            let host = at.rsplit_once(':').map_or(at.as_str(), |(host, _)| host);
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|host| host.is_loopback())
+        }
+        Address::Tls(_) | Address::SecureWebSocket(_) | Address::Unix(_) | Address::Program(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_go_to_this_machine_or_encrypted() {
+        for (address, expected) in [
+            ("tcp=127.0.0.1:80", true),
+            ("ws=localhost:80", true),
+            ("ws://[::1]:80", true),
+            ("tls=ladder.example:443", true),
+            ("wss://ladder.example:443/ws", true),
+            ("unix=/run/ladder", true),
+            ("tcp=192.0.2.1:80", false),
+            ("ws://ladder.example:80", false),
+            ("tcp=localhost.example:80", false),
+        ] {
+            assert_eq!(is_safe(&Address::read(address).unwrap()), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn only_what_cannot_change_by_itself_ends_the_attempts() {
+        let gone = |text: &str| {
+            let Value::Object(message) = serde_json::from_str(text).unwrap() else { unreachable!() };
+            farewell(&message).map(|gone| matches!(gone, Gone::Refused(_)))
+        };
+        for (text, refused) in [
+            (r#"{"type":"error","id":"offer-1","code":"auth_failed","message":"m"}"#, Some(true)),
+            (r#"{"type":"error","id":"offer-1","code":"forbidden","message":"m"}"#, Some(true)),
+            (r#"{"type":"error","id":"offer-1","code":"some_day","message":"m"}"#, Some(true)),
+            (r#"{"type":"error","id":"offer-1","code":"too_many_connections","message":"m"}"#, Some(false)),
+            (r#"{"type":"error","id":"offer-1","code":"shutting_down","message":"m"}"#, Some(false)),
+            (r#"{"type":"error","code":"disconnected","message":"m","fatal":true}"#, Some(false)),
+            (r#"{"type":"notice","kind":"going_away","message":"m"}"#, Some(false)),
+            (r#"{"type":"notice","kind":"warning","message":"m"}"#, None),
+            (r#"{"type":"error","id":"7","code":"internal","message":"m","fatal":false}"#, None),
+            (r#"{"type":"result","id":"offer-1"}"#, None),
+        ] {
+            assert_eq!(gone(text), refused, "{text}");
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! `plyd connect`: a bot that dials a ladder, which then asks it for moves. The ladders here are the tests.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+
+use crate::common::{Folder, TIMEOUT, process, until};
+use plyd::client::Process;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// A bot that answers `go` alone, by a move that names its process. Two positions end it badly.
+const LEAST: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"die"'*) exit 3 ;;
+    *'"babble"'*) echo 'thinking...' ;;
+    *'"cmd":"go"'*) echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"$$\"}" ;;
+    *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\",\"message\":\"go alone\"}" ;;
+  esac
+done"#;
+
+/// A ladder that waits for its bot.
+struct Ladder {
+    listener: TcpListener,
+    folder: Folder,
+}
+
+/// Its end of a bot's connection.
+struct Visit {
+    lines: BufReader<TcpStream>,
+}
+
+impl Ladder {
+    fn new(name: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let folder = Folder::new(name);
+        folder.file("token", "plyd_of_the_bot\n");
+        Self { listener, folder }
+    }
+
+    /// Starts `plyd connect` with these arguments.
+    fn bot(&self, arguments: &[&str]) -> Process {
+        let address = format!("tcp={}", self.listener.local_addr().unwrap());
+        let token = self.folder.path.join("token");
+        let mut launch = process::plyd(["connect", &address, "--token-file", token.to_str().unwrap()]);
+        launch.command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process::spawn(launch)
+    }
+
+    /// Starts a bot that answers `go` alone.
+    fn least(&self, arguments: &[&str]) -> Process {
+        self.bot(&[arguments, &["--", "sh", "-c", LEAST]].concat())
+    }
+
+    /// Waits until the bot dials.
+    fn called(&self) -> Visit {
+        let mut stream = None;
+        until("the bot dials", || {
+            stream = self.listener.accept().ok();
+            stream.is_some()
+        });
+        let (stream, _) = stream.unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        Visit { lines: BufReader::new(stream) }
+    }
+
+    /// Waits until the bot dials, and takes it; gives its offer.
+    fn joined(&self, games: &[&str]) -> (Visit, Value) {
+        let mut visit = self.called();
+        let offer = visit.read();
+        visit.take(&offer, games, 60_000);
+        (visit, offer)
+    }
+}
+
+impl Visit {
+    /// Writes a line.
+    fn write(&mut self, line: &str) {
+        self.lines.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// The next line, which is not the end.
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("`{line}`"))
+    }
+
+    /// Whether the bot is gone.
+    fn is_over(&mut self) -> bool {
+        self.lines.fill_buf().map_or(true, <[u8]>::is_empty)
+    }
+
+    /// Takes the bot; the games that go on.
+    fn take(&mut self, offer: &Value, games: &[&str], heartbeat_ms: u64) {
+        let answer = json!({
+            "type": "result", "id": offer["id"], "of": "offer", "bot": "kari", "concurrency": offer["concurrency"],
+            "games": games, "heartbeat_ms": heartbeat_ms,
+        });
+        self.write(&answer.to_string());
+    }
+
+    /// Sends a request, and takes its answer.
+    fn ask(&mut self, request: &Value) -> Value {
+        self.write(&request.to_string());
+        self.answer(request["id"].as_str().unwrap())
+    }
+
+    /// Waits for the final answer to a request.
+    fn answer(&mut self, id: &str) -> Value {
+        loop {
+            let line = self.read();
+            if line["id"] == id && line["type"] != "info" {
+                return line;
+            }
+        }
+    }
+
+    /// The move that is answered in a game after these moves.
+    fn best(&mut self, id: &str, game: &str, moves: &[&str]) -> String {
+        let answer = self.ask(&go(id, game, moves));
+        assert_eq!(answer["type"], "bestmove", "{answer}");
+        answer["move"].as_str().unwrap().to_owned()
+    }
+
+    /// Says that a game has ended.
+    fn over(&mut self, game: &str) {
+        let answer = self.ask(&json!({ "id": "over", "cmd": "over", "x_game": game, "outcome": "won" }));
+        assert_eq!((&answer["type"], &answer["of"]), (&json!("result"), &json!("over")));
+    }
+}
+
+/// Asks for a move in a game.
+fn go(id: &str, game: &str, moves: &[&str]) -> Value {
+    json!({
+        "id": id, "cmd": "go", "x_game": game, "game": "isolation", "rules": { "preset": "7x7" },
+        "position": { "moves": moves }, "clock": { "kind": "per_move", "ms": 50 },
+    })
+}
+
+/// What a bot that has ended wrote.
+fn said(bot: Process) -> (Option<i32>, String, String) {
+    let output = process::outcome(bot);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn plyd_plays_what_it_offered_and_leaves_after_its_games() {
+    let ladder = Ladder::new("connect-plays");
+    let record = ladder.folder.path.join("games.jsonl");
+    let arguments =
+        ["--game", "isolation:7x7", "--game", "ijk", "--concurrency", "2", "--clock", "tc=10s+0.1s"];
+    let recorded = ["--record", record.to_str().unwrap(), "--option", "threads=1"];
+    let bot = ladder.bot(&[&arguments[..], &recorded].concat());
+    let (mut visit, offer) = ladder.joined(&[]);
+    assert_eq!((&offer["cmd"], &offer["token"]), (&json!("offer"), &json!("plyd_of_the_bot")));
+    assert_eq!(offer["protocol"], json!({ "min": 1, "max": 1 }));
+    assert_eq!(offer["games"], json!([{ "game": "isolation", "presets": ["7x7"] }, { "game": "ijk" }]));
+    assert_eq!(offer["clocks"], json!([{ "kind": "increment", "me_ms": 10_000, "inc_ms": 100 }]));
+    assert_eq!((&offer["concurrency"], &offer["legal"]), (&json!(2), &Value::Null));
+    let pong = visit.ask(&json!({ "id": "p", "cmd": "ping", "echo": "there?" }));
+    assert_eq!((&pong["of"], &pong["echo"]), (&json!("ping"), &json!("there?")));
+
+    // A move that is given back is legal, or the next `go` would be refused.
+    let mut moves = vec!["d4".to_owned()];
+    for number in 0..3 {
+        let asked: Vec<&str> = moves.iter().map(String::as_str).collect();
+        let best = visit.best(&format!("a{number}"), "a", &asked);
+        moves.push(best);
+    }
+    let endless = json!({ "id": "b", "cmd": "go", "x_game": "b", "game": "isolation", "rules": { "preset": "11x9" },
+        "position": {}, "clock": { "kind": "none" }, "info": { "events": ["started"] } });
+    visit.write(&endless.to_string());
+    assert_eq!(visit.read()["event"], "started");
+    // Two games were offered, no third.
+    let refused = visit.ask(&go("c", "c", &["d4"]));
+    assert_eq!(refused["code"], "too_many_sessions", "{refused}");
+    visit.write(&json!({ "id": "s", "cmd": "stop", "target": "b" }).to_string());
+    let answers = [visit.read(), visit.read()];
+    let of =
+        |id: &str| answers.iter().find(|answer| answer["id"] == id).unwrap_or_else(|| panic!("{answers:?}"));
+    assert_eq!((&of("b")["type"], &of("b")["reason"]), (&json!("bestmove"), &json!("stopped")));
+    assert_eq!(of("s")["type"], "result");
+
+    // It leaves after the games that it has, and begins none.
+    process::signal(&bot, Signal::TERM);
+    let last = visit.read();
+    assert_eq!((&last["cmd"], &last["concurrency"]), (&json!("offer"), &json!(0)));
+    visit.take(&last, &["a", "b"], 60_000);
+    assert!(!visit.best("a3", "a", &[]).is_empty());
+    let record_of_a = json!({ "record": 1, "game": "isolation", "rules": { "preset": "7x7" }, "start": "", "moves": ["d4"] });
+    let over = json!({ "id": "o", "cmd": "over", "x_game": "a", "outcome": "lost", "message": "no move left", "record": record_of_a });
+    assert_eq!(visit.ask(&over)["type"], "result");
+    visit.over("b");
+    assert!(visit.is_over());
+    let (code, text, complaint) = said(bot);
+    assert_eq!(code, Some(0), "{complaint}");
+    for line in
+        ["joined as kari", "game a: isolation 7x7", "game a: lost, no move left", "game b: won", "left"]
+    {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
+    let recorded: Value = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
+    assert_eq!(recorded, record_of_a);
+}
+
+#[test]
+fn each_game_has_a_process_of_its_own() {
+    let ladder = Ladder::new("connect-lanes");
+    let _bot = ladder.least(&["--concurrency", "2", "--legal"]);
+    let (mut visit, offer) = ladder.joined(&[]);
+    assert_eq!((&offer["legal"], &offer["games"]), (&json!(true), &Value::Null));
+    let (a, b) = (visit.best("1", "a", &[]), visit.best("2", "b", &[]));
+    assert_ne!(a, b);
+    for number in 0..3 {
+        assert_eq!(visit.best(&format!("a{number}"), "a", &[]), a);
+        assert_eq!(visit.best(&format!("b{number}"), "b", &[]), b);
+    }
+    visit.over("a");
+    assert_eq!((visit.best("3", "c", &[]), visit.best("4", "b", &[])), (a, b));
+}
+
+#[test]
+fn a_bot_that_fails_costs_one_search() {
+    let ladder = Ladder::new("connect-fails");
+    let _bot = ladder.least(&[]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let mut last = String::new();
+    for (number, (poison, message)) in [("die", "failed"), ("babble", "thinking...")].into_iter().enumerate()
+    {
+        let process = visit.best(&format!("good{number}"), "a", &[]);
+        assert_ne!(process, last, "a process that failed is started again");
+        let answer = visit.ask(&go(&format!("bad{number}"), "a", &[poison]));
+        assert_eq!((&answer["type"], &answer["code"]), (&json!("error"), &json!("internal")), "{answer}");
+        assert!(answer["message"].as_str().unwrap().contains(message), "{answer}");
+        last = process;
+    }
+    assert_ne!(visit.best("again", "a", &[]), last);
+}
+
+#[test]
+fn options_reach_a_bot_that_has_some() {
+    for (option, expected) in [
+        ("level=1", json!("bestmove")),
+        ("contempt=much", json!("option_unknown")),
+        ("level=many", json!("option_invalid")),
+    ] {
+        let ladder = Ladder::new("connect-options");
+        let _bot = ladder.bot(&["--option", option]);
+        let (mut visit, _) = ladder.joined(&[]);
+        let answer = visit.ask(&go("1", "a", &["d4"]));
+        assert!([&answer["type"], &answer["code"]].contains(&&expected), "{option}: {answer}");
+    }
+}
+
+#[test]
+fn games_go_on_over_the_next_connection() {
+    let ladder = Ladder::new("connect-again");
+    let _bot = ladder.least(&["--concurrency", "2"]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let (a, b) = (visit.best("1", "a", &[]), visit.best("2", "b", &[]));
+    drop(visit);
+    let (mut visit, offer) = ladder.joined(&["b"]);
+    assert_eq!(offer["concurrency"], 2);
+    // The ladder gave the other game up, so its place is free.
+    assert_eq!((visit.best("1", "b", &[]), visit.best("2", "c", &[])), (b, a));
+}
+
+#[test]
+fn a_search_of_the_connection_before_is_not_answered_on_the_next() {
+    let ladder = Ladder::new("connect-stale");
+    let _bot = ladder.bot(&[]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let endless = json!({ "id": "1", "cmd": "go", "x_game": "a", "game": "isolation", "rules": { "preset": "11x9" },
+        "position": {}, "clock": { "kind": "none" }, "info": { "events": ["started"] } });
+    visit.write(&endless.to_string());
+    assert_eq!(visit.read()["event"], "started");
+    drop(visit);
+    let (mut visit, _) = ladder.joined(&["a"]);
+    let again = json!({ "id": "1", "cmd": "go", "x_game": "a", "game": "isolation", "rules": { "preset": "11x9" },
+        "position": {}, "limit": { "depth": 1 }, "info": { "events": [] } });
+    visit.write(&again.to_string());
+    let answer = visit.read();
+    assert_eq!((&answer["id"], &answer["reason"]), (&json!("1"), &json!("limit")), "{answer}");
+    // And nothing else comes.
+    visit.write(&json!({ "id": "p", "cmd": "ping" }).to_string());
+    assert_eq!(visit.read()["of"], "ping");
+}
+
+#[test]
+fn a_ladder_that_falls_silent_is_dialled_again() {
+    let ladder = Ladder::new("connect-silence");
+    let _bot = ladder.least(&[]);
+    let mut visit = ladder.called();
+    let offer = visit.read();
+    visit.take(&offer, &[], 1);
+    let mut again = ladder.called();
+    assert_eq!(again.read()["cmd"], "offer");
+    assert!(visit.is_over());
+}
+
+#[test]
+fn what_a_ladder_refuses_for_good_ends_the_bot_and_the_rest_does_not() {
+    let error = |code: &str| json!({ "type": "error", "code": code, "message": "not you", "fatal": true });
+    for (answer, is_final) in [
+        (error("auth_failed"), true),
+        (error("forbidden"), true),
+        (error("shutting_down"), false),
+        (error("too_many_connections"), false),
+        (json!({ "type": "notice", "kind": "going_away", "message": "back soon" }), false),
+        (json!({ "type": "result", "id": "offer-1", "of": "offer" }), true),
+        (json!("hello"), true),
+    ] {
+        let ladder = Ladder::new("connect-refused");
+        let bot = ladder.least(&[]);
+        let mut visit = ladder.called();
+        let offer = visit.read();
+        let mut answer = answer;
+        if answer["type"] == "error" {
+            answer["id"] = offer["id"].clone();
+        }
+        visit.write(&answer.to_string());
+        if is_final {
+            let (code, _, complaint) = said(bot);
+            assert_eq!(code, Some(1), "{answer}");
+            assert!(complaint.starts_with("error: tcp=127.0.0.1:"), "{answer}: {complaint}");
+        } else {
+            assert_eq!(ladder.called().read()["cmd"], "offer", "{answer}");
+        }
+    }
+}
+
+#[test]
+fn what_a_ladder_should_not_ask_is_answered_and_changes_nothing() {
+    let ladder = Ladder::new("connect-odd");
+    let _bot = ladder.least(&[]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let process = visit.best("1", "a", &[]);
+    for (line, expected) in [
+        (json!({ "id": "x", "cmd": "hello" }), json!("unknown_cmd")),
+        (json!({ "id": "x", "cmd": "quit" }), json!("unknown_cmd")),
+        (json!({ "id": "x", "cmd": "offer" }), json!("unknown_cmd")),
+        (json!({ "id": "x", "cmd": "stop", "target": "nobody" }), Value::Null),
+        (json!({ "id": "x", "cmd": "stop", "target": 7 }), Value::Null),
+        (json!({ "id": "x", "cmd": "update" }), Value::Null),
+        (json!({ "id": "x", "cmd": "over" }), Value::Null),
+        (
+            json!({ "id": "x", "cmd": "over", "x_game": "none", "outcome": "\u{1b}[2J", "record": 7 }),
+            Value::Null,
+        ),
+    ] {
+        assert_eq!(visit.ask(&line)["code"], expected, "{line}");
+    }
+    for line in [
+        json!({}),
+        json!({ "cmd": "go" }),
+        json!({ "id": 7, "cmd": "ping" }),
+        json!({ "type": "notice", "kind": "warning", "message": "you lose too much" }),
+        json!({ "type": "bestmove", "id": "1" }),
+        json!({ "type": "result", "id": "offer-9" }),
+    ] {
+        visit.write(&line.to_string());
+    }
+    assert_eq!(visit.best("2", "a", &[]), process);
+}
+
+#[test]
+fn a_bot_without_games_leaves_at_once_and_takes_its_processes_along() {
+    let ladder = Ladder::new("connect-leaves");
+    let bot = ladder.least(&["--json"]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let process = visit.best("1", "a", &[]);
+    visit.over("a");
+    process::signal(&bot, Signal::INT);
+    let (code, text, _) = said(bot);
+    assert_eq!(code, Some(0));
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["joined", "begun", "over", "left"]);
+    assert!(!std::path::Path::new("/proc").join(process).exists());
+}
+
+#[test]
+fn tokens_do_not_travel_in_the_open() {
+    let folder = Folder::new("connect-open");
+    let token = folder.file("token", "secret\n");
+    for address in ["tcp=192.0.2.1:7127", "ws://ladder.example:80"] {
+        let output = process::output(process::plyd(["connect", address, "--token-file", &token]));
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.contains("wss://") && !complaint.contains("secret"), "{complaint}");
+    }
+    let absent = process::output(process::plyd([
+        "connect",
+        "tcp=127.0.0.1:1",
+        "--token-file",
+        &token,
+        "--",
+        "/no/such/bot",
+    ]));
+    assert_eq!(absent.status.code(), Some(1));
+    assert!(String::from_utf8(absent.stderr).unwrap().contains("/no/such/bot"));
+    let address = "wss://localhost:1?ca=/no/such/file";
+    let absent = process::output(process::plyd(["connect", address, "--token-file", &token]));
+    assert_eq!(absent.status.code(), Some(1), "neither a build nor a file is mended by a second attempt");
+    let without = ["--option", "level=1", "--", "sh", "-c", LEAST];
+    let without = process::output(process::plyd(
+        [&["connect", "tcp=127.0.0.1:1", "--token-file", &token], &without[..]].concat(),
+    ));
+    assert_eq!(without.status.code(), Some(2), "a bot without options is given one");
+}
