@@ -11,6 +11,7 @@ use crate::zobrist::SplitMix64;
 use super::Playable;
 use seen::Seen;
 
+mod evaluations;
 mod players;
 mod probe;
 mod samples;
@@ -19,6 +20,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
+pub use evaluations::evaluations;
 pub use players::{announced, wins_in_one};
 pub use samples::{Sample, counted, few, next, samples};
 pub use suite::{CHECKS, Check, all, announcements, counts, entry, hostile_texts, name, rules, wins};

@@ -79,9 +79,13 @@ pub static ENTRY: Entry = Entry {
     own_players: &[
         Named::new(
             "default",
-            "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on.",
+            "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on. \
+             With `parity` or `score`.",
         ),
-        Named::new("greedy", "The largest gain; ties drawn from the seed. It knows no taboo moves."),
+        Named::new(
+            "greedy",
+            "The largest gain, which is `score`; ties drawn from the seed. It knows no taboo moves.",
+        ),
         Named::new(
             PUBLISHED,
             "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
@@ -156,12 +160,19 @@ impl Playable for Sudoku {
         evaluator: E,
         options: &Options,
     ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        let is_parity = matches!(options.eval.as_str(), "" | "parity");
         Ok(match options.player.as_str() {
-            "default" if is_parity => Box::new(Racer::new(parity(options), options)),
-            // If the race is searched, its points already say what the published bonus says.
-            "default" => Box::new(Racer::new(Points, options)),
-            "greedy" => Box::new(Unknowing::new(Greedy::new(Points, options.seed))),
+            "default" => {
+                options.expect_eval(&["parity", "score"])?;
+                if options.eval == "score" {
+                    Box::new(Racer::new(Points, options))
+                } else {
+                    Box::new(Racer::new(parity(options), options))
+                }
+            }
+            "greedy" => {
+                options.expect_eval(&["score"])?;
+                Box::new(Unknowing::new(Greedy::new(Points, options.seed)))
+            }
             PUBLISHED => {
                 options.expect_eval(&["score", "fewer-filled"])?;
                 let is_points = options.eval != "fewer-filled";
@@ -183,4 +194,30 @@ fn published_player(evaluator: Erased<Naive>, options: &Options) -> Box<dyn Sear
     let ordered = options.own_bool(AVOID_TWO_FREE).unwrap_or(false);
     let order = if ordered { MoveOrder::AvoidTwoFree } else { MoveOrder::Random };
     Box::new(Unknowing::new(PublishedPlayer::new(evaluator, order, options.seed, options.depth)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_refuse_evaluations_that_they_cannot_play_by() {
+        let root = open(&Rules::default(), None, &Effort::free()).unwrap();
+        for (player, taken) in [
+            ("default", &["parity", "score"][..]),
+            ("greedy", &["score"]),
+            (PUBLISHED, &["score", "fewer-filled"]),
+            ("tree", &["parity", "score", "fewer-filled"]),
+        ] {
+            for eval in ENTRY.evaluators().map(|evaluator| evaluator.name) {
+                let options = Options {
+                    player: player.to_owned(),
+                    eval: eval.to_owned(),
+                    hash_mb: 1,
+                    ..Options::default()
+                };
+                assert_eq!(root.engine(&options).is_ok(), taken.contains(&eval), "{player} {eval}");
+            }
+        }
+    }
 }

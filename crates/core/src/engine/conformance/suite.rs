@@ -11,7 +11,7 @@ use crate::search::Control;
 
 use super::players::ends_with_win;
 use super::samples::{Sample, counted, few, next, samples};
-use super::{announced, wins_in_one};
+use super::{announced, evaluations, wins_in_one};
 
 /// A check of a game: what it checks, and the check, which gives the first fault.
 pub type Check = (&'static str, fn(&'static Entry) -> Result<(), String>);
@@ -22,6 +22,7 @@ pub const CHECKS: &[Check] = &[
     ("the entry", entry),
     ("the rules", rules),
     ("hostile texts", hostile_texts),
+    ("evaluations", evaluations),
     ("wins in one", wins),
     ("announced results", announcements),
     ("the counts", counts),

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{announcements, check, rules, wins};
+use super::{announcements, check, evaluations, rules, wins};
 use crate::effort::Effort;
-use crate::engine::{self, AnyRoot, Entry, NamedEvaluator, Playable};
+use crate::engine::{self, AnyRoot, Entry, NamedEvaluator, OptionError, Playable};
 use crate::game::{
     Context, Drawing, Evaluator, Game, Kind, Notation, OpenError, Outcome, Root, Rules, Setting, Side, Spec,
     Turn,
 };
 use crate::nim::{self, Heap, Nim, Rest};
+use crate::options::Options;
 use crate::score::Score;
+use crate::search::{Searcher, players};
 use crate::zobrist::mix;
 
 const NIM: Nim = Nim { most: 3 };
@@ -31,6 +33,10 @@ enum Fault {
     Endless,
     /// None: whoever takes the last stone loses, so that nobody wins by a move.
     Misere,
+    /// One player plays by the first evaluation, whichever it is asked for.
+    Deaf,
+    /// None: the same player refuses all others.
+    Choosy,
 }
 
 const FAULTS: [(Fault, &str); 5] = [
@@ -113,11 +119,42 @@ impl Notation for Faulty {
 }
 
 impl Playable for Faulty {
-    const EVALUATORS: &'static [NamedEvaluator<Self>] =
-        &[NamedEvaluator::new("rest", "", &|game: &Self, _| *game)];
+    const EVALUATORS: &'static [NamedEvaluator<Self>] = &[
+        NamedEvaluator::new("rest", "", &|game: &Self, _| *game),
+        NamedEvaluator::new("flat", "", &|_, _| Flat),
+    ];
 
     fn entry() -> &'static Entry {
         &ENTRY
+    }
+
+    fn player<E: Evaluator<Self>>(
+        &self,
+        evaluator: E,
+        options: &Options,
+    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+        match self.0 {
+            Fault::Deaf if options.player == "greedy" => players::build(self, *self, options),
+            Fault::Choosy if options.player == "greedy" => {
+                options.expect_eval(&["rest"])?;
+                players::build(self, evaluator, options)
+            }
+            _ => players::build(self, evaluator, options),
+        }
+    }
+}
+
+/// Values nothing.
+#[derive(Clone, Copy)]
+struct Flat;
+
+impl Evaluator<Faulty> for Flat {
+    fn evaluate(&self, _game: &Faulty, _heap: &Heap, _ctx: &Context<u8>) -> Score {
+        Score::DRAW
+    }
+
+    fn range(&self) -> (i32, i32) {
+        (0, 0)
     }
 }
 
@@ -202,4 +239,17 @@ fn a_game_in_which_nobody_wins_by_a_move_passes() {
     };
     assert_eq!(wins(&MISERE), Ok(()));
     assert_eq!(announcements(&MISERE), Ok(()));
+}
+
+#[test]
+fn a_player_that_takes_an_evaluation_and_plays_by_another_is_found() {
+    const DEAF: Entry = Entry {
+        name: "deaf",
+        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Fault::Deaf), Heap::of(21))))
+    };
+    const CHOOSY: Entry =
+        Entry { open: |_, _, _| Ok(engine::open(Faulty(Fault::Choosy), Heap::of(21))), ..DEAF };
+    let message = evaluations(&DEAF).unwrap_err();
+    assert!(message.starts_with("deaf, player greedy: it plays by `rest` and by `flat` alike"), "{message}");
+    assert_eq!(evaluations(&CHOOSY), Ok(()));
 }

@@ -1,0 +1,130 @@
+//! Whether players play by the evaluation that they are asked to play by.
+
+use std::sync::Arc;
+
+use super::samples::few;
+use crate::engine::{AnyRoot, Engine, Entry, Fault, FaultCode, Line, Place, ToMove};
+use crate::options::Options;
+use crate::search::Control;
+
+/// The most moves of a position in which players are asked.
+const MOVES: usize = 300;
+/// How many of its moves they are asked about one by one.
+const ALONE: usize = 8;
+/// The nodes of a search.
+const NODES: u64 = 2000;
+/// The lines of a search.
+const LINES: usize = 3;
+
+/// What players are asked about: a position, all its moves or one of them, and to what depth.
+struct Question {
+    root: Arc<dyn AnyRoot>,
+    searchmoves: Vec<String>,
+    depth: u32,
+}
+
+/// What a player did by one evaluation.
+struct Asked {
+    evaluator: &'static str,
+    /// How the evaluation values the positions by itself.
+    values: Vec<Option<i64>>,
+    /// What the player found in them.
+    lines: Vec<Vec<Line>>,
+}
+
+/// Whether each player refuses an evaluation or plays by it, so that none is replaced by another in silence.
+///
+/// With two evaluations that value positions differently, a player has to find something else in some of
+/// them. One that gives no values, or none but proven ones, needs no evaluation and may take any.
+///
+/// ```
+/// use plyd_core::engine::conformance::evaluations;
+///
+/// assert_eq!(evaluations(&plyd_core::nim::ENTRY), Ok(()));
+/// ```
+///
+/// # Errors
+/// The first two evaluations with which a player does the same; a player that takes none.
+pub fn evaluations(game: &'static Entry) -> Result<(), String> {
+    let (mut whole, mut alone) = (Vec::new(), Vec::new());
+    for sample in few(game, usize::MAX, MOVES)? {
+        let root = sample.root()?;
+        if root.to_move() == ToMove::Chance {
+            continue;
+        }
+        let of_one = |mv| Question { root: Arc::clone(&root), searchmoves: vec![mv], depth: 1 };
+        alone.extend(root.legal().into_iter().take(ALONE).map(of_one));
+        whole.push(Question { root, searchmoves: Vec::new(), depth: 2 });
+    }
+    let Some(Question { root: start, .. }) = whole.first() else { return Ok(()) };
+    for player in game.players() {
+        let name = format!("{}, player {}", game.name, player.name);
+        let failed = |fault: Fault| format!("{name}: {fault}");
+        let mut asked = Vec::new();
+        for evaluator in game.evaluators().map(|evaluator| evaluator.name) {
+            match engine(start.as_ref(), player.name, evaluator) {
+                Err(fault) if fault.code == FaultCode::OptionInvalid && blames_eval(&fault) => {}
+                Err(fault) => return Err(failed(fault)),
+                Ok(_) => asked.push(Asked { evaluator, values: Vec::new(), lines: Vec::new() }),
+            }
+        }
+        if asked.is_empty() {
+            return Err(format!("{name}: it takes none of the evaluations"));
+        }
+        for question in whole.iter().chain(&alone) {
+            // Best play may come to the same by evaluations that differ; a move by itself seldom does. Who
+            // gave no value of its own to a whole position gives none to a move.
+            if question.depth == 1 && !guesses(&asked) {
+                break;
+            }
+            for Asked { evaluator, values, lines } in &mut asked {
+                values.push(question.root.eval(evaluator).map_err(failed)?);
+                lines.push(found(question, player.name, evaluator).map_err(failed)?);
+            }
+            if alike(&asked).is_none() {
+                break;
+            }
+        }
+        if let Some([one, other]) = alike(&asked).filter(|_| guesses(&asked)) {
+            return Err(format!(
+                "{name}: it plays by `{one}` and by `{other}` alike: refuse what it cannot play by \
+                 (`Options::expect_eval`)"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first two evaluations that differ, but not in what the player found.
+fn alike(asked: &[Asked]) -> Option<[&'static str; 2]> {
+    asked.iter().enumerate().find_map(|(at, one)| {
+        let is_alike = |other: &&Asked| one.values != other.values && one.lines == other.lines;
+        asked[..at].iter().find(is_alike).map(|other| [other.evaluator, one.evaluator])
+    })
+}
+
+/// Whether the player gives values that are not proven, which are an evaluation's.
+fn guesses(asked: &[Asked]) -> bool {
+    let mut lines = asked.iter().flat_map(|asked| asked.lines.iter().flatten());
+    lines.any(|line| line.value.is_some_and(|value| value.proof.is_none()))
+}
+
+/// Whether the option `eval` is at fault.
+fn blames_eval(fault: &Fault) -> bool {
+    matches!(&fault.place, Place::Option(name) if name == "eval")
+}
+
+fn engine(root: &dyn AnyRoot, player: &str, evaluator: &str) -> Result<Box<dyn Engine>, Fault> {
+    let (player, eval) = (player.to_owned(), evaluator.to_owned());
+    root.engine(&Options { player, eval, hash_mb: 1, deterministic: true, ..Options::default() })
+}
+
+/// What a player finds by an evaluation.
+fn found(question: &Question, player: &str, evaluator: &str) -> Result<Vec<Line>, Fault> {
+    let Question { root, searchmoves, depth } = question;
+    let mut engine = engine(root.as_ref(), player, evaluator)?;
+    let candidates = root.candidates(searchmoves, &[])?;
+    let control = Control::default();
+    control.set_limits(Some(NODES), Some(*depth));
+    Ok(engine.search(root.as_ref(), &candidates, LINES, &control, &mut |_| ()).0)
+}
