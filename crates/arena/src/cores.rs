@@ -8,6 +8,16 @@
 use std::io;
 
 /// Cores by game, as the system numbers them.
+///
+/// ```
+/// use plyd_arena::Cores;
+///
+/// // Two games at once, each with a core of its own, if there are as many.
+/// match Cores::share(2, 1) {
+///     Ok(cores) => println!("{cores:?}"),
+///     Err(error) => println!("they share all cores: {error}"),
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cores {
     games: Vec<Vec<usize>>,

@@ -93,6 +93,24 @@ fn draw(start: &dyn AnyRoot, plies: usize, random: &mut SplitMix64) -> Option<Ar
 }
 
 /// Draws chance outcomes by their probabilities until a player is to move or the game is over.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use plyd_core::engine::ToMove;
+/// use plyd_core::engine::settings::Settings;
+/// use plyd_core::play::Position;
+/// use plyd_core::zobrist::SplitMix64;
+///
+/// // IJK, in which chance puts the first tile.
+/// let rules = Settings::from_iter([("mode", "nondet")]);
+/// let start = Position::open(&plyd_games::ijk::ENTRY, &rules, None)?;
+/// let mut root = start.root().extend(&[])?;
+/// let opening = Arc::get_mut(&mut root).expect("it is new");
+/// plyd_arena::settle(opening, &mut SplitMix64::new(7));
+/// assert!(matches!(root.to_move(), ToMove::Player(_)));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
     while root.to_move() == ToMove::Chance {
         let outcomes = root.chance();
@@ -103,6 +121,15 @@ pub fn settle(root: &mut dyn AnyRoot, random: &mut SplitMix64) {
 }
 
 /// Which of some outcomes comes, drawn by their probabilities in ppm; none if there are none.
+///
+/// ```
+/// use plyd_arena::drawn;
+/// use plyd_core::zobrist::SplitMix64;
+///
+/// let mut random = SplitMix64::new(7);
+/// assert_eq!(drawn(&[0, 1_000_000], &mut random), Some(1));
+/// assert_eq!(drawn(&[], &mut random), None);
+/// ```
 pub fn drawn(probabilities: &[u32], random: &mut SplitMix64) -> Option<usize> {
     drawn_at(probabilities, random.below(1_000_000) as u32)
 }

@@ -6,6 +6,18 @@ use super::TimeControl;
 pub use plyd_protocol::client::{Address, Program};
 
 /// A player of a match.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_arena::{Address, Player, Program, TimeControl};
+/// use plyd_protocol::Settings;
+///
+/// let plyd = Address::Program(Program { path: "plyd".into(), arguments: Vec::new() });
+/// let time = TimeControl::PerMove(Duration::from_millis(50));
+/// let weak = Player { time, options: Settings::from_iter([("level", 3)]), ..Player::new("weak", plyd) };
+/// assert_eq!((weak.name.as_str(), weak.token), ("weak", None));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Player {
     /// What the tables and records call it.

@@ -11,6 +11,22 @@ pub trait Step<B> {
 }
 
 /// What each side floods when a cell that one side flooded bars the other.
+///
+/// ```
+/// use plyd_games::flood::{Flood, Step};
+///
+/// /// Cells in a row.
+/// struct Row;
+///
+/// impl Step<u64> for Row {
+///     fn step(&self, cells: u64) -> u64 {
+///         cells << 1 | cells >> 1
+///     }
+/// }
+///
+/// let flood = Flood::new(&Row, 0b11_1111, 0b1, 0b10_0000);
+/// assert_eq!((flood.first, flood.second), (0b111, 0b11_1000));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flood<B> {
     /// The cells that the first of the two reaches first, or in the same step as the second.

@@ -65,5 +65,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// Every game that plyd plays, in the order in which they are listed.
+///
+/// ```
+/// for game in plyd_games::REGISTRY {
+///     println!("{}: {}", game.name, game.about);
+/// }
+/// ```
 pub static REGISTRY: &[&Entry] =
     &[&l_game::ENTRY, &isolation::ENTRY, &sudoku::ENTRY, &colosseum::ENTRY, &ijk::ENTRY];

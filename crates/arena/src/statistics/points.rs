@@ -8,6 +8,16 @@ use super::elo;
 use super::normal::{self, Z_95};
 
 /// The points that a player made, with their variance.
+///
+/// ```
+/// use plyd_arena::statistics::{Games, Pairs};
+///
+/// // Ten pairs by their half points, and three games without another one of the same opening.
+/// let (pairs, singles) = (Pairs { counts: [0, 2, 3, 4, 1] }, Games { counts: [1, 0, 2] });
+/// let points = pairs.points() + singles.points();
+/// assert_eq!((points.games, points.made), (23, 14.0));
+/// assert!(points.elo().is_some_and(|elo| elo.value > 0.0 && elo.error > elo.value));
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Points {
     /// How many games were played.

@@ -17,6 +17,52 @@ use plyd_core::zobrist::mix;
 use terms::{Checkpoint, Terms};
 
 /// A training and how far it has come.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::AtomicBool;
+///
+/// use plyd_arena::train::Training;
+/// use plyd_arena::train::terms::Terms;
+/// use plyd_arena::trials::Games;
+/// use plyd_core::engine::settings;
+/// use plyd_core::play::Position;
+/// use plyd_games::ijk;
+/// use plyd_protocol::{Seed, Settings};
+///
+/// let entry = &ijk::ENTRY;
+/// // Two batches of quick games: a training plays a hundred thousand.
+/// let terms = Terms {
+///     games: Games {
+///         game: entry.name.to_owned(),
+///         position: None,
+///         moves: Vec::new(),
+///         rules: Settings::from_iter([("preset", "v2-4x4")]),
+///         evaluator: "tuples".to_owned(),
+///         random_plies: 2,
+///         max_moves: 200,
+///         seed: Seed::default(),
+///         build: None,
+///     },
+///     scheduled: 4,
+///     batch: 2,
+///     depth: 1,
+///     lambda: 0.7,
+///     rate: 0.1,
+/// };
+/// let start = |_seed: u64| {
+///     let rules = settings::Settings::from_iter([("preset", "v2-4x4")]);
+///     let pos = Position::open(entry, &rules, None).map_err(|fault| fault.to_string())?;
+///     Ok(Arc::clone(pos.root()))
+/// };
+/// let mut training = Training::new(terms, &start)?;
+/// training.run(1, &AtomicBool::new(false), |training, error| {
+///     println!("{} games, mean square error {error:.3}", training.games());
+///     Ok(())
+/// })?;
+/// assert!(training.is_complete() && training.weights().iter().any(|&weight| weight != 0));
+/// # Ok::<(), plyd_arena::trials::TrialError>(())
+/// ```
 pub struct Training<'a> {
     terms: Terms,
     start: &'a Start<'a>,

@@ -29,6 +29,51 @@ use terms::{Iteration, Line, Terms};
 const HASH_MB: usize = 16;
 
 /// A tuning and how far it has come.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::AtomicBool;
+///
+/// use plyd_arena::trials::Games;
+/// use plyd_arena::tune::Tuning;
+/// use plyd_arena::tune::terms::{Terms, weights};
+/// use plyd_core::play::Position;
+/// use plyd_games::colosseum;
+/// use plyd_protocol::{Seed, Settings};
+///
+/// let entry = &colosseum::ENTRY;
+/// let tunable = entry.tunable().next().expect("its first evaluation has weights");
+/// // Two pairs of quick games: a tuning plays thousands.
+/// let terms = Terms {
+///     games: Games {
+///         game: entry.name.to_owned(),
+///         position: None,
+///         moves: Vec::new(),
+///         rules: Settings::new(),
+///         evaluator: tunable.evaluator.to_owned(),
+///         random_plies: 4,
+///         max_moves: 200,
+///         seed: Seed::default(),
+///         build: None,
+///     },
+///     weights: weights(&tunable, |_| true, &Settings::new()),
+///     options: Settings::new(),
+///     nodes: 50,
+///     iterations: 2,
+///     pairs: 1,
+///     rate: 0.1,
+///     step_percent: 10.0,
+/// };
+/// let start = |_seed: u64| Ok::<_, String>(Arc::clone(Position::start(entry).root()));
+/// let mut tuning = Tuning::new(entry, terms, &start)?;
+/// tuning.run(1, &AtomicBool::new(false), |_, iteration| {
+///     println!("{}: {:?}", iteration.number, iteration.values);
+///     Ok(())
+/// })?;
+/// assert!(tuning.is_complete() && tuning.games() == 4);
+/// println!("{}", tuning.terms().file(&tunable, &tuning.values(), tuning.games()));
+/// # Ok::<(), plyd_arena::trials::TrialError>(())
+/// ```
 pub struct Tuning<'a> {
     entry: &'static Entry,
     terms: Terms,

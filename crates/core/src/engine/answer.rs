@@ -66,6 +66,27 @@ impl Line {
 }
 
 /// A value from the root mover's view: at least one of `eval` and `proof`.
+///
+/// ```
+/// use std::cmp::Ordering;
+///
+/// use plyd_core::nim;
+/// use plyd_core::options::Options;
+/// use plyd_core::play::{Player, Position, SearchLimits};
+///
+/// let pos = Position::open(&nim::ENTRY, &Default::default(), Some("6 1"))?;
+/// let answer = Player::new(&pos, &Options::default())?.best(&pos, &SearchLimits::default())?;
+/// let value = answer.lines[0].value.expect("it was searched");
+/// match value.proof {
+///     // The distance to the end is exact, or a bound of it is known.
+///     Some(proof) => {
+///         assert_eq!(proof.result, Ordering::Greater);
+///         assert!(proof.plies.or(proof.plies_max) >= Some(3));
+///     }
+///     None => println!("about {} thousandths", value.eval.unwrap_or(0)),
+/// }
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Evaluation {
     /// How it relates to the true value.

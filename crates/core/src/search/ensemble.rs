@@ -22,6 +22,166 @@ use crate::search::time_manager::TimeManager;
 use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, UNLIMITED, clock};
 
 /// A game of chance that can make drawn games of itself.
+///
+/// ```
+/// use plyd_core::game::{Context, Evaluator, Game, Root, Side, Turn};
+/// use plyd_core::nim::{Heap, Nim};
+/// use plyd_core::options::Options;
+/// use plyd_core::score::Score;
+/// use plyd_core::search::ensemble::{Draw, Ensemble};
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+/// use plyd_core::zobrist::mix;
+///
+/// const NIM: Nim = Nim { most: 3 };
+///
+/// /// Nim in the wind, which takes a stone or none after each move. A position is the heap, and whether the
+/// /// wind blows next.
+/// #[derive(Clone, PartialEq)]
+/// struct Windy;
+///
+/// # impl Game for Windy {
+/// #     type Position = (Heap, bool);
+/// #     type Move = u8;
+/// #     type Undo = (Heap, bool);
+/// #     const STOCHASTIC: bool = true;
+/// #     fn side(&self, pos: &(Heap, bool)) -> Side {
+/// #         pos.0.side
+/// #     }
+/// #     fn turn(&self, pos: &(Heap, bool)) -> Turn {
+/// #         if pos.1 && pos.0.stones > 0 { Turn::Chance } else { NIM.turn(&pos.0) }
+/// #     }
+/// #     fn moves(&self, pos: &(Heap, bool), out: &mut Vec<u8>) {
+/// #         NIM.moves(&pos.0, out);
+/// #     }
+/// #     fn outcomes(&self, _pos: &(Heap, bool), out: &mut Vec<(u8, u32)>) {
+/// #         out.extend([(0, 1), (1, 1)]);
+/// #     }
+/// #     fn play(&self, pos: &mut (Heap, bool), taken: u8) -> (Heap, bool) {
+/// #         let before = *pos;
+/// #         if pos.1 {
+/// #             pos.0.stones -= taken;
+/// #         } else {
+/// #             NIM.play(&mut pos.0, taken);
+/// #         }
+/// #         pos.1 = !pos.1;
+/// #         before
+/// #     }
+/// #     fn undo(&self, pos: &mut (Heap, bool), _taken: u8, before: (Heap, bool)) {
+/// #         *pos = before;
+/// #     }
+/// #     fn hash(&self, pos: &(Heap, bool)) -> u64 {
+/// #         NIM.hash(&pos.0) ^ u64::from(pos.1)
+/// #     }
+/// #     fn index(&self, taken: u8) -> usize {
+/// #         NIM.index(taken)
+/// #     }
+/// #     fn index_len(&self) -> usize {
+/// #         NIM.index_len()
+/// #     }
+/// # }
+/// #
+/// # /// That nothing is known.
+/// # #[derive(Clone)]
+/// # struct Unknown;
+/// #
+/// # impl Evaluator<Windy> for Unknown {
+/// #     fn evaluate(&self, _windy: &Windy, _pos: &(Heap, bool), _ctx: &Context<u8>) -> Score {
+/// #         Score::DRAW
+/// #     }
+/// #     fn range(&self) -> (i32, i32) {
+/// #         (-1000, 1000)
+/// #     }
+/// # }
+/// /// The game of which the weather is known: what the wind does depends on the heap alone.
+/// #[derive(Clone, PartialEq)]
+/// struct Forecast {
+///     number: u64,
+///     /// The heap at which the place among the outcomes is given.
+///     but: Option<(Heap, u32)>,
+/// }
+///
+/// impl Forecast {
+///     fn gust(&self, heap: Heap) -> u8 {
+///         let drawn = (mix(self.number ^ NIM.hash(&heap)) >> 32) as u32;
+///         let place = self.but.filter(|but| but.0 == heap).map_or(drawn, |but| but.1);
+///         u8::from(place >= 1 << 31)
+///     }
+/// }
+///
+/// impl Game for Forecast {
+/// #     type Position = (Heap, bool);
+/// #     type Move = u8;
+/// #     type Undo = (Heap, bool);
+/// #     fn side(&self, pos: &(Heap, bool)) -> Side {
+/// #         Windy.side(pos)
+/// #     }
+/// #     fn turn(&self, pos: &(Heap, bool)) -> Turn {
+/// #         Windy.turn(pos)
+/// #     }
+/// #     fn moves(&self, pos: &(Heap, bool), out: &mut Vec<u8>) {
+/// #         Windy.moves(pos, out);
+/// #     }
+/// #     fn undo(&self, pos: &mut (Heap, bool), taken: u8, before: (Heap, bool)) {
+/// #         Windy.undo(pos, taken, before);
+/// #     }
+/// #     fn index(&self, taken: u8) -> usize {
+/// #         Windy.index(taken)
+/// #     }
+/// #     fn index_len(&self) -> usize {
+/// #         Windy.index_len()
+/// #     }
+///     fn play(&self, pos: &mut (Heap, bool), taken: u8) -> (Heap, bool) {
+///         let before = Windy.play(pos, taken);
+///         if Windy.turn(pos) == Turn::Chance {
+///             Windy.play(pos, self.gust(pos.0));
+///         }
+///         before
+///     }
+///     fn hash(&self, pos: &(Heap, bool)) -> u64 {
+///         Windy.hash(pos) ^ mix(self.number)
+///     }
+///     // The rest is as in the game itself.
+/// }
+///
+/// /// An evaluation of the game, which values its drawn games alike.
+/// #[derive(Clone)]
+/// struct Within<E>(E);
+///
+/// impl<E: Evaluator<Windy>> Evaluator<Forecast> for Within<E> {
+///     fn evaluate(&self, _drawn: &Forecast, pos: &(Heap, bool), ctx: &Context<u8>) -> Score {
+///         self.0.evaluate(&Windy, pos, ctx)
+///     }
+///     fn range(&self) -> (i32, i32) {
+///         self.0.range()
+///     }
+/// }
+///
+/// impl Draw for Windy {
+///     type Drawn = Forecast;
+///     type Within<E: Evaluator<Self>> = Within<E>;
+///
+///     fn within<E: Evaluator<Self>>(evaluator: E) -> Within<E> {
+///         Within(evaluator)
+///     }
+///     fn drawn(&self, number: u64) -> Forecast {
+///         Forecast { number, but: None }
+///     }
+///     fn drawn_but(&self, number: u64, node: &(Heap, bool), place: u32) -> Forecast {
+///         Forecast { number, but: Some((node.0, place)) }
+///     }
+///     fn outcome(&self, drawn: &Forecast, pos: &(Heap, bool)) -> u8 {
+///         drawn.gust(pos.0)
+///     }
+/// }
+///
+/// let root = Root::new((Heap::of(60), false));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let control = Control::default();
+/// control.set_limits(Some(5000), None);
+/// let mut player = Ensemble::new(&Windy, Unknown, &Options::default());
+/// let (found, _end) = player.search(&Windy, &root, &params, &control, &mut |_| ());
+/// assert!(params.moves.contains(&found.lines[0].pv[0]));
+/// ```
 pub trait Draw: Game {
     /// The game in which chance is drawn beforehand; its positions await no outcome.
     type Drawn: Game<Position = Self::Position, Move = Self::Move>;
@@ -49,7 +209,7 @@ const FIRST_NODES: u64 = 40_000;
 /// It gets at most one part in so many of the move's time and nodes.
 const FIRST_PART: u64 = 8;
 
-/// Searches of drawn games, averaged, after a short search of the game itself.
+/// Searches of drawn games, averaged, after a short search of the game itself: [`Draw`] has an example.
 pub struct Ensemble<G: Draw, E: Evaluator<G>> {
     whole: Iterate<G, E>,
     /// All drawn games share it: their positions have different hashes.

@@ -9,6 +9,7 @@ use crate::search::thread::{Reached, SearchBudget, SearchThread};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
 /// A prover without a search: if it cannot decide, it answers the move that it would look at first.
+/// [`Prover`] has an example.
 pub struct ProverPlayer<P> {
     prover: P,
     deterministic: bool,

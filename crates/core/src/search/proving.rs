@@ -35,6 +35,7 @@ use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UN
 /// use plyd_core::nim::{Heap, Nim, Rest};
 /// use plyd_core::options::Options;
 /// use plyd_core::score::{Score, Value};
+/// use plyd_core::search::prover_player::ProverPlayer;
 /// use plyd_core::search::proving::{Prover, Proving};
 /// use plyd_core::search::thread::SearchThread;
 /// use plyd_core::search::{Control, End, SearchParams, Searcher};
@@ -67,6 +68,11 @@ use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher, UN
 /// let mut player = Proving::new(&nim, Rest, Remainder, &Options::default());
 /// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
 /// let (found, end) = player.search(&nim, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!((found.lines[0].pv[0], end), (1, End::Proven));
+///
+/// // The prover without a search.
+/// let mut alone = ProverPlayer::new(Remainder, &Options::default());
+/// let (found, end) = alone.search(&nim, &root, &params, &Control::default(), &mut |_| ());
 /// assert_eq!((found.lines[0].pv[0], end), (1, End::Proven));
 /// ```
 pub trait Prover<G: Game>: Send {
@@ -111,7 +117,7 @@ const HOPE_BESIDE: u64 = 16;
 /// Without a clock both take turns of equal length, each twice as long as the last.
 const FIRST_TURN: u64 = 200_000;
 
-/// Iterative deepening beside a prover.
+/// Iterative deepening beside a prover: [`Prover`] has an example.
 pub struct Proving<G: Game, E, P> {
     search: Iterate<G, E>,
     prover: P,

@@ -28,6 +28,39 @@ pub struct RootLine<M> {
 ///
 /// By default it does as the textbook says: each depth is searched whole, from the moves as they are asked
 /// for, and a move is worth what the rules or the evaluation make of the best play within that depth.
+///
+/// ```
+/// use std::ops::RangeInclusive;
+///
+/// use plyd_core::game::Root;
+/// use plyd_core::nim::{Heap, Nim, Rest};
+/// use plyd_core::search::published::{Agent, Deepening};
+/// use plyd_core::search::thread::SearchThread;
+/// use plyd_core::search::{Control, SearchParams, Searcher};
+///
+/// /// Tries to take many stones first, and sees four plies.
+/// struct Greedy(Rest);
+///
+/// impl Agent<Nim> for Greedy {
+///     type Evaluator = Rest;
+///
+///     fn evaluator(&self) -> &Rest {
+///         &self.0
+///     }
+///     fn depths(&self, limit: u32) -> RangeInclusive<u32> {
+///         1..=limit.min(4)
+///     }
+///     fn root_moves(&self, _: &Nim, _: &Heap, asked: &[u8], _: &mut SearchThread<'_>) -> Vec<u8> {
+///         asked.iter().rev().copied().collect()
+///     }
+/// }
+///
+/// let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(7)));
+/// let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+/// let (found, _end) =
+///     Deepening(Greedy(Rest)).search(&nim, &root, &params, &Control::default(), &mut |_| ());
+/// assert_eq!((found.lines[0].pv[0], found.lines[0].depth), (3, 4));
+/// ```
 pub trait Agent<G: Game>: Send {
     /// The evaluation of positions at the horizon.
     type Evaluator: Evaluator<G>;
@@ -114,7 +147,7 @@ pub trait Agent<G: Game>: Send {
     }
 }
 
-/// The search of an agent.
+/// The search of an agent: [`Agent`] has an example.
 #[derive(Clone, Debug)]
 pub struct Deepening<A>(pub A);
 

@@ -13,6 +13,24 @@ use plyd_core::effort::Effort;
 use plyd_core::zobrist::SplitMix64;
 
 /// Solves boards of one shape; it chooses arrays that fit the shape.
+///
+/// ```
+/// use plyd_core::effort::Effort;
+/// use plyd_core::game::Rules;
+/// use plyd_games::sudoku::Solved;
+/// use plyd_games::sudoku::presets::Choice;
+/// use plyd_games::sudoku::rules::Sudoku;
+///
+/// let game = Sudoku::new(Choice::new(&Rules::default(), None).unwrap());
+/// let solve = |board: &[u8]| game.solver().solve(board, &[], &mut 100_000, &Effort::free());
+/// // Rows of 9 cells, 0 if they are empty: 1 to 8 stand in the first one.
+/// let mut board = [0; 81];
+/// (1..9).for_each(|value| board[value - 1] = value as u8);
+/// assert!(matches!(solve(&board), Solved::By(solution) if solution[8] == 9));
+/// // The ninth column has its 9 elsewhere.
+/// board[8 + 5 * 9] = 9;
+/// assert_eq!(solve(&board), Solved::Never);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Solver(Sized);
 
