@@ -12,7 +12,7 @@ use plyd::cli::columns::{Columns, grouped};
 use plyd::game::{Game, Root, Rules, Setting, Turn};
 use plyd::games::bits::{Bits, U192};
 use plyd::games::colosseum::rules::Colosseum;
-use plyd::games::colosseum::setup::{self, Setup, StartWalls};
+use plyd::games::colosseum::setup::{Setup, StartWalls};
 use plyd::games::ijk::eval::Lead;
 use plyd::games::ijk::rules::Ijk;
 use plyd::games::ijk::variant::Variant;
@@ -53,7 +53,7 @@ fn colosseum<B: Bits>(size: usize) -> [String; 4] {
     let positions = positions(size as u64, |random| {
         let setup = Setup { size, start_walls: StartWalls::Fall2023, seed: random.next() };
         let game = Colosseum::<B>::new(setup);
-        let start = setup::start(&game).expect("few walls leave a start");
+        let start = game.start().expect("few walls leave a start");
         (game, start)
     });
     let mut moves = Vec::with_capacity(1024);

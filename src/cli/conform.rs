@@ -12,7 +12,7 @@ use crate::conform::{self, Plan, Promise, Row, Subject, Verdict};
 use crate::engine::Entry;
 
 use super::failure::Failure;
-use super::token::read_token;
+use super::token_file::read_token;
 use super::{own, parse, reaper, registry, styled, write_json};
 
 #[derive(Debug, clap::Args)]

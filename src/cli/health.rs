@@ -12,7 +12,7 @@ use plyd_protocol::{self as wire, Command, ErrorCode, Message};
 
 use super::failure::Failure;
 use super::parse;
-use super::token::read_token;
+use super::token_file::read_token;
 use crate::client::{Address, Client};
 
 #[derive(Debug, clap::Args)]

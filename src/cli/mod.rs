@@ -49,6 +49,7 @@ mod styled;
 mod systemd;
 mod terminal;
 mod token;
+mod token_file;
 mod top;
 mod train;
 mod trials;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::parse;
-use super::token::read_token;
+use super::token_file::read_token;
 use crate::client::{Address, Client, ClientError};
 
 /// The feature of servers that list their connections and end them.

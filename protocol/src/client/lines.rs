@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use super::error::LineError;
 use super::peer::Peer;
-use super::process::Launch;
+use super::reaper::Launch;
 use super::secure::Secure;
 use crate::framing::{Event, Framing};
 

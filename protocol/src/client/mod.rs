@@ -46,8 +46,8 @@ pub use address::{Address, Program};
 pub use error::{ClientError, LineError};
 pub use legal::with_legal;
 pub use lines::{Lines, ReceivedLine};
-pub use process::{Launch, Process};
-pub use reaper::Reaper;
+pub use process::Process;
+pub use reaper::{Launch, Reaper};
 // What the command `plyd reaper` is made of.
 #[doc(hidden)]
 pub use reaper::{Starter, join, reap};

@@ -13,7 +13,8 @@ use std::time::Duration;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::net::sockopt::set_socket_linger;
 
-use super::process::{Launch, Process};
+use super::process::Process;
+use super::reaper::Launch;
 
 /// A peer, which is ended when this is dropped.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::reaper::Reaper;
+use super::reaper::{Launch, Reaper};
 
 /// Variables of a service manager that are for this process alone: a child that took them for its own would
 /// speak in our name. Whoever starts a service sets them for the child.
@@ -21,34 +21,6 @@ const OURS: [&str; 6] =
 
 /// The interval at which a child's exit is polled.
 const EXIT_POLL: Duration = Duration::from_millis(2);
-
-/// A program to be started, by itself or once a [`Reaper`] knows of it.
-#[derive(Debug)]
-pub struct Launch {
-    /// What was asked for.
-    pub(super) program: OsString,
-    /// What is started: streams, arguments and environment may be set.
-    pub command: Command,
-    pub(super) leads_group: bool,
-    /// What ends the group if this process is killed.
-    pub(super) reaper: Option<Arc<Reaper>>,
-}
-
-impl Launch {
-    /// The process stays in our group until it makes a group of its own, as `setsid` does.
-    #[must_use]
-    pub fn without_group(mut self) -> Self {
-        self.leads_group = false;
-        self
-    }
-}
-
-impl From<Command> for Launch {
-    /// A program that outlives this process if that is killed.
-    fn from(command: Command) -> Self {
-        Self { program: command.get_program().to_owned(), command, leads_group: true, reaper: None }
-    }
-}
 
 /// A child process, which is killed with its group when this is dropped.
 ///

@@ -28,11 +28,37 @@ use rustix::fs::{Access, OFlags, access, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 
-use super::process::Launch;
-
 /// Whether a child can join by itself: another process's pipe can be opened where `/proc` shows it. Elsewhere
 /// the starter reports a child to the reaper right after it started it.
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
+
+/// A program to be started, by itself or once a [`Reaper`] knows of it.
+#[derive(Debug)]
+pub struct Launch {
+    /// What was asked for.
+    pub(super) program: OsString,
+    /// What is started: streams, arguments and environment may be set.
+    pub command: Command,
+    pub(super) leads_group: bool,
+    /// What ends the group if this process is killed.
+    pub(super) reaper: Option<Arc<Reaper>>,
+}
+
+impl Launch {
+    /// The process stays in our group until it makes a group of its own, as `setsid` does.
+    #[must_use]
+    pub fn without_group(mut self) -> Self {
+        self.leads_group = false;
+        self
+    }
+}
+
+impl From<Command> for Launch {
+    /// A program that outlives this process if that is killed.
+    fn from(command: Command) -> Self {
+        Self { program: command.get_program().to_owned(), command, leads_group: true, reaper: None }
+    }
+}
 
 /// The starter's end of a reaper.
 ///

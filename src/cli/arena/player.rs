@@ -11,7 +11,7 @@ use crate::options::COMMON;
 use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
 
 use crate::cli::failure::Failure;
-use crate::cli::token::read_token;
+use crate::cli::token_file::read_token;
 use crate::cli::{build, clock, own, parse, position};
 
 /// The time for a move of a player that has no limit.

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::interrupt::Halt;
-use super::token::read_token;
+use super::token_file::read_token;
 use super::{clock, own, parse, reaper};
 use crate::arena::GameClock;
 use crate::client::{Address, Program};

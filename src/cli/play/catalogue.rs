@@ -1,10 +1,62 @@
 //! All commands with their words and help, in one table, and how each reads what follows its name.
 
+use std::time::Duration;
+
 use crate::arena::TimeControl;
 use crate::cli::{clock, parse};
 
-use super::command::{Command, Shape};
 use super::view::Turn;
+
+/// A command.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Command {
+    Help(Option<String>),
+    Moves(String),
+    Board(Shape),
+    Text,
+    Rules,
+    History,
+    Undo(usize),
+    Redo(usize),
+    /// This many plies on, or back if negative.
+    Step(i64),
+    Ply(usize),
+    Replay,
+    Continue,
+    Pause,
+    Go,
+    Stop,
+    Hint(Option<Duration>),
+    Analyse {
+        lines: Option<u32>,
+        time: Option<Duration>,
+    },
+    /// Who plays a side: 0 is p1.
+    Seat(usize, String),
+    Swap,
+    Watch,
+    Level(u32),
+    Set(Vec<(String, String)>),
+    Time(Duration),
+    Clock(TimeControl),
+    New(Vec<(String, String)>),
+    Position(String),
+    Save(Option<String>),
+    Load(String, Option<usize>),
+    View(Turn),
+    Quit,
+}
+
+/// How the board is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// Once more, as it is shown now.
+    Again,
+    /// As a picture, from now on.
+    Picture,
+    /// In words, from now on.
+    Words,
+}
 
 /// A command's name with what it takes and does.
 pub(super) struct Spec {

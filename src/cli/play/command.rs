@@ -3,63 +3,7 @@
 //! Knows no game: a line that is no command may be a move, which the rules decide. `catalogue` lists the
 //! commands with their words and help.
 
-use std::time::Duration;
-
-use crate::arena::TimeControl;
-
-use super::catalogue::{COMMANDS, Spec};
-use super::view::Turn;
-
-/// A command.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Command {
-    Help(Option<String>),
-    Moves(String),
-    Board(Shape),
-    Text,
-    Rules,
-    History,
-    Undo(usize),
-    Redo(usize),
-    /// This many plies on, or back if negative.
-    Step(i64),
-    Ply(usize),
-    Replay,
-    Continue,
-    Pause,
-    Go,
-    Stop,
-    Hint(Option<Duration>),
-    Analyse {
-        lines: Option<u32>,
-        time: Option<Duration>,
-    },
-    /// Who plays a side: 0 is p1.
-    Seat(usize, String),
-    Swap,
-    Watch,
-    Level(u32),
-    Set(Vec<(String, String)>),
-    Time(Duration),
-    Clock(TimeControl),
-    New(Vec<(String, String)>),
-    Position(String),
-    Save(Option<String>),
-    Load(String, Option<usize>),
-    View(Turn),
-    Quit,
-}
-
-/// How the board is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
-    /// Once more, as it is shown now.
-    Again,
-    /// As a picture, from now on.
-    Picture,
-    /// In words, from now on.
-    Words,
-}
+use super::catalogue::{COMMANDS, Command, Spec};
 
 /// Why a line is no command.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -119,7 +63,10 @@ pub(super) fn help(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::arena::TimeControl;
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)

@@ -15,6 +15,7 @@ mod link;
 mod orders;
 mod plain;
 mod screen;
+mod search;
 mod seats;
 mod suggest;
 mod table;

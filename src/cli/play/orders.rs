@@ -9,13 +9,14 @@ use crate::engine::settings::Renamed;
 use plyd_protocol::{Player, Settings};
 
 use super::catalogue::COMMANDS;
-use super::command::{self, Command, NoCommand, Shape};
+use super::catalogue::{Command, Shape};
+use super::command::{self, NoCommand};
 use super::cursor::{self, Naming};
 use super::files;
+use super::search::Purpose;
 use super::seats::{self, Seat};
 use super::suggest;
 use super::table::{Table, side_name};
-use super::thinking::Purpose;
 
 /// How many moves are named at most.
 const NAMED: usize = 12;

@@ -7,8 +7,8 @@ use crate::cli::picture::{self, Emphasis};
 use crate::cli::styled::{Colours, Text};
 
 use super::Front;
+use super::search::Purpose;
 use super::table::{Note, Table};
-use super::thinking::Purpose;
 
 /// The front for lines.
 pub(super) struct Plain<W> {

@@ -13,12 +13,14 @@ use crate::cli::terminal::Terminal;
 use plyd_protocol::{Cell, Side};
 
 use super::Front;
-use super::command::{self, Command};
+use super::catalogue::Command;
+use super::command;
 use super::cursor::{self, Naming};
 use super::entry::Entry;
+use super::search::Purpose;
 use super::suggest;
 use super::table::{Note, Table, side_name};
-use super::thinking::{Purpose, line_text};
+use super::thinking::line_text;
 
 /// How many lines of what was said are kept.
 const KEPT: usize = 300;

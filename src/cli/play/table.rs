@@ -17,8 +17,8 @@ use plyd_protocol::{
 
 use super::history::History;
 use super::link::{Link, Refusal};
+use super::search::{Purpose, Search};
 use super::seats::{self, Seat};
-use super::thinking::{Purpose, Search};
 use super::view::View;
 
 /// How much later than its clock the engine's answer may arrive: the way between clock and engine takes time.

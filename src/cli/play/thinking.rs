@@ -9,32 +9,12 @@ use plyd_protocol::{
 };
 
 use super::link::{Refusal, Said};
+use super::search::{Purpose, Search};
 use super::seats;
 use super::table::{Note, Table, side_name};
 
 /// How often at most a search reports what it found.
 const REPORT_INTERVAL_MS: u64 = 100;
-
-/// What a search is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
-    /// A move of this side.
-    Move(Player),
-    /// What this side could play.
-    Hint(Player),
-    /// Lines for this side, until a time or until they are stopped.
-    Analysis { by: Player, timed: bool },
-}
-
-/// A search that runs.
-#[derive(Clone, Debug)]
-pub(super) struct Search {
-    pub(super) purpose: Purpose,
-    pub(super) began: Instant,
-    /// The best lines so far.
-    pub(super) lines: Vec<Line>,
-    pub(super) stats: Stats,
-}
 
 impl Table {
     /// Begins a search for a purpose, in the position that is shown.

@@ -12,8 +12,9 @@ use std::path::Path;
 use plyd_protocol::{Role, echo};
 
 use super::file::{Table, read_tables};
+use super::found::{Fault, Found};
 use super::keys::keys_of;
-use super::sources::{Fault, Found, parsed, refusal};
+use super::sources::{parsed, refusal};
 use super::whole;
 use crate::cli::failure::Failure;
 use crate::daemon::{Client, ClientLimits, SETTINGS, TokenHash};

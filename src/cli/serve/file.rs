@@ -11,8 +11,8 @@ use plyd_protocol::echo;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use super::found::{Fault, Found, Place, Value};
 use super::keys::{Key, Kind, nearest};
-use super::sources::{Fault, Found, Place, Value};
 use crate::cli::open;
 
 /// The most that a file may hold.

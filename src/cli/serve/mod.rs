@@ -2,6 +2,7 @@
 
 mod clients;
 mod file;
+mod found;
 mod keys;
 mod logging;
 mod sources;
@@ -19,12 +20,13 @@ use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
-use super::token::read_token;
+use super::token_file::read_token;
 use super::verbosity::Verbosity;
 use super::{registry, styled, write_json};
 
+use found::Place;
 use logging::{Log, Logging};
-use sources::{Gathered, Place};
+use sources::Gathered;
 
 pub(super) use clients::{Rights, name as client_name, read_clients};
 pub(super) use keys::Kind;

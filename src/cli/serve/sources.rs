@@ -5,13 +5,13 @@
 //! so the same parsers check them, and whatever is wrong is reported with the place where it stands.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
+use super::found::{Fault, Found, Place, Value};
 use super::keys::{Key, Kind, LOG_FILTER, PREFIX, RUST_LOG, command, keys, nearest, variable};
 use super::{Reading, Settings, file};
 use crate::cli::failure::Failure;
@@ -24,43 +24,6 @@ const MOST_FAULTS: usize = 20;
 /// often as those are read.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Given(ArgMatches);
-
-/// Where a value stands.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(in crate::cli) enum Place {
-    /// In no source: the default.
-    Default,
-    /// A file that cannot be read.
-    Unread(PathBuf),
-    /// A line of a file.
-    File { path: PathBuf, line: usize },
-    /// A variable of the environment.
-    Environment(String),
-    /// The command line.
-    Flag,
-}
-
-/// A value in one of the sources.
-#[derive(Debug)]
-pub(super) struct Value {
-    pub(super) text: OsString,
-    pub(super) place: Place,
-}
-
-/// What is wrong, and where.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) place: Place,
-    pub(super) message: String,
-}
-
-/// A setting in one of the sources.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) key: Key,
-    pub(super) values: Vec<Value>,
-    pub(super) place: Place,
-}
 
 /// A setting that is in force.
 #[derive(Debug)]
@@ -89,18 +52,6 @@ pub(super) struct Gathered {
     pub(super) file: Option<PathBuf>,
     /// Those that a source sets, each from the strongest one.
     chosen: Vec<Found>,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => write!(f, "default"),
-            Self::Unread(path) => write!(f, "{}", path.display()),
-            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
-            Self::Environment(name) => write!(f, "{name}"),
-            Self::Flag => write!(f, "flag"),
-        }
-    }
 }
 
 impl Default for Given {
@@ -219,22 +170,6 @@ impl InForce {
             }
             Place::Default | Place::Unread(_) | Place::File { .. } => Vec::new(),
         }
-    }
-}
-
-impl Found {
-    /// What is wrong with its values.
-    pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
-        self.values.iter().enumerate().filter_map(|(index, Value { text, place })| {
-            let message = self.key.check(text).err()?;
-            let name = self.key.name();
-            let message = match place {
-                _ if self.key.kind() == Kind::List => format!("{name}[{index}]: {message}"),
-                Place::File { .. } => format!("{name}: {message}"),
-                _ => message,
-            };
-            Some(Fault { place: place.clone(), message })
-        })
     }
 }
 

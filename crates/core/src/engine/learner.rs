@@ -1,6 +1,6 @@
 //! [`Learner`] for any game: a network behind one object.
 
-use super::root::Typed;
+use super::typed::Typed;
 use super::{AnyRoot, Learner, Playable};
 use crate::engine::settings::{self, Caps};
 use crate::learning::network::Network;

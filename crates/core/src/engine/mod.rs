@@ -30,6 +30,7 @@ mod perft;
 mod player;
 mod root;
 pub mod settings;
+mod typed;
 
 pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
 pub use entry::{Bench, Entry, Open, Share, Solve, Solved};

@@ -1,6 +1,6 @@
 //! [`Engine`] for any game: a searcher behind one object.
 
-use super::root::Typed;
+use super::typed::Typed;
 use super::{AnyRoot, Candidates, Engine, Evaluation, Fault, Line, Playable};
 use crate::effort::Effort;
 use crate::game::{Root, Turn};

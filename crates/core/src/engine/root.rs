@@ -5,20 +5,12 @@ use std::sync::Arc;
 
 use super::{
     AnyRoot, Candidates, ChanceOutcome, Counting, Doubt, Engine, Entry, Fault, FaultCode, Learner,
-    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::Erased,
+    NamedEvaluator, Place, Playable, Successor, ToMove, conformance, perft, player::Erased, typed::Typed,
 };
 use crate::effort::Effort;
 use crate::game::{Drawing, Outcome, Root, Rules, Turn};
 use crate::options::Options;
 use crate::search::Control;
-
-/// A root whose game is known.
-pub(super) struct Typed<G: Playable> {
-    pub(super) game: G,
-    pub(super) root: Root<G>,
-    played: Vec<String>,
-    doubt: Option<Doubt>,
-}
 
 /// A game's root at its start, as an object.
 ///

@@ -10,6 +10,7 @@ pub(super) mod net;
 mod origin;
 mod outgoing;
 pub(super) mod probes;
+mod reading;
 pub(super) mod stdio;
 pub(super) mod tls;
 pub(super) mod web;

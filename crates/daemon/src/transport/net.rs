@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use tracing::Instrument;
 
 use super::outgoing::Outgoing;
+use super::reading::{LINGER, READ_BYTES, drain};
 use super::tls::{self, Handshakes};
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::Shared;
@@ -30,20 +31,12 @@ use crate::state::{ConnId, State};
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 
-/// Small enough that a peer that floods the daemon leaves the others their turn.
-pub(super) const READ_BYTES: usize = 16 << 10;
-/// How long a closing connection still reads what the peer sends: closing with unread bytes would reset the
-/// connection, and the peer might never see the last message.
-pub(super) const LINGER: Duration = Duration::from_secs(1);
 /// How long a connection may keep the thread of all connections busy at a time: as long as decoding a short
 /// line takes.
 const TURN: Duration = Duration::from_micros(200);
 /// The pause between two keep-alive probes of a silent peer, and how many may stay unanswered.
 const KEEPALIVE_PAUSE: Duration = Duration::from_secs(10);
 const KEEPALIVE_QUESTIONS: u32 = 6;
-/// Connections that linger at once: past them they are closed at once, so that a flood of them takes no
-/// descriptors.
-const LINGERING: usize = 64;
 /// The pause after a failure to accept, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -180,18 +173,6 @@ async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify
         tokio::task::yield_now().await;
     }
     drain(shared, input).await;
-}
-
-/// Reads and drops input for a while before the connection closes.
-pub(super) async fn drain(shared: &Shared, mut input: impl AsyncRead + Unpin) {
-    let place = Arc::clone(&shared.lingering);
-    if Arc::strong_count(&place) > LINGERING {
-        return;
-    }
-    let mut buffer = [0; 4 << 10];
-    let discard = async { while input.read(&mut buffer).await.is_ok_and(|count| count > 0) {} };
-    // Either the peer closes, or it had its time.
-    let _closed_or_not = tokio::time::timeout(LINGER, discard).await;
 }
 
 /// The time that a connection may use up before others have their turn.

@@ -12,8 +12,9 @@ use tungstenite::http::header::HOST;
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
-use super::net::{drain, pause, prepare};
+use super::net::{pause, prepare};
 use super::origin::Guard;
+use super::reading::drain;
 use super::web::make_room;
 use crate::Shared;
 use crate::metrics::exposition;

@@ -15,8 +15,9 @@ use tungstenite::http::header::{HOST, ORIGIN, UPGRADE};
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
-use super::net::{LINGER, drain, pause, prepare};
+use super::net::{pause, prepare};
 use super::origin::Guard;
+use super::reading::{LINGER, drain};
 use super::tls::{self, TLS_ON_PLAIN};
 use super::{foreign, websocket};
 use crate::Shared;

@@ -14,8 +14,9 @@ use tokio::sync::Notify;
 use tracing::Instrument;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::net::{self, LINGER, READ_BYTES, Turn, drain, receive, receive_of_stranger, write_all};
+use super::net::{self, Turn, receive, receive_of_stranger, write_all};
 use super::outgoing::Outgoing;
+use super::reading::{LINGER, READ_BYTES, drain};
 use super::{Form, Next, Signal, next_messages};
 use crate::Shared;
 use crate::kept::LinkId;

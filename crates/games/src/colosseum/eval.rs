@@ -79,10 +79,10 @@ impl<B: Bits> Evaluator<Colosseum<B>> for Race {
 /// use plyd_core::game::{Evaluator, Rules};
 /// use plyd_games::colosseum::eval::{Ground, Race};
 /// use plyd_games::colosseum::rules::Colosseum;
-/// use plyd_games::colosseum::setup::{Setup, start};
+/// use plyd_games::colosseum::setup::Setup;
 ///
 /// let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(6)).unwrap());
-/// let pos = start(&game).unwrap();
+/// let pos = game.start().unwrap();
 /// let (race, ground) = (Race::new(&game), Ground::new(&game));
 /// println!("{:?} and {:?}", race.evaluate_alone(&game, &pos), ground.evaluate_alone(&game, &pos));
 /// ```

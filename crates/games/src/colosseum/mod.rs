@@ -15,10 +15,10 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: `board` (walls as bit boards), `position`, [`rules`], [`setup`] (size and start
-//! positions), [`notation`], [`eval`] and `published_eval` (evaluations), `players`. This file opens the
-//! game for the registry: it chooses the machine words that hold the board, and nothing of it knows the
-//! protocol.
+//! In reading order: `board` (walls as bit boards), `position`, [`rules`], [`setup`] (size and walls) and
+//! `start` (the position that is drawn from them), [`notation`], [`eval`] and `published_eval`
+//! (evaluations), `players`. This file opens the game for the registry: it chooses the machine words that
+//! hold the board, and nothing of it knows the protocol.
 
 mod board;
 pub mod eval;
@@ -30,6 +30,7 @@ mod position;
 mod published_eval;
 pub mod rules;
 pub mod setup;
+mod start;
 
 use std::sync::Arc;
 
@@ -107,7 +108,7 @@ fn open_sized<B: Bits>(setup: Setup, layout: Option<&Layout>) -> Result<Arc<dyn 
     let game = Colosseum::<B>::new(setup);
     let start = match layout {
         Some(layout) => layout.position(&game),
-        None => setup::start(&game)?,
+        None => game.start()?,
     };
     Ok(engine::open(game, start))
 }

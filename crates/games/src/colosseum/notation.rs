@@ -25,10 +25,10 @@ const LETTERS: [char; 4] = ['u', 'r', 'd', 'l'];
 /// use plyd_core::game::{Notation, Rules};
 /// use plyd_games::colosseum::notation::Layout;
 /// use plyd_games::colosseum::rules::Colosseum;
-/// use plyd_games::colosseum::setup::{Setup, start};
+/// use plyd_games::colosseum::setup::Setup;
 ///
 /// let game = Colosseum::<u64>::new(Setup::choose(&Rules::default(), Some(7)).unwrap());
-/// let pos = start(&game).unwrap();
+/// let pos = game.start().unwrap();
 /// let layout = Layout::parse(&game.position_text(&pos)).unwrap();
 /// assert_eq!(layout.position(&game), pos);
 /// ```

@@ -21,11 +21,11 @@ pub(super) const APART: &str = "apart";
 /// ```
 /// use plyd_core::game::{Game, Rules, Turn};
 /// use plyd_games::colosseum::rules::Colosseum;
-/// use plyd_games::colosseum::setup::{Setup, start};
+/// use plyd_games::colosseum::setup::Setup;
 ///
 /// let small = Setup::choose(&Rules::default(), Some(6)).unwrap();
 /// let game = Colosseum::<u64>::new(small);
-/// let pos = start(&game).unwrap();
+/// let pos = game.start().unwrap();
 /// assert_eq!(game.turn(&pos), Turn::Move);
 /// ```
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::LGame;
 use super::board::State;
-use super::entry::game;
 use super::table::Table;
 use plyd_core::engine::{Share, Solved};
 use plyd_core::game::{OpenError, Rules};
@@ -18,7 +18,7 @@ pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> R
             return Err(OpenError::Rule { name, message: "the table is of games without end".to_owned() });
         }
     }
-    let neutrals = game(rules)?.neutrals;
+    let neutrals = LGame::of(rules)?.neutrals;
     let began = thread_cpu_time();
     let table = Table::of(neutrals);
     let cpu = thread_cpu_time() - began;

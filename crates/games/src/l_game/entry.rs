@@ -88,27 +88,8 @@ const PUBLISHED: &str = "published";
 /// The name of the published agent's advice.
 const SUGGEST: &str = "suggest";
 
-/// The game under the rules that were given.
-pub(super) fn game(rules: &Rules) -> Result<LGame, OpenError> {
-    let neutrals = rules.text("neutrals").unwrap_or(Neutrals::NAMES[0]);
-    let neutrals = Neutrals::named(neutrals).ok_or_else(|| OpenError::Rule {
-        name: "neutrals",
-        message: format!("one of {}", Neutrals::NAMES.join(", ")),
-    })?;
-    let count = |name: &'static str| match u32::try_from(rules.int(name).unwrap_or(0)) {
-        Ok(count) => Ok(count),
-        Err(_) => Err(OpenError::Rule { name, message: "a count that is not negative".to_owned() }),
-    };
-    let game = LGame::new(neutrals, count("max_plies")?, count("repetition")?);
-    if game.repetition == 1 {
-        let message = "the start itself would draw: 0 (off) or 2 and more".to_owned();
-        return Err(OpenError::Rule { name: "repetition", message });
-    }
-    Ok(game)
-}
-
 fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
-    let game = game(rules)?;
+    let game = LGame::of(rules)?;
     let pos = parse_position(&game, start.unwrap_or(START))?;
     Ok(engine::open(game, pos))
 }

@@ -50,7 +50,7 @@ use self::board::{
     CELLS, CLEAR, CORE, CORNERS, Cells, PAIRS, PLACEMENTS, Pairs, SYMMETRIES, State, pair_mask,
 };
 use self::table::Table;
-use plyd_core::game::{Game, OpenError, Outcome, Side, Turn};
+use plyd_core::game::{Game, OpenError, Outcome, Rules, Side, Turn};
 use plyd_core::score::Value;
 use plyd_core::zobrist::mix;
 
@@ -112,6 +112,25 @@ impl LGame {
     #[must_use]
     pub const fn new(neutrals: Neutrals, max_plies: u32, repetition: u32) -> Self {
         Self { neutrals, max_plies, repetition }
+    }
+
+    /// The game under the rules that were given.
+    pub(super) fn of(rules: &Rules) -> Result<Self, OpenError> {
+        let neutrals = rules.text("neutrals").unwrap_or(Neutrals::NAMES[0]);
+        let neutrals = Neutrals::named(neutrals).ok_or_else(|| OpenError::Rule {
+            name: "neutrals",
+            message: format!("one of {}", Neutrals::NAMES.join(", ")),
+        })?;
+        let count = |name: &'static str| match u32::try_from(rules.int(name).unwrap_or(0)) {
+            Ok(count) => Ok(count),
+            Err(_) => Err(OpenError::Rule { name, message: "a count that is not negative".to_owned() }),
+        };
+        let game = Self::new(neutrals, count("max_plies")?, count("repetition")?);
+        if game.repetition == 1 {
+            let message = "the start itself would draw: 0 (off) or 2 and more".to_owned();
+            return Err(OpenError::Rule { name: "repetition", message });
+        }
+        Ok(game)
     }
 
     /// Where a game begins.

@@ -10,7 +10,7 @@
 
 use std::ops::ControlFlow;
 
-use super::solver::Run;
+use super::run::Run;
 
 /// Solves boards of 3x3.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 
 use super::grid::Grid;
-use super::solver::{Order, Run};
+use super::run::{Order, Run};
 
 /// The shape: `N` cells, `V` values and `R` regions fit.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! A position text taken apart and put together: `m n`, the cells, and what stands after a `;`.
 //!
-//! Reads untrusted texts, in this form and in the framework's own (`state_text`). Whether the board
-//! can be played on is checked when the layout becomes a position.
+//! Reads untrusted texts; `state_text` reads those of the framework's own form. Whether the board can be
+//! played on is checked when the layout becomes a position.
 
 use super::grid::Grid;
 use super::position::{Position, Setup};
 use super::presets::{Preset, StatedRules};
 use super::rules::{Effect, Fill, POSITION_NODES, Sudoku};
 use super::solver::Solved;
-use super::state_text;
 use plyd_core::game::{OpenError, Side};
 
 /// How a position is written.
@@ -71,15 +70,12 @@ pub(super) fn number(word: &str) -> Result<usize, OpenError> {
 }
 
 impl Layout {
-    /// Reads a position's text in any form.
+    /// Reads a position's text.
     ///
     /// # Errors
-    /// [`OpenError::Malformed`] if the text has none of the forms; [`OpenError::Impossible`] if it names a
+    /// [`OpenError::Malformed`] if the text has another form; [`OpenError::Impossible`] if it names a
     /// cell or a value that the board does not have.
     pub fn parse(text: &str) -> Result<Self, OpenError> {
-        if text.trim_start().starts_with(|first: char| first == '#' || first.is_ascii_lowercase()) {
-            return state_text::parse(text);
-        }
         let mut parts = text.split(';');
         let mut words = parts.next().unwrap_or_default().split_whitespace();
         let (Some(m), Some(n)) = (words.next(), words.next()) else {

@@ -11,13 +11,12 @@
 //! # Ok::<(), plyd_core::engine::Fault>(())
 //! ```
 //!
-//! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with
-//! `counts` or `bands`, `shape` (both for each
-//! size), `witness` (a known solution), [`presets`] (which game is asked for),
-//! [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], `state_text` and
+//! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with `run`, `counts` and `bands`,
+//! `shape` (grid and solver for each size), `witness` (a known solution), [`presets`] (which game is asked
+//! for), [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], `state_text` and
 //! `notation` (texts and pictures), `race`, `pairs` and `filling` (the game as the search sees it),
-//! `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions). This
-//! file opens the game for the registry.
+//! `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions). This file
+//! opens the game for the registry.
 
 mod bands;
 #[cfg(test)]
@@ -38,6 +37,7 @@ pub mod presets;
 mod published;
 mod race;
 pub mod rules;
+mod run;
 mod shape;
 pub mod solutions;
 mod solver;
@@ -125,7 +125,8 @@ const fn bench(position: &'static str, depth: u32) -> Bench {
 }
 
 fn open(rules: &Rules, start: Option<&str>, effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
-    let layout = start.map(Layout::parse).transpose()?;
+    let read = |text| if state_text::is_one(text) { state_text::parse(text) } else { Layout::parse(text) };
+    let layout = start.map(read).transpose()?;
     let stated = layout.as_ref().map(Layout::stated_rules);
     let game = Sudoku::new(Choice::new(rules, stated.as_ref())?);
     let start = match layout {

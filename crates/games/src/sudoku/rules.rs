@@ -150,7 +150,7 @@ impl Sudoku {
             return (Effect::Undecided, 0);
         }
         let (mut values, mut witness) = pos.boards();
-        if witness::exchange(self.grid(), &values, &mut witness, mv) {
+        if witness::exchange(self.grid(), &values, &mut witness, mv.cell.into(), mv.value) {
             return (Effect::Fills(witness), 0);
         }
         values[usize::from(mv.cell)] = mv.value;

@@ -1,14 +1,15 @@
 //! Solutions of a puzzle, found exactly and fast: which there are, or that there is none.
 //!
 //! Knows no game. [`counts`](super::counts) decides what can be inferred from a board, and what to guess
-//! then, for boards of any shape, and [`bands`](super::bands) for those of 3x3, in a fraction of the time.
-//! This file decides the order of guesses and when to restart.
+//! then, for boards of any shape, and [`bands`](super::bands) for those of 3x3, in a fraction of the time;
+//! [`run`](super::run) is what they are handed. This file decides when to restart.
 
 use std::ops::ControlFlow;
 
 use super::bands::Bands;
 use super::counts::Tables;
 use super::grid::Grid;
+use super::run::{Order, Run};
 use plyd_core::effort::Effort;
 use plyd_core::zobrist::SplitMix64;
 
@@ -158,56 +159,6 @@ pub enum Solved {
     Never,
     /// Neither within its nodes.
     Unknown,
-}
-
-/// One run through the solutions of a board.
-pub(super) struct Run<'a> {
-    pub(super) order: Order<'a>,
-    guesses: &'a mut u64,
-    effort: &'a Effort,
-    visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-}
-
-impl Run<'_> {
-    /// Takes a guess from those that are left; breaks off if there is none.
-    #[inline]
-    pub(super) fn guess(&mut self) -> ControlFlow<()> {
-        match self.guesses.checked_sub(1) {
-            Some(left) if self.effort.spend(1) => {
-                *self.guesses = left;
-                ControlFlow::Continue(())
-            }
-            _ => ControlFlow::Break(()),
-        }
-    }
-
-    /// Shows a solution.
-    pub(super) fn show(&mut self, solution: &[u8]) -> ControlFlow<()> {
-        (self.visit)(solution)
-    }
-}
-
-/// In which order guesses are made: values of the hint first, else ascending, or at random.
-pub(super) struct Order<'a> {
-    hint: &'a [u8],
-    random: Option<SplitMix64>,
-}
-
-impl Order<'_> {
-    /// The index to begin with among so many.
-    pub(super) fn start(&mut self, among: usize) -> usize {
-        self.random.as_mut().map_or(0, |random| random.below(among))
-    }
-
-    /// The value to guess first in a cell.
-    pub(super) fn value(&mut self, cell: usize, side: usize) -> usize {
-        match self.hint.get(cell) {
-            Some(&value) if value > 0 && self.random.as_mut().is_none_or(|random| random.below(4) > 0) => {
-                usize::from(value) - 1
-            }
-            _ => self.start(side),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,11 @@ use super::position::Position;
 use super::rules::{Fill, Sudoku};
 use plyd_core::game::{OpenError, Side};
 
+/// Whether a position's text is a state text.
+pub(super) fn is_one(text: &str) -> bool {
+    text.trim_start().starts_with(|first: char| first == '#' || first.is_ascii_lowercase())
+}
+
 /// Reads a state text. A line that starts with a space continues the value before; `#` starts a comment.
 ///
 /// # Errors
@@ -207,7 +212,7 @@ mod tests {
     use plyd_core::game::{Game, Rules};
 
     fn open(rules: &Rules, text: &str) -> (Sudoku, Position) {
-        let layout = Layout::parse(text).unwrap();
+        let layout = if is_one(text) { parse(text) } else { Layout::parse(text) }.unwrap();
         let game = Sudoku::new(Choice::new(rules, Some(&layout.stated_rules())).unwrap());
         let pos = layout.position(&game).unwrap();
         (game, pos)

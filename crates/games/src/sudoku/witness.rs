@@ -1,7 +1,6 @@
 //! A known solution: while there is one, most moves need no solver.
 
 use super::grid::Grid;
-use super::rules::Fill;
 
 /// A solution of the empty board: each row is the one above moved by a block's width, or by one more.
 #[must_use]
@@ -14,14 +13,13 @@ pub(super) fn pattern(grid: &Grid) -> Vec<u8> {
     (0..grid.cells()).map(value).collect()
 }
 
-/// Makes another solution of the board that has a move's value in its cell, by exchanging two values; false,
-/// and the same solution, if that does not suffice.
+/// Makes another solution of the board that has a value in a cell, by exchanging two values; false, and the
+/// same solution, if that does not suffice.
 ///
-/// The cells of both values that must change with the move's cell are those that rows, columns and blocks
-/// link to it (a Kempe chain); all of them must be empty on the board.
-pub(super) fn exchange(grid: &Grid, values: &[u8], witness: &mut [u8], mv: Fill) -> bool {
-    let cell = usize::from(mv.cell);
-    let pair = [witness[cell], mv.value];
+/// The cells of both values that must change with this cell are those that rows, columns and blocks link to
+/// it (a Kempe chain); all of them must be empty on the board.
+pub(super) fn exchange(grid: &Grid, values: &[u8], witness: &mut [u8], cell: usize, value: u8) -> bool {
+    let pair = [witness[cell], value];
     let mut chain = vec![cell];
     let mut at = 0;
     while let Some(&cell) = chain.get(at) {
@@ -70,16 +68,16 @@ mod tests {
             let mut done = [0; 2];
             for _ in 0..200 {
                 let cell = random.below(grid.cells());
-                let mv = Fill { cell: cell as u16, value: random.below(grid.side()) as u8 + 1 };
-                if values[cell] != 0 || witness[cell] == mv.value {
+                let value = random.below(grid.side()) as u8 + 1;
+                if values[cell] != 0 || witness[cell] == value {
                     continue;
                 }
                 let before = witness.clone();
-                let is_done = exchange(&grid, &values, &mut witness, mv);
+                let is_done = exchange(&grid, &values, &mut witness, cell, value);
                 done[usize::from(is_done)] += 1;
                 assert!(is_solution(&grid, &witness));
                 assert!(values.iter().zip(&witness).all(|(&value, &known)| value == 0 || value == known));
-                assert_eq!(is_done, witness[cell] == mv.value);
+                assert_eq!(is_done, witness[cell] == value);
                 assert!(is_done || witness == before);
                 values[random.below(grid.cells())] = 0;
                 values[cell] = witness[cell];

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::transport::net::READ_BYTES;
+use crate::transport::reading::READ_BYTES;
 
 /// The most bytes of a handshake: certificates of a client and those above it.
 const MAX_HANDSHAKE: usize = 64 << 10;

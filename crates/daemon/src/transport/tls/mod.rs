@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-use super::net::{LINGER, drain};
+use super::reading::{LINGER, drain};
 use crate::Shared;
 use crate::places::network;
 

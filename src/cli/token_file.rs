@@ -1,4 +1,4 @@
-//! The file that holds the token.
+//! The file that holds the token of a client or a server.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use plyd_protocol::MAX_TOKEN;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::cli::failure::Failure;
-use crate::cli::open;
+use super::failure::Failure;
+use super::open;
 
 /// What the longest token takes.
 const TOKEN_BYTES: usize = 4 * MAX_TOKEN;
@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// The file cannot be read in time, or holds no token.
-pub(in crate::cli) fn read_token(path: &Path) -> Result<String, Failure> {
+pub(super) fn read_token(path: &Path) -> Result<String, Failure> {
     let usage = |message: String| Failure::Usage(format!("--token-file {}: {message}", path.display()));
     let most = TOKEN_BYTES + LINE_END_BYTES;
     let bytes = read(path, most, TIMEOUT).map_err(|error| usage(error.to_string()))?;

@@ -1,8 +1,6 @@
 //! `plyd token`: the tokens of the clients that a daemon knows by name. A token is printed when it is made,
 //! and then only its hash is left.
 
-mod read;
-
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -14,8 +12,6 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use super::failure::Failure;
 use super::serve::{Rights, client_name, read_clients};
 use crate::daemon::{TokenHash, new_token};
-
-pub(super) use read::read_token;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
