@@ -70,6 +70,9 @@ pub struct Entry {
     /// How boards of the game look on the page of `plyd gui`, as the text of a JavaScript module; none: as
     /// those of any game. Nothing here reads it; `gui/looks.js` says what it may hold.
     pub look: Option<&'static str>,
+    /// Matches of published reports about the game, as `plyd arena --preset` reads them; none: there are no
+    /// such reports. Nothing here reads it.
+    pub reports: Option<&'static str>,
     /// Opens the game: rules, then the start text if there is one.
     pub open: Open,
 }
@@ -94,6 +97,7 @@ impl Entry {
         bench: &[],
         solve: None,
         look: None,
+        reports: None,
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
     };
 

@@ -89,6 +89,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     solve: Some(openings::solve),
     ..Entry::of::<Isolation<u64>>(open)

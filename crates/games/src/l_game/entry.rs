@@ -72,6 +72,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    reports: Some(include_str!("reports.txt")),
     bench: &[
         Bench { rules: "", position: START, depth: 3, player: ("alphabeta", "state") },
         Bench { rules: "", position: "3 3 E 2 1 3 4 2 4 W 1", depth: 3, player: ("alphabeta", "state") },

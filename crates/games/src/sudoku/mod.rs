@@ -102,6 +102,7 @@ pub static ENTRY: Entry = Entry {
     move_grammar: notation::MOVE_GRAMMAR,
     perft: include_str!("perft.txt"),
     look: Some(include_str!("look.js")),
+    reports: Some(include_str!("reports.txt")),
     bench: BENCH,
     ..Entry::of::<Sudoku>(open)
 };

@@ -1,9 +1,9 @@
 //! `plyd arena --preset`: the matches of published reports, played again beside their figures.
 //!
-//! A preset is a text, one a report. `let NAME = TEXT` names a text that `$NAME` stands for; `table TITLE:
-//! ARGUMENTS` begins a table; each further line is a match, `CLAIMS: ARGUMENTS`, with the claims of the
-//! report, joined by commas, and what `plyd arena` is given beside the table's arguments. So every match is
-//! one that can be played by itself.
+//! A preset is a text in a game's folder. `let NAME = TEXT` names a text that `$NAME` stands for; `table
+//! TITLE: ARGUMENTS` begins a table; each further line is a match, `CLAIMS: ARGUMENTS`, with the claims of
+//! the report, joined by commas, and what `plyd arena` is given beside the table's arguments. So every match
+//! is one that can be played by itself.
 
 mod claim;
 
@@ -19,21 +19,13 @@ use serde::Serialize;
 use crate::arena::statistics::Estimate;
 use crate::arena::{PairingResult, Summary};
 use crate::cli::columns::{Columns, grouped};
+use crate::cli::registry;
 
 use super::report::{Ended, percent};
 use super::{Args, Halt, PLAYED_OUT, Totals, play, read_match};
 use crate::cli::failure::Failure;
 use crate::cli::write_json;
 use claim::{Claim, Verdict};
-
-/// What can be played again, and by which text.
-const PRESETS: [(&str, &str); 5] = [
-    ("isolation", include_str!("isolation.txt")),
-    ("sudoku", include_str!("sudoku.txt")),
-    ("colosseum", include_str!("colosseum.txt")),
-    ("l-game", include_str!("l-game.txt")),
-    ("ijk", include_str!("ijk.txt")),
-];
 
 /// The arguments that a preset's matches have themselves.
 pub(super) const FIXED: [&str; 16] = [
@@ -55,9 +47,14 @@ pub(super) const FIXED: [&str; 16] = [
     "html",
 ];
 
+/// What can be played again, and by which text: the reports of each game.
+fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
+    registry::games().iter().filter_map(|entry| entry.reports.map(|text| (entry.name, text)))
+}
+
 /// The names that `--preset` takes.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|(name, _)| *name)
+    presets().map(|(name, _)| name)
 }
 
 /// Arguments of a match of a preset, as the command line would have them.
@@ -124,7 +121,7 @@ struct Report<'p> {
 /// count that fit every match: games, seed, concurrency, pinning and, as a directory with a file a match, the
 /// record; `--json` prints one object.
 pub(super) fn run(name: &str, given: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let (_, text) = PRESETS.iter().find(|(known, _)| *known == name).expect("the parser knows the names");
+    let (_, text) = presets().find(|(known, _)| *known == name).expect("the parser knows the names");
     let tables = tables(text).map_err(|(line, error)| Failure::Failed(format!("{name}:{line}: {error}")))?;
     if let Some(directory) = &given.record {
         fs::create_dir_all(directory).map_err(|error| {
@@ -303,7 +300,8 @@ mod tests {
 
     #[test]
     fn every_match_can_be_played() {
-        for (name, text) in PRESETS {
+        assert!(names().count() > 4);
+        for (name, text) in presets() {
             let tables = tables(text).unwrap_or_else(|(line, error)| panic!("{name}:{line}: {error}"));
             assert!(!tables.is_empty(), "{name}");
             for row in tables.into_iter().flat_map(|table| table.rows) {
