@@ -2,10 +2,9 @@
 //! name such a server and call none.
 
 #[cfg(not(feature = "tls"))]
-#[path = "secure/absent.rs"]
+#[path = "absent.rs"]
 mod session;
 #[cfg(feature = "tls")]
-#[path = "secure/session.rs"]
 mod session;
 
 use std::fmt;
