@@ -1,5 +1,5 @@
 //! A bot for every game: it plays any legal move. `rustc bot.rs && ./bot`
-//! Rust's library has no JSON; `id` stands first in the line and `x_legal` last, so looking for them is enough.
+//! Rust's library has no JSON; `id` stands first in the line and `x_legal` last, so it looks for both.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::stdin;

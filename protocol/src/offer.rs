@@ -16,7 +16,10 @@ use crate::{Client, Clock, Versions};
 /// let offer = Offer { token: "plyd_0123".into(), games, ..Offer::new() };
 /// assert_eq!(
 ///     serde_json::to_string(&offer)?,
-///     r#"{"protocol":{"min":1,"max":1},"token":"plyd_0123","games":[{"game":"isolation","presets":["7x7"]}],"concurrency":1}"#,
+///     concat!(
+///         r#"{"protocol":{"min":1,"max":1},"token":"plyd_0123","#,
+///         r#""games":[{"game":"isolation","presets":["7x7"]}],"concurrency":1}"#,
+///     ),
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -35,7 +38,8 @@ pub struct Offer {
     /// The games that it plays; none: all that the ladder has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub games: Vec<OfferedGame>,
-    /// The clocks that it plays by, each as the first `go` of a game has it, without the opponent's; none: all.
+    /// The clocks that it plays by, each as the first `go` of a game has it, without the opponent's; none:
+    /// all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<Clock>,
     /// The most games that it plays at once; 0: no further game begins.

@@ -173,8 +173,8 @@ impl Lane {
         (self.game, self.in_session) = (game, false);
     }
 
-    /// The next line for the ladder, if there is one: an answer of the bot, or what became of it. Of a bot that
-    /// always has more to say this returns after some lines.
+    /// The next line for the ladder, if there is one: an answer of the bot, or what became of it. Of a bot
+    /// that always has more to say this returns after some lines.
     pub(super) fn next(&mut self) -> Option<Object> {
         if let Some(failed) = self.failed.take() {
             return Some(failed);
@@ -247,8 +247,8 @@ impl Lane {
     }
 
     fn send(&mut self, request: &Object) -> Result<(), String> {
-        // The id stands first and `x_legal` last, as bots without a reader of JSON want them; the other fields are
-        // sorted by their names.
+        // The id stands first and `x_legal` last, as bots without a reader of JSON want them; the other
+        // fields are sorted by their names.
         let mut request = request.clone();
         let id = request.remove("id").unwrap_or_default();
         let rest = Value::Object(request).to_string();

@@ -1,8 +1,8 @@
 //! `plyd connect`: lets a bot compete on a ladder, unattended.
 //!
 //! The bot's processes and their games outlive connections to the ladder, which come and go. One thread waits
-//! for all of them at once; nothing that one of them does or leaves undone holds the others up for longer than
-//! a write may take.
+//! for all of them at once; nothing that one of them does or leaves undone holds the others up for longer
+//! than a write may take.
 
 mod backoff;
 mod event;
@@ -66,7 +66,8 @@ pub(super) struct Args {
     /// The bot's token, in a file
     #[arg(long, value_name = "FILE")]
     token_file: PathBuf,
-    /// A game that it plays, with a preset of its rules if it plays that one alone [default: all that the ladder has]
+    /// A game that it plays, with a preset of its rules if it plays that one alone [default: all that the
+    /// ladder has]
     #[arg(long = "game", value_name = "GAME[:PRESET]", value_parser = game)]
     games: Vec<OfferedGame>,
     /// A clock that it plays by: tc=5m+3s, time=100ms and the like [default: all]
