@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::scrape::Scrape;
-use crate::common::{Folder, LogReader, TIMEOUT, listening, process};
+use crate::common::{Folder, LogReader, TIMEOUT, listening, process, until};
 use crate::identity::{Clients, hello};
 use plyd::client::{Address, Client, ClientError, LineError, Process};
 use plyd_protocol::{Command, Hello, Message, Ping, Versions};
@@ -124,6 +124,14 @@ fn refused(address: &str) -> String {
     ask(address).map(|_| ()).expect_err(address)
 }
 
+/// Waits until so many were refused, by the reason: a peer may know before it is counted.
+fn counted(metrics: SocketAddr, refusals: &[(&str, f64)]) {
+    for (reason, count) in refusals {
+        let series = format!("plyd_refusals_total{{reason=\"{reason}\"}}");
+        until(&format!("{count} {reason}"), || Scrape::of(metrics).get(&series) == *count);
+    }
+}
+
 /// Reads to the end, which must come.
 fn rest(mut socket: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -167,7 +175,8 @@ fn a_certificate_that_is_not_good_is_refused_by_our_clients() {
 
 #[test]
 fn clients_show_certificates_where_they_are_asked_for() {
-    let daemon = Daemon::of_clients(&[]);
+    let daemon = Daemon::of_clients(&["--metrics", "127.0.0.1:0"]);
+    let page = daemon.log.metrics();
     let showing = |name: &str| {
         let (cert, key) = (format!("{name}.pem"), format!("{name}.key"));
         daemon.addresses(&[("ca", "authority.pem"), ("cert", &cert), ("key", &key)])
@@ -178,8 +187,8 @@ fn clients_show_certificates_where_they_are_asked_for() {
     for (addresses, logged, said) in [
         (daemon.trusting(), Some("no client certificate"), "?cert=FILE"),
         (showing("foreign-client"), Some("a client certificate that is not accepted"), ""),
-        // The same again so soon is counted, and not logged.
         (showing("expired-client"), None, ""),
+        // The same again so soon is counted, and not logged.
         (showing("server"), None, ""),
     ] {
         for address in addresses {
@@ -190,11 +199,14 @@ fn clients_show_certificates_where_they_are_asked_for() {
     }
     // A hello with a token is no certificate.
     assert!(ask(&format!("tcp={}", daemon.tcp)).is_err());
+    counted(page, &[("certificate_missing", 2.0), ("certificate_refused", 6.0), ("plain_on_tls", 1.0)]);
 }
 
 #[test]
 fn plain_text_and_garbage_are_closed_with_a_hint_in_the_log() {
-    let daemon = Daemon::with("server");
+    let metrics = ["--metrics", "127.0.0.1:0"].map(str::to_owned);
+    let daemon = Daemon::start(&[&certificate("server")[..], &metrics].concat());
+    let page = daemon.log.metrics();
     let hello = "{\"id\":\"1\",\"cmd\":\"hello\",\"protocol\":{\"min\":1,\"max\":1}}\n";
     for (bytes, logged) in [
         (hello.as_bytes(), Some("plain text where TLS is served")),
@@ -215,16 +227,19 @@ fn plain_text_and_garbage_are_closed_with_a_hint_in_the_log() {
         logged.iter().for_each(|text| drop(daemon.logged(text)));
     }
     ask(&daemon.trusting()[0]).unwrap();
+    counted(page, &[("plain_on_tls", 4.0), ("handshake_malformed", 2.0), ("certificate_missing", 0.0)]);
 }
 
 #[test]
 fn tls_on_a_plain_port_is_closed_with_a_hint_in_the_log() {
-    let daemon = Daemon::start(&[]);
+    let daemon = Daemon::start(&["--metrics", "127.0.0.1:0"].map(str::to_owned));
+    let page = daemon.log.metrics();
     for address in daemon.trusting() {
         let said = refused(&address);
         assert!(said.contains("is TLS served there?"), "{said}");
+        daemon.logged("TLS where plain text is served");
     }
-    daemon.logged("TLS where plain text is served");
+    counted(page, &[("tls_on_plain", 2.0), ("foreign_protocol", 0.0)]);
     ask(&format!("tcp={}", daemon.tcp)).unwrap();
 }
 

@@ -136,7 +136,7 @@ use priority::Priority;
 use reload::Running;
 use state::{ConnId, Effects, State};
 use transcript::Transcript;
-use transport::tls::{Refusals, Tls};
+use transport::tls::Tls;
 use transport::web::Site;
 
 pub use clients::{Client, ClientLimits, TokenHash, new_token};
@@ -175,7 +175,6 @@ struct Shared {
     running: Running,
     /// What TCP and WebSocket are served over, if it is not plain text.
     tls: Option<Tls>,
-    refusals: Refusals,
     /// Notified when a shutdown has nothing more to wait for.
     quiet: Notify,
     /// Held by each connection that lingers before it closes.
@@ -304,7 +303,6 @@ impl Daemon {
             transcript,
             running: Running::new(config),
             tls,
-            refusals: Refusals::default(),
             quiet: Notify::new(),
             lingering: Arc::default(),
             over: AtomicBool::new(false),

@@ -5,6 +5,7 @@
 //! that are reached. What clients do wrong is of the level `info`. Of what a peer wrote no line holds more
 //! than names: the id of the request, the client, the origin of a page.
 
+use std::net::SocketAddr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -35,16 +36,26 @@ static CODES: LazyLock<Vec<String>> = LazyLock::new(|| {
 pub(super) enum Refusal {
     /// It sent too many bad lines before `hello`.
     BadLines,
+    /// It shows no certificate, but clients must.
+    CertificateMissing,
+    /// It shows a certificate that is not accepted.
+    CertificateRefused,
     /// Its address has too many connections.
     ConnectionsPerAddress,
     /// It speaks another protocol.
     ForeignProtocol,
+    /// It broke off the handshake of TLS, perhaps because it does not trust our certificate.
+    HandshakeBroken,
+    /// Its handshake of TLS cannot be understood.
+    HandshakeMalformed,
     /// Its `hello` did not come in time.
     HelloMs,
     /// It was idle for too long.
     IdleMs,
     /// It is a page of a foreign origin.
     Origin,
+    /// It speaks plain text where TLS is served.
+    PlainOnTls,
     /// It broke the rules of WebSocket.
     ProtocolViolation,
     /// It does not answer signs of life.
@@ -53,44 +64,78 @@ pub(super) enum Refusal {
     SlowReader,
     /// Too many others came that did not say `hello` either.
     Strangers,
+    /// It speaks TLS where plain text is served.
+    TlsOnPlain,
 }
 
 impl Refusal {
     /// All of them, by their names.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::BadLines,
+        Self::CertificateMissing,
+        Self::CertificateRefused,
         Self::ConnectionsPerAddress,
         Self::ForeignProtocol,
+        Self::HandshakeBroken,
+        Self::HandshakeMalformed,
         Self::HelloMs,
         Self::IdleMs,
         Self::Origin,
+        Self::PlainOnTls,
         Self::ProtocolViolation,
         Self::Silent,
         Self::SlowReader,
         Self::Strangers,
+        Self::TlsOnPlain,
     ];
 
     /// Its name; that of the limit, if one is reached.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::BadLines => "bad_lines",
+            Self::CertificateMissing => "certificate_missing",
+            Self::CertificateRefused => "certificate_refused",
             Self::ConnectionsPerAddress => "connections_per_address",
             Self::ForeignProtocol => "foreign_protocol",
+            Self::HandshakeBroken => "handshake_broken",
+            Self::HandshakeMalformed => "handshake_malformed",
             Self::HelloMs => "hello_ms",
             Self::IdleMs => "idle_ms",
             Self::Origin => "origin",
+            Self::PlainOnTls => "plain_on_tls",
             Self::ProtocolViolation => "protocol_violation",
             Self::Silent => "silent",
             Self::SlowReader => "slow_reader",
             Self::Strangers => "strangers",
+            Self::TlsOnPlain => "tls_on_plain",
         }
     }
 
-    /// Whether an operator should know: somebody tries what is not allowed, or keeps others out.
+    /// What the log says of it.
+    fn said(self) -> &'static str {
+        match self {
+            Self::CertificateMissing => "refused: no client certificate",
+            Self::CertificateRefused => "refused: a client certificate that is not accepted",
+            Self::HandshakeBroken => "refused: the peer broke the handshake off",
+            Self::HandshakeMalformed => "refused: a handshake that cannot be understood",
+            Self::Origin => "page refused",
+            Self::PlainOnTls => {
+                "refused: plain text where TLS is served: call it as tls://HOST:PORT or wss://HOST:PORT"
+            }
+            Self::TlsOnPlain => {
+                "refused: TLS where plain text is served: call it without TLS, or start plyd with --tls-cert and \
+                 --tls-key"
+            }
+            _ => "connection refused",
+        }
+    }
+
+    /// Whether an operator should know: somebody tries what is not allowed, keeps others out, or is not
+    /// configured for TLS as the daemon is.
     fn is_serious(self) -> bool {
-        matches!(
+        !matches!(
             self,
-            Self::BadLines | Self::ConnectionsPerAddress | Self::Origin | Self::SlowReader | Self::Strangers
+            Self::ForeignProtocol | Self::HelloMs | Self::IdleMs | Self::ProtocolViolation | Self::Silent
         )
     }
 }
@@ -115,20 +160,28 @@ impl State {
     pub(super) fn note_refusal(&mut self, id: ConnId, refusal: Refusal) {
         self.tally.refused(refusal);
         let span = self.span(id);
-        let reason = refusal.name();
+        let (reason, said) = (refusal.name(), refusal.said());
         let quota = &REFUSALS[refusal as usize];
         if refusal.is_serious() {
-            bounded!(quota, WARN, parent: &span, reason, "connection refused");
+            bounded!(quota, WARN, parent: &span, reason, "{said}");
         } else {
-            bounded!(quota, INFO, parent: &span, reason, "connection refused");
+            bounded!(quota, INFO, parent: &span, reason, "{said}");
         }
+    }
+
+    /// Notes that a peer is turned away before it is a connection.
+    pub(super) fn note_peer(&mut self, peer: SocketAddr, refusal: Refusal, detail: &str) {
+        self.tally.refused(refusal);
+        let (reason, said) = (refusal.name(), refusal.said());
+        bounded!(REFUSALS[refusal as usize], WARN, reason, %peer, detail, "{said}");
     }
 
     /// Notes that a page is turned away, which has no connection yet.
     pub(super) fn note_foreign_page(&mut self, origin: &str, host: &str) {
         self.tally.refused(Refusal::Origin);
         let (reason, origin, host) = (Refusal::Origin.name(), short(origin), short(host));
-        bounded!(REFUSALS[Refusal::Origin as usize], WARN, reason, origin, host, "page refused");
+        let said = Refusal::Origin.said();
+        bounded!(REFUSALS[Refusal::Origin as usize], WARN, reason, origin, host, "{said}");
     }
 
     /// Queues an `error`.

@@ -106,10 +106,10 @@ impl State {
     }
 
     /// Takes the first bytes of a peer that speaks another protocol.
-    pub(super) fn foreign(&mut self, at: &Arrival, message: &str, now_ns: u64) {
+    pub(super) fn foreign(&mut self, at: &Arrival, refusal: Refusal, message: &str, now_ns: u64) {
         self.counters.lines += 1;
         self.counters.connections_dropped += 1;
-        self.note_refusal(at.conn, Refusal::ForeignProtocol);
+        self.note_refusal(at.conn, refusal);
         if self.listening(at.conn).is_some() {
             self.send_fatal(at.conn, at.line, RequestError::new(ErrorCode::BadJson, message), now_ns);
         }

@@ -25,6 +25,7 @@ use crate::Shared;
 use crate::intake::Reserved;
 use crate::kept::{LinkId, NOBODY};
 use crate::log::{Quota, bounded};
+use crate::refusals::Refusal;
 use crate::session::Arrival;
 use crate::spans::{self, Origin};
 use crate::state::{ConnId, State};
@@ -260,13 +261,11 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
             let mut head = [framing.partial(), line].concat();
             head.truncate(MAX_REQUEST_LINE);
             if let Some(protocol) = foreign::protocol(&head) {
-                if protocol == foreign::TLS {
-                    let peer = format!("connection {}", link.id.0);
-                    link.shared.refusals.note(&peer, tls::TLS_ON_PLAIN, "");
-                }
+                let is_tls = protocol == foreign::TLS;
+                let refusal = if is_tls { Refusal::TlsOnPlain } else { Refusal::ForeignProtocol };
                 link.shared.with(|state| {
                     let at = Arrival::of(state, link.id, framing.number(), time);
-                    state.foreign(&at, &foreign::message(protocol), now_ns());
+                    state.foreign(&at, refusal, &foreign::message(protocol), now_ns());
                 });
                 return true;
             }

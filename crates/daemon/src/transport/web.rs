@@ -18,10 +18,10 @@ use super::http::{self, Answer};
 use super::net::{pause, prepare};
 use super::origin::Guard;
 use super::reading::{LINGER, drain};
-use super::tls::{self, TLS_ON_PLAIN};
-use super::{foreign, websocket};
+use super::{foreign, tls, websocket};
 use crate::Shared;
 use crate::page::Page;
+use crate::refusals::Refusal;
 use crate::spans::Origin;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.
@@ -197,7 +197,7 @@ async fn visit<S, R, W>(
             Ok(None) => return,
             Err(refusal) => {
                 if foreign::protocol(&ahead) == Some(foreign::TLS) {
-                    shared.refusals.note(&peer, TLS_ON_PLAIN, "");
+                    shared.with(|state| state.note_peer(peer, Refusal::TlsOnPlain, ""));
                 }
                 (refusal, false)
             }

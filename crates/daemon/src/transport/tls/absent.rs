@@ -2,7 +2,7 @@
 
 use tokio::net::TcpStream;
 
-use super::Refusal;
+use super::Failure;
 use crate::{ServeError, TlsFiles};
 
 pub(crate) type Stream = TcpStream;
@@ -27,7 +27,7 @@ impl Tls {
     }
 
     #[allow(clippy::unused_async, reason = "as with TLS")]
-    pub(super) async fn shake_hands(&self, _: TcpStream) -> Result<Stream, Refusal> {
+    pub(super) async fn shake_hands(&self, _: TcpStream) -> Result<Stream, Failure> {
         match *self {}
     }
 }

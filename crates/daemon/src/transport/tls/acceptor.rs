@@ -26,8 +26,9 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
+use super::Failure;
 use super::bounded::Bounded;
-use super::{PLAIN_ON_TLS, Refusal};
+use crate::refusals::Refusal;
 use crate::{ServeError, TlsFiles};
 
 /// The first byte of a handshake (RFC 8446, 5.1).
@@ -105,15 +106,15 @@ impl Tls {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub(super) async fn shake_hands(&self, stream: TcpStream) -> Result<Stream, Refusal> {
+    pub(super) async fn shake_hands(&self, stream: TcpStream) -> Result<Stream, Failure> {
         let mut first = [0];
         match stream.peek(&mut first).await {
             Ok(count) if count > 0 => {}
-            Ok(_) | Err(_) => return Err(Refusal::Gone),
+            Ok(_) | Err(_) => return Err(Failure::Gone),
         }
         if first != [HANDSHAKE_RECORD] {
             let stream = Some(stream);
-            return Err(Refusal::Failed { kind: PLAIN_ON_TLS, detail: String::new(), stream });
+            return Err(Failure::Failed { refusal: Refusal::PlainOnTls, detail: String::new(), stream });
         }
         let config = Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner));
         let handshake = TlsAcceptor::from(config).accept(Bounded::new(stream)).into_fallible();
@@ -122,23 +123,23 @@ impl Tls {
                 stream.get_mut().0.unbind();
                 Ok(stream)
             }
-            Err((error, stream)) => Err(refusal(&error, stream.into_inner())),
+            Err((error, stream)) => Err(failure(&error, stream.into_inner())),
         }
     }
 }
 
 /// What a failed handshake says of its peer.
-fn refusal(error: &io::Error, stream: TcpStream) -> Refusal {
+fn failure(error: &io::Error, stream: TcpStream) -> Failure {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
-    let kind = match cause {
-        None if error.kind() != io::ErrorKind::InvalidData => return Refusal::Gone,
-        Some(rustls::Error::NoCertificatesPresented) => "no client certificate",
-        Some(rustls::Error::InvalidCertificate(_)) => "a client certificate that is not accepted",
+    let refusal = match cause {
+        None if error.kind() != io::ErrorKind::InvalidData => return Failure::Gone,
+        Some(rustls::Error::NoCertificatesPresented) => Refusal::CertificateMissing,
+        Some(rustls::Error::InvalidCertificate(_)) => Refusal::CertificateRefused,
         // The peer does not like ours.
-        Some(rustls::Error::AlertReceived(_)) => "the peer broke the handshake off",
-        _ => "a handshake that cannot be understood",
+        Some(rustls::Error::AlertReceived(_)) => Refusal::HandshakeBroken,
+        _ => Refusal::HandshakeMalformed,
     };
-    Refusal::Failed { kind, detail: error.to_string(), stream: Some(stream) }
+    Failure::Failed { refusal, detail: error.to_string(), stream: Some(stream) }
 }
 
 /// The certificates in a file.

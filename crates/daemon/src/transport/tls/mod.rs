@@ -11,11 +11,9 @@ mod acceptor;
 #[cfg(feature = "service")]
 mod bounded;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Display;
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
@@ -23,6 +21,7 @@ use tokio::task::AbortHandle;
 use super::reading::{LINGER, drain};
 use crate::Shared;
 use crate::places::network;
+use crate::refusals::Refusal;
 
 #[cfg(not(feature = "service"))]
 pub(crate) use absent::{Stream, Tls};
@@ -31,26 +30,17 @@ pub(crate) use acceptor::{Stream, Tls};
 
 /// How long a handshake may take at most, if `hello` may take longer.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// At most one line of log about refusals of a kind in this time.
-const LOG_PAUSE: Duration = Duration::from_secs(10);
-
-/// What the log says of a peer that speaks TLS where none is served.
-pub(super) const TLS_ON_PLAIN: &str =
-    "TLS where plain text is served: call it without TLS, or start plyd with --tls-cert and --tls-key";
-/// What it says of a peer that speaks no TLS where it is served.
-#[cfg(feature = "service")]
-const PLAIN_ON_TLS: &str = "plain text where TLS is served: call it as tls://HOST:PORT or wss://HOST:PORT";
 
 /// Why there is no connection.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "service"), allow(dead_code, reason = "nobody is refused"))]
-pub(super) enum Refusal {
+pub(super) enum Failure {
     /// It left, or was silent.
     Gone,
     /// It did something else than it should; the alert that says so is written to the stream.
     Failed {
-        /// What, one of a few.
-        kind: &'static str,
+        /// What.
+        refusal: Refusal,
         /// The details, or nothing.
         detail: String,
         /// The stream, to be closed so that the alert arrives.
@@ -64,10 +54,10 @@ pub(super) async fn accept(shared: &Shared, stream: TcpStream, peer: SocketAddr)
     let limit = shared.lock().limits.handshake.min(HANDSHAKE);
     match tokio::time::timeout(limit, tls.shake_hands(stream)).await {
         Ok(Ok(stream)) => return Some(stream),
-        Ok(Err(Refusal::Gone)) => tracing::debug!(%peer, "left during the handshake"),
+        Ok(Err(Failure::Gone)) => tracing::debug!(%peer, "left during the handshake"),
         Err(_) => tracing::debug!(%peer, "did not shake hands in time"),
-        Ok(Err(Refusal::Failed { kind, detail, stream })) => {
-            shared.refusals.note(&peer, kind, &detail);
+        Ok(Err(Failure::Failed { refusal, detail, stream })) => {
+            shared.lock().note_peer(peer, refusal, &detail);
             if let Some(mut stream) = stream {
                 let closed = tokio::io::AsyncWriteExt::shutdown(&mut stream);
                 if let Ok(Ok(())) = tokio::time::timeout(LINGER, closed).await {
@@ -118,30 +108,5 @@ impl Handshakes {
 impl Drop for Handshakes {
     fn drop(&mut self) {
         self.0.iter().for_each(|(_, handshake)| handshake.abort());
-    }
-}
-
-/// Peers that were refused before they were connections, as far as they are not in the log.
-#[derive(Default)]
-pub(crate) struct Refusals(Mutex<BTreeMap<&'static str, Unlogged>>);
-
-#[derive(Default)]
-struct Unlogged {
-    count: u64,
-    logged: Option<Instant>,
-}
-
-impl Refusals {
-    /// Notes one, and logs it unless one of its kind was logged a moment ago: anybody can cause them.
-    pub(super) fn note(&self, peer: &dyn Display, kind: &'static str, detail: &str) {
-        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let unlogged = kinds.entry(kind).or_default();
-        unlogged.count += 1;
-        if unlogged.logged.is_none_or(|logged| logged.elapsed() >= LOG_PAUSE) {
-            unlogged.logged = Some(Instant::now());
-            let count = std::mem::take(&mut unlogged.count);
-            drop(kinds);
-            tracing::warn!(count, last_from = %peer, detail, "refused: {kind}");
-        }
     }
 }
