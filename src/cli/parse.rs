@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plyd_protocol::Seed;
+use plyd_protocol::{Seed, Setting};
 
 use crate::client::Program;
 
@@ -62,6 +62,12 @@ pub(super) fn program(text: &str) -> Result<Program, String> {
     let mut words = text.split_whitespace().map(Into::into);
     let path = words.next().ok_or("give a program, such as cmd=/usr/bin/plyd")?;
     Ok(Program { path, arguments: words.collect() })
+}
+
+/// The value of a setting whose type is not known here: a number, a truth value, or else a text.
+pub(super) fn setting(text: &str) -> Setting {
+    let int = text.parse().ok().map(Setting::Int);
+    int.or_else(|| text.parse().ok().map(Setting::Bool)).unwrap_or_else(|| Setting::Text(text.to_owned()))
 }
 
 /// Reads a number above 0, at most `most`.

@@ -9,15 +9,27 @@ use plyd::client::Process;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// A bot that answers `go` alone, by a move that names its process. Two positions end it badly.
+/// A bot that answers `go` alone, by a move that names its process. Some positions end it badly.
 const LEAST: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
   case $line in
     *'"die"'*) exit 3 ;;
+    *'"hang"'*) sleep 1000 ;;
     *'"babble"'*) echo 'thinking...' ;;
     *'"cmd":"go"'*) echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"$$\"}" ;;
     *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\",\"message\":\"go alone\"}" ;;
+  esac
+done"#;
+
+/// A bot that greets as a server does, and has no sessions all the same.
+const GREETS: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  case $line in
+    *'"cmd":"hello"'*) echo "{\"id\":\"$id\",\"type\":\"result\",\"of\":\"hello\",\"server\":{\"name\":\"greeter\"}}" ;;
+    *'"cmd":"go"'*'"x_legal":["a","b"]}') echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"last\"}" ;;
+    *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\"}" ;;
   esac
 done"#;
 
@@ -240,7 +252,79 @@ fn a_bot_that_fails_costs_one_search() {
         assert!(answer["message"].as_str().unwrap().contains(message), "{answer}");
         last = process;
     }
-    assert_ne!(visit.best("again", "a", &[]), last);
+    let process = visit.best("again", "a", &[]);
+    assert_ne!(process, last);
+    // What it was asked besides is answered, too, and a second search in a game is none.
+    visit.write(&go("hang", "a", &["hang"]).to_string());
+    assert_eq!(visit.ask(&go("second", "a", &[]))["code"], "session_busy");
+    visit.write(&json!({ "id": "s", "cmd": "stop", "target": "hang" }).to_string());
+    let group = rustix::process::Pid::from_raw(process.parse().unwrap()).unwrap();
+    rustix::process::kill_process_group(group, Signal::KILL).unwrap();
+    let mut answers = [visit.read(), visit.read()];
+    answers.sort_by_key(|answer| answer["id"].to_string());
+    for (answer, id) in answers.iter().zip(["hang", "s"]) {
+        assert_eq!((&answer["id"], &answer["code"]), (&json!(id), &json!("internal")), "{answer}");
+    }
+}
+
+#[test]
+fn a_bot_that_hangs_loses_one_game() {
+    let ladder = Ladder::new("connect-hangs");
+    let _bot = ladder.least(&[]);
+    let (mut visit, _) = ladder.joined(&[]);
+    let process = visit.best("1", "a", &[]);
+    visit.write(&go("2", "a", &["hang"]).to_string());
+    // The ladder counts it as lost on time, and goes on with another game.
+    visit.over("a");
+    assert_ne!(visit.best("3", "b", &[]), process);
+}
+
+#[test]
+fn what_plyd_refuses_is_refused_and_no_other_game_played() {
+    let ladder = Ladder::new("connect-unknown");
+    let _bot = ladder.bot(&[]);
+    let (mut visit, offer) = ladder.joined(&[]);
+    assert_eq!(offer["engine"]["name"], "plyd", "{offer}");
+    visit.best("1", "a", &["d4"]);
+    visit.over("a");
+    let mut chess = go("2", "b", &["d4"]);
+    chess["game"] = json!("chess");
+    assert_eq!(visit.ask(&chess)["code"], "game_unknown");
+    let mut other = go("3", "b", &["d4"]);
+    other["rules"] = json!({ "preset": "none such" });
+    assert_eq!(visit.ask(&other)["code"], "rules_unsupported");
+    visit.best("4", "b", &["d4"]);
+}
+
+#[test]
+fn a_bot_may_greet_and_have_no_sessions() {
+    let ladder = Ladder::new("connect-greets");
+    let _bot = ladder.bot(&["--", "sh", "-c", GREETS]);
+    let (mut visit, offer) = ladder.joined(&[]);
+    assert_eq!(offer["engine"], json!({ "name": "greeter" }));
+    // The moves stand last in the line, whatever else the ladder says.
+    let mut asked = go("1", "a", &["d4"]);
+    asked["x_legal"] = json!(["a", "b"]);
+    asked["x_opponent"] = json!("kari");
+    assert_eq!(visit.ask(&asked)["move"], "last");
+}
+
+#[test]
+fn lines_that_come_together_are_served_together() {
+    let ladder = Ladder::new("connect-together");
+    let _bot = ladder.least(&[]);
+    let mut visit = ladder.called();
+    let offer = visit.read();
+    let answer = json!({
+        "type": "result", "id": offer["id"], "of": "offer", "bot": "kari", "concurrency": 1, "games": ["a"],
+        "heartbeat_ms": 60_000,
+    });
+    let pings = (0..200).map(|number| json!({ "id": format!("p{number}"), "cmd": "ping" }).to_string());
+    let lines: Vec<String> = [answer.to_string()].into_iter().chain(pings).collect();
+    visit.write(&lines.join("\n"));
+    for number in 0..200 {
+        assert_eq!(visit.read()["id"], format!("p{number}"));
+    }
 }
 
 #[test]
@@ -336,6 +420,19 @@ fn what_a_ladder_refuses_for_good_ends_the_bot_and_the_rest_does_not() {
 }
 
 #[test]
+fn a_line_that_is_broken_costs_a_connection() {
+    for line in
+        [r#"{"id":"1","cmd":"#, r#"{"type":"error","code":"line_too_long","message":"m","fatal":true}"#]
+    {
+        let ladder = Ladder::new("connect-broken");
+        let _bot = ladder.least(&[]);
+        let (mut visit, _) = ladder.joined(&[]);
+        visit.write(line);
+        assert_eq!(ladder.called().read()["cmd"], "offer", "{line}");
+    }
+}
+
+#[test]
 fn what_a_ladder_should_not_ask_is_answered_and_changes_nothing() {
     let ladder = Ladder::new("connect-odd");
     let _bot = ladder.least(&[]);
@@ -377,12 +474,29 @@ fn a_bot_without_games_leaves_at_once_and_takes_its_processes_along() {
     let process = visit.best("1", "a", &[]);
     visit.over("a");
     process::signal(&bot, Signal::INT);
+    let last = visit.read();
+    assert_eq!(last["concurrency"], 0);
+    visit.take(&last, &[], 60_000);
     let (code, text, _) = said(bot);
     assert_eq!(code, Some(0));
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(names, ["joined", "begun", "over", "left"]);
     assert!(!std::path::Path::new("/proc").join(process).exists());
+}
+
+#[test]
+fn a_game_that_goes_on_is_played_to_its_end_before_the_bot_leaves() {
+    let ladder = Ladder::new("connect-stays");
+    let bot = ladder.least(&[]);
+    // The ladder has not asked for a move yet.
+    let (mut visit, _) = ladder.joined(&["a"]);
+    process::signal(&bot, Signal::TERM);
+    let last = visit.read();
+    visit.take(&last, &["a"], 60_000);
+    visit.best("1", "a", &[]);
+    visit.over("a");
+    assert_eq!(said(bot).0, Some(0));
 }
 
 #[test]
@@ -408,9 +522,4 @@ fn tokens_do_not_travel_in_the_open() {
     let address = "wss://localhost:1?ca=/no/such/file";
     let absent = process::output(process::plyd(["connect", address, "--token-file", &token]));
     assert_eq!(absent.status.code(), Some(1), "neither a build nor a file is mended by a second attempt");
-    let without = ["--option", "level=1", "--", "sh", "-c", LEAST];
-    let without = process::output(process::plyd(
-        [&["connect", "tcp=127.0.0.1:1", "--token-file", &token], &without[..]].concat(),
-    ));
-    assert_eq!(without.status.code(), Some(2), "a bot without options is given one");
 }

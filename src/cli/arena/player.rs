@@ -8,7 +8,7 @@ use crate::bridge;
 use crate::engine::settings;
 use crate::engine::{Entry, Place};
 use crate::options::COMMON;
-use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Setting, Settings};
+use plyd_protocol::{Limit, MAX_INT, MAX_SEARCH_DEPTH, Settings};
 
 use crate::cli::failure::Failure;
 use crate::cli::token_file::read_token;
@@ -165,9 +165,7 @@ fn foreign_options(entry: &Entry, given: &[(String, String)]) -> Settings {
     let (known, unknown): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| known(name));
     let mut options = position::option_settings(entry, &known);
     for (name, text) in unknown {
-        let int = text.parse().ok().map(Setting::Int);
-        let value = int.or_else(|| text.parse().ok().map(Setting::Bool));
-        options.insert(name, value.unwrap_or(Setting::Text(text)));
+        options.insert(name, parse::setting(&text));
     }
     options
 }

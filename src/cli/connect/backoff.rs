@@ -8,6 +8,8 @@ use crate::zobrist::SplitMix64;
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(60);
+/// The longest that a ladder can ask for.
+const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// A connection that lasted so long ends the row of failures.
 const LASTING: Duration = Duration::from_secs(10);
 
@@ -23,7 +25,8 @@ impl Backoff {
         Self { next: FIRST, chance: SplitMix64::new(seed) }
     }
 
-    /// The pause after a connection that lasted so long; `least` is what the ladder asked for.
+    /// The pause after a connection on which the ladder had the bot for so long; `least` is what the ladder
+    /// asked for.
     pub(super) fn pause(&mut self, lasted: Duration, least: Option<Duration>) -> Duration {
         if lasted >= LASTING {
             self.next = FIRST;
@@ -33,7 +36,8 @@ impl Backoff {
         // Half of it at least.
         let thousandths = 500 + self.chance.next() % 501;
         let pause = whole * u32::try_from(thousandths).unwrap_or(1000) / 1000;
-        pause.max(least.unwrap_or_default().min(LONGEST))
+        // Bots that are asked to stay away for the same time are spread, too.
+        pause + least.unwrap_or_default().min(LONGEST_ASKED)
     }
 }
 
@@ -50,8 +54,11 @@ mod tests {
             assert!(whole / 2 <= pause && pause <= whole, "{pause:?} of {whole:?}");
         }
         assert!(backoff.pause(LASTING, None) <= FIRST);
-        assert_eq!(backoff.pause(LASTING, Some(Duration::from_secs(5))), Duration::from_secs(5));
-        assert_eq!(backoff.pause(LASTING, Some(Duration::MAX)), LONGEST);
+        for (asked, least) in [(Duration::from_secs(5), 5), (Duration::MAX, 3600)] {
+            let least = Duration::from_secs(least);
+            let pause = backoff.pause(LASTING, Some(asked));
+            assert!(least + FIRST / 2 <= pause && pause <= least + FIRST, "{pause:?}");
+        }
     }
 
     #[test]

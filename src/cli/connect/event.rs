@@ -1,4 +1,4 @@
-//! What `plyd connect` says of its days on a ladder.
+//! What `plyd connect` reports.
 
 use std::io::{self, Write};
 
@@ -16,6 +16,8 @@ pub(super) enum Event<'e> {
     Begun { name: &'e str, game: &'e str, preset: &'e str },
     /// A game has ended.
     Over { name: &'e str, outcome: &'e str, why: &'e str },
+    /// A process of the bot failed.
+    Failed { name: &'e str, why: &'e str },
     /// The ladder says something to the bot's owner.
     Notice { message: &'e str },
     /// The connection broke, or could not be had.
@@ -44,12 +46,16 @@ impl Event<'_> {
                     0 => String::new(),
                     count => format!(", {count} in progress"),
                 };
-                format!("joined as {bot}, {concurrency} games at most{games}")
+                let most =
+                    if *concurrency == 1 { "1 game".to_owned() } else { format!("{concurrency} games") };
+                format!("joined as {bot}, {most} at most{games}")
             }
             Self::Begun { name, game, preset: "" } => format!("game {name}: {game}"),
             Self::Begun { name, game, preset } => format!("game {name}: {game} {preset}"),
             Self::Over { name, outcome, why: "" } => format!("game {name}: {outcome}"),
             Self::Over { name, outcome, why } => format!("game {name}: {outcome}, {why}"),
+            Self::Failed { name: "", why } => format!("the bot failed: {why}"),
+            Self::Failed { name, why } => format!("game {name}: the bot failed: {why}"),
             Self::Notice { message } => format!("the ladder says: {message}"),
             Self::Lost { why, again_ms } => {
                 format!("no connection: {why}; again in {:.1} s", *again_ms as f64 / 1000.0)

@@ -4,7 +4,7 @@
 //! connection. A process that speaks the whole protocol plays each game in a session, so that it remembers
 //! between moves what it found; any other gets each `go` as it came.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,17 +14,22 @@ use serde_json::{Map, Value, json};
 
 use crate::client::{LineError, Lines, Program, Reaper};
 
-/// How long the bot may leave unread what it is sent, before it counts as hung.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a bot may take to end once its input has.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long the bot may leave unread what it is sent, before it counts as hung. A pipe holds far more than a
+/// `go`, so this is rare; all other games wait meanwhile.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long a search that nobody waits for any more may go on.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long a process that closed its output may take to end, so that its exit code can be told.
+const EXIT: Duration = Duration::from_millis(100);
 /// The most lines that are read for nothing in a row.
 const LINES: usize = 64;
+/// The most requests about a search that wait for their answers.
+const MOST_REQUESTS: usize = 64;
 /// The one session of a bot that has sessions.
 const SESSION: &str = "ladder";
 /// The id of the `hello` that shows whether it has.
 const HELLO: &str = "hello";
-/// What an answer about our own `newgame` is named.
+/// The id of our own `newgame`.
 const NEWGAME: &str = "newgame";
 
 /// An object of JSON.
@@ -34,7 +39,7 @@ pub(super) type Object = Map<String, Value>;
 pub(super) struct Bot {
     pub(super) program: Program,
     pub(super) reaper: Arc<Reaper>,
-    /// Options for a bot that has options.
+    /// Its options.
     pub(super) options: Object,
 }
 
@@ -43,29 +48,48 @@ pub(super) struct Lane {
     process: Option<Lines>,
     /// The game that it plays, by the ladder's name.
     pub(super) game: Option<String>,
-    /// Whether it has answered `hello`, which shows whether it has sessions.
+    /// What it says it is, once it has answered `hello`.
+    pub(super) engine: Option<Value>,
+    /// Whether it has answered `hello`, and whether it has sessions.
     is_settled: bool,
-    pub(super) has_sessions: bool,
-    /// Whether the game is played in a session.
-    in_session: bool,
-    /// By our ids: the ladder's. None: nobody waits for it any more.
-    asked: HashMap<String, Option<String>>,
-    /// The id of the `go` that it was asked last.
-    searching: Option<String>,
-    /// Why the session could not be opened.
-    refused: Option<Object>,
-    /// What becomes of a search whose process could not be written to.
-    failed: Option<Object>,
+    has_sessions: bool,
+    /// Whether the session of the game is open, or is being opened.
+    session: Session,
+    /// The search that the ladder waits for.
+    search: Option<Search>,
+    /// A search that nobody waits for any more, and until when it may go on.
+    abandoned: Option<(String, Instant)>,
+    /// The ladder's ids of the other requests that it was asked, by ours.
+    asked: HashMap<String, String>,
+    /// What becomes of requests whose process failed.
+    failed: VecDeque<Object>,
+    /// Why it failed last, until that is told.
+    pub(super) fault: Option<String>,
+    /// Whether there may be more to read.
+    pub(super) is_behind: bool,
     last: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Session {
+    None,
+    Opening,
+    Open,
+}
+
+struct Search {
+    ours: String,
+    theirs: String,
+    /// What was asked, as the ladder sent it.
+    go: Object,
 }
 
 impl Bot {
     fn start(&self) -> Result<Lines, LineError> {
         let mut lines = Lines::spawn(self.program.launch(Some(&self.reaper))?)?;
         lines.set_write_timeout(WRITE_TIMEOUT);
-        lines.send(
-            json!({ "id": HELLO, "cmd": "hello", "protocol": { "min": 1, "max": 1 } }).to_string().as_bytes(),
-        )?;
+        let hello = json!({ "id": HELLO, "cmd": "hello", "protocol": { "min": 1, "max": 1 } });
+        lines.send(hello.to_string().as_bytes())?;
         Ok(lines)
     }
 }
@@ -79,27 +103,27 @@ impl Lane {
         Ok(Self {
             process: Some(bot.start()?),
             game: None,
+            engine: None,
             is_settled: false,
             has_sessions: false,
-            in_session: false,
+            session: Session::None,
+            search: None,
+            abandoned: None,
             asked: HashMap::new(),
-            searching: None,
-            refused: None,
-            failed: None,
+            failed: VecDeque::new(),
+            fault: None,
+            is_behind: false,
             last: 0,
         })
     }
 
     /// Waits until the process shows whether it has sessions, so that no game begins while it starts.
-    pub(super) fn settle(&mut self, deadline: Instant) {
-        while !self.is_settled && self.process.is_some() {
-            let Some(lines) = &mut self.process else { return };
-            match lines.next(deadline) {
-                Ok(line) => match serde_json::from_slice(&line.bytes) {
-                    Ok(message) => drop(self.heard(message)),
-                    // Whoever asks for a move first will hear of it.
-                    Err(_) => return,
-                },
+    pub(super) fn settle(&mut self, bot: &Bot, deadline: Instant) {
+        while !self.is_settled {
+            let Some(Ok(line)) = self.process.as_mut().map(|process| process.next(deadline)) else { return };
+            match serde_json::from_slice(&line.bytes) {
+                Ok(message) => drop(self.heard(bot, message)),
+                // Whoever asks for a move first hears of it.
                 Err(_) => return,
             }
         }
@@ -110,164 +134,229 @@ impl Lane {
         self.process.as_ref().map(Lines::input)
     }
 
-    /// Asks for a move in the game that it plays.
-    ///
-    /// # Errors
-    /// Why it cannot be asked; it is ended then.
-    pub(super) fn go(&mut self, bot: &Bot, mut go: Object, theirs: &str) -> Result<(), String> {
-        if self.process.is_none() {
-            let process = bot.start().map_err(|error| error.to_string())?;
-            (self.process, self.has_sessions, self.in_session) = (Some(process), false, false);
+    /// Asks for a move in the game that it plays; the answer comes from [`Lane::next`], whatever happens.
+    pub(super) fn go(&mut self, bot: &Bot, go: Object, theirs: &str) {
+        if self.search.is_some() {
+            let message = "this game has a search already: stop that one first";
+            return self.failed.push_back(error(theirs, "session_busy", message));
         }
-        if self.has_sessions && !self.in_session {
-            let mut opened = Object::new();
-            opened.extend([("id".into(), json!(NEWGAME)), ("cmd".into(), json!("newgame"))]);
-            opened.insert("session".into(), json!(SESSION));
-            for field in ["game", "rules"] {
-                opened.extend(go.get(field).map(|value| (field.to_owned(), value.clone())));
-            }
-            opened.insert("options".into(), Value::Object(bot.options.clone()));
-            (self.in_session, self.refused) = (true, None);
-            self.send(&opened)?;
-        }
-        if self.in_session {
-            go.remove("game");
-            go.remove("rules");
-            go.insert("session".into(), json!(SESSION));
-        }
-        self.searching = Some(self.ask(go, Some(theirs))?);
-        Ok(())
+        self.search = Some(Search { ours: self.number(), theirs: theirs.to_owned(), go });
+        self.search(bot);
     }
 
-    /// Passes a request about the running search on, such as `stop`, if that search is the one meant.
-    ///
-    /// # Errors
-    /// As for [`Lane::go`].
-    pub(super) fn pass(&mut self, mut request: Object, theirs: &str) -> Result<(), String> {
-        if let Some(searching) = &self.searching {
-            request.insert("target".into(), json!(searching));
+    /// Sends the search to the process, which is started if need be, or opens its session first.
+    fn search(&mut self, bot: &Bot) {
+        if self.process.is_none() {
+            match bot.start() {
+                Ok(process) => (self.process, self.session) = (Some(process), Session::None),
+                Err(error) => return self.fail(&error.to_string()),
+            }
         }
-        self.ask(request, Some(theirs)).map(drop)
+        let Some(Search { ours, go, .. }) = &self.search else { return };
+        let (ours, mut go) = (ours.clone(), go.clone());
+        match self.session {
+            Session::None if self.has_sessions => {
+                let mut opened = Object::new();
+                opened.insert("cmd".into(), json!("newgame"));
+                opened.insert("session".into(), json!(SESSION));
+                for field in ["game", "rules"] {
+                    opened.extend(go.get(field).map(|value| (field.to_owned(), value.clone())));
+                }
+                opened.insert("options".into(), Value::Object(bot.options.clone()));
+                self.session = Session::Opening;
+                return self.send(NEWGAME, opened);
+            }
+            // The search goes out when its session is open.
+            Session::Opening => return,
+            Session::Open => {
+                go.remove("game");
+                go.remove("rules");
+                go.insert("session".into(), json!(SESSION));
+            }
+            Session::None if !bot.options.is_empty() => {
+                go.insert("options".into(), Value::Object(bot.options.clone()));
+            }
+            Session::None => {}
+        }
+        self.send(&ours, go);
+    }
+
+    /// Passes a request about the running search on, such as `stop`; the answer comes from [`Lane::next`].
+    pub(super) fn pass(&mut self, mut request: Object, theirs: &str) {
+        let Some(search) = &self.search else { return };
+        if self.asked.len() >= MOST_REQUESTS {
+            let message = "the bot does not answer what it was asked before";
+            return self.failed.push_back(error(theirs, "too_many_requests", message));
+        }
+        request.insert("target".into(), json!(search.ours));
+        let ours = self.number();
+        self.asked.insert(ours.clone(), theirs.to_owned());
+        self.send(&ours, request);
     }
 
     /// Whether the ladder waits for the answer to that `go`.
     pub(super) fn searches(&self, theirs: &str) -> bool {
-        let asked = self.searching.as_ref().and_then(|ours| self.asked.get(ours));
-        asked.is_some_and(|asked| asked.as_deref() == Some(theirs))
+        self.search.as_ref().is_some_and(|search| search.theirs == theirs)
     }
 
-    /// Forgets who asked, since nobody is there any more; the search ends.
+    /// Forgets who asked, since nobody is there any more; the search is to end.
     pub(super) fn abandon(&mut self) {
-        self.asked.values_mut().for_each(|theirs| *theirs = None);
-        if let Some(searching) = self.searching.take().filter(|ours| self.asked.contains_key(ours)) {
-            let stop = json!({ "cmd": "stop", "target": searching, "discard": true });
-            if let Value::Object(stop) = stop {
-                let _ended = self.ask(stop, None);
-            }
+        self.asked.clear();
+        self.failed.clear();
+        let Some(Search { ours, .. }) = self.search.take() else { return };
+        if self.session == Session::Opening {
+            // It was not sent yet.
+            self.session = Session::None;
+            return;
+        }
+        let stop = json!({ "cmd": "stop", "target": ours, "discard": true });
+        let until = match self.abandoned {
+            // Two of them: the process does not end its searches.
+            Some((_, until)) => until,
+            None => Instant::now() + GRACE,
+        };
+        self.abandoned = Some((ours, until));
+        if let Value::Object(stop) = stop {
+            let id = self.number();
+            self.send(&id, stop);
         }
     }
 
     /// Begins a game, or has none to play.
     pub(super) fn play(&mut self, game: Option<String>) {
         self.abandon();
-        (self.game, self.in_session) = (game, false);
+        (self.game, self.session) = (game, Session::None);
     }
 
-    /// The next line for the ladder, if there is one: an answer of the bot, or what became of it. Of a bot
-    /// that always has more to say this returns after some lines.
-    pub(super) fn next(&mut self) -> Option<Object> {
-        if let Some(failed) = self.failed.take() {
-            return Some(failed);
+    /// The next line for the ladder, if there is one: an answer of the bot, or what became of a request.
+    pub(super) fn next(&mut self, bot: &Bot) -> Option<Object> {
+        self.is_behind = false;
+        if self.abandoned.as_ref().is_some_and(|(_, until)| Instant::now() >= *until) {
+            // What was asked since then goes to a process that listens.
+            (self.process, self.abandoned) = (None, None);
+            self.fault = Some("it did not end a search that nobody waits for".into());
+            self.search(bot);
         }
         for _ in 0..LINES {
+            if let Some(failed) = self.failed.pop_front() {
+                return Some(failed);
+            }
             let line = match self.process.as_mut()?.next(Instant::now()) {
                 Ok(line) => line.bytes,
                 Err(LineError::TimedOut) => return None,
-                Err(error) => return self.fail(&error.to_string()),
+                Err(error) => {
+                    self.fail(&error.to_string());
+                    return self.failed.pop_front();
+                }
             };
             let Ok(Value::Object(message)) = serde_json::from_slice(&line) else {
                 let line = echo(&String::from_utf8_lossy(&line));
-                return self.fail(&format!("it wrote what is no message: `{line}`"));
+                self.fail(&format!("it wrote what is no message: `{line}`"));
+                continue;
             };
-            if let Some(message) = self.heard(message) {
+            if let Some(message) = self.heard(bot, message) {
                 return Some(message);
             }
         }
+        self.is_behind = true;
         None
     }
 
     /// A message of the bot as the ladder gets it; none if it is not for the ladder.
-    fn heard(&mut self, mut message: Object) -> Option<Object> {
-        let is_final = message.get("type").and_then(Value::as_str).is_some_and(|kind| kind != "info");
-        let is_error = message.get("type").is_some_and(|kind| kind == "error");
-        match message.get("id").and_then(Value::as_str)? {
+    fn heard(&mut self, bot: &Bot, mut message: Object) -> Option<Object> {
+        let kind = message.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = message.get("id").and_then(Value::as_str)?.to_owned();
+        match id.as_str() {
+            // A process that is started again is the same program.
+            HELLO if self.is_settled => return None,
             HELLO => {
-                (self.is_settled, self.has_sessions) = (true, !is_error);
+                (self.is_settled, self.has_sessions) = (true, kind == "result");
+                self.engine = message.remove("server");
+                return None;
+            }
+            NEWGAME if self.session != Session::Opening => return None,
+            NEWGAME if kind == "result" => {
+                self.session = Session::Open;
+                self.search(bot);
                 return None;
             }
             NEWGAME => {
-                self.refused = is_error.then_some(message);
-                return None;
+                self.session = Session::None;
+                if message.get("code").is_some_and(|code| code == "unknown_cmd") {
+                    self.has_sessions = false;
+                    self.search(bot);
+                    return None;
+                }
+                message.insert("id".into(), json!(self.search.take()?.theirs));
             }
             ours => {
-                let ours = ours.to_owned();
-                let theirs = match is_final {
-                    true => self.asked.remove(&ours)?,
-                    false => self.asked.get(&ours)?.clone(),
-                }?;
-                // A session that was refused is why the search was.
-                if is_error && let Some(refused) = self.refused.take() {
-                    (message, self.in_session) = (refused, false);
-                }
-                // Several processes number their messages each for itself.
-                message.remove("seq");
-                message.remove("t_us");
+                let is_search = self.search.as_ref().is_some_and(|search| search.ours == ours);
+                let theirs = match kind.as_str() {
+                    _ if self.abandoned.as_ref().is_some_and(|(abandoned, _)| abandoned == ours) => {
+                        if kind != "info" {
+                            self.abandoned = None;
+                        }
+                        return None;
+                    }
+                    "info" if is_search => self.search.as_ref()?.theirs.clone(),
+                    "info" => return None,
+                    _ if is_search => self.search.take()?.theirs,
+                    _ => self.asked.remove(ours)?,
+                };
                 message.insert("id".into(), json!(theirs));
             }
         }
+        // Several processes number their messages each for itself.
+        message.remove("seq");
+        message.remove("t_us");
         Some(message)
     }
 
-    /// Ends the process. What it was asked is answered by an error, the search first.
-    fn fail(&mut self, why: &str) -> Option<Object> {
+    /// Ends the process; what it was asked is answered by errors.
+    fn fail(&mut self, why: &str) {
+        let exit =
+            self.process.as_mut().and_then(|process| process.wait_exit(Instant::now() + EXIT).ok().flatten());
+        let why = exit.map_or_else(|| why.to_owned(), |status| format!("it ended, {status}"));
         self.process = None;
-        let searching = self.searching.take().and_then(|ours| self.asked.remove(&ours)).flatten();
-        self.asked.clear();
-        (self.has_sessions, self.in_session) = (false, false);
-        searching.map(|id| error(&id, "internal", &format!("the bot failed: {why}")))
+        (self.session, self.abandoned) = (Session::None, None);
+        let search = self.search.take().map(|search| search.theirs);
+        for theirs in search.into_iter().chain(self.asked.drain().map(|(_, theirs)| theirs)) {
+            self.failed.push_back(error(&theirs, "internal", &format!("the bot failed: {why}")));
+        }
+        self.fault = Some(why);
     }
 
-    fn ask(&mut self, mut request: Object, theirs: Option<&str>) -> Result<String, String> {
+    /// The next id of our own.
+    fn number(&mut self) -> String {
         self.last += 1;
-        let ours = self.last.to_string();
-        request.insert("id".into(), json!(ours));
-        self.send(&request)?;
-        self.asked.insert(ours.clone(), theirs.map(str::to_owned));
-        Ok(ours)
+        self.last.to_string()
     }
 
-    fn send(&mut self, request: &Object) -> Result<(), String> {
+    fn send(&mut self, id: &str, mut request: Object) {
         // The id stands first and `x_legal` last, as bots without a reader of JSON want them; the other
         // fields are sorted by their names.
-        let mut request = request.clone();
-        let id = request.remove("id").unwrap_or_default();
+        request.remove("id");
+        let legal = request.remove("x_legal").map(|legal| format!(",\"x_legal\":{legal}"));
         let rest = Value::Object(request).to_string();
-        let line = format!("{{\"id\":{id},{}", &rest[1..]).into_bytes();
-        let process = self.process.as_mut().ok_or("it has ended")?;
-        match process.send(&line) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                self.failed = self.fail(&error.to_string());
-                Err(error.to_string())
-            }
+        let rest = &rest[1..rest.len() - 1];
+        let line = format!("{{\"id\":{},{rest}{}}}", json!(id), legal.unwrap_or_default());
+        let Some(process) = &mut self.process else { return };
+        if let Err(error) = process.send(line.as_bytes()) {
+            self.fail(&error.to_string());
         }
     }
 
-    /// Ends the input of the process, which may have something to write down, and waits for it for a moment.
-    pub(super) fn leave(mut self) {
+    /// Ends the input of the process, which may have something to write down.
+    pub(super) fn finish(&mut self) {
         if let Some(process) = &mut self.process {
             process.finish_input();
-            let _killed_then = process.wait_exit(Instant::now() + FAREWELL);
+        }
+    }
+
+    /// Waits for the end of the process, which is killed at the deadline.
+    pub(super) fn leave(mut self, deadline: Instant) {
+        if let Some(process) = &mut self.process {
+            let _killed_then = process.wait_exit(deadline);
         }
     }
 }

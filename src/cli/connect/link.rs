@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::lane::Object;
 use crate::client::{Address, LineError, Lines};
 
+/// What the ids of offers begin with.
+const OFFER: &str = "offer-";
 /// How long a ladder may take to answer an offer.
 const ANSWER: Duration = Duration::from_secs(20);
 /// A ladder that is silent for so many of its heartbeats is gone.
@@ -35,7 +37,9 @@ pub(super) struct Link {
     /// A ladder that is silent for so long is gone.
     silence: Duration,
     heard: Instant,
+    /// How many offers were sent, and how many were answered.
     offers: u64,
+    answers: u64,
 }
 
 impl Link {
@@ -53,15 +57,13 @@ impl Link {
             }
             _ => Gone::Broken(error.to_string(), None),
         })?;
-        let mut link = Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0 };
+        let mut link = Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0, answers: 0 };
         link.lines.set_write_timeout(WRITE_TIMEOUT);
-        let id = link.offer(offer)?;
+        link.offer(offer)?;
         let end = Instant::now() + ANSWER;
         loop {
             let message = link.read(end)?.ok_or_else(|| Gone::Broken("it answers no offer".into(), None))?;
-            if message.get("type").is_none_or(|kind| kind != "result")
-                || message.get("id") != Some(&json!(id))
-            {
+            if !link.is_answered() {
                 continue;
             }
             let taken: OfferResult = serde_json::from_value(Value::Object(message))
@@ -72,17 +74,21 @@ impl Link {
         }
     }
 
-    /// Sends an offer; its answer comes under the id that this returns.
-    pub(super) fn offer(&mut self, offer: &Offer) -> Result<String, Gone> {
+    /// Whether the last offer was answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answers == self.offers
+    }
+
+    /// Sends an offer.
+    pub(super) fn offer(&mut self, offer: &Offer) -> Result<(), Gone> {
         self.offers += 1;
-        let id = format!("offer-{}", self.offers);
+        let id = format!("{OFFER}{}", self.offers);
         let Ok(Value::Object(mut request)) = serde_json::to_value(offer) else {
             return Err(Gone::Refused("the offer cannot be written".into()));
         };
         request.insert("id".into(), json!(id));
         request.insert("cmd".into(), json!("offer"));
-        self.send(&request)?;
-        Ok(id)
+        self.send(&request)
     }
 
     /// Sends a line.
@@ -123,16 +129,29 @@ impl Link {
         self.heard = line.at;
         let Ok(Value::Object(message)) = serde_json::from_slice(&line.bytes) else {
             let line = echo(&String::from_utf8_lossy(&line.bytes));
-            return Err(Gone::Refused(format!("this is no ladder: it wrote `{line}`")));
+            return Err(match self.has_joined() {
+                true => Gone::Broken(format!("it wrote `{line}`"), None),
+                false => Gone::Refused(format!("this is no ladder: it wrote `{line}`")),
+            });
         };
-        farewell(&message).map_or(Ok(Some(message)), Err)
+        if message.get("type").is_some_and(|kind| kind == "result")
+            && message.get("id") == Some(&json!(format!("{OFFER}{}", self.offers)))
+        {
+            self.answers = self.offers;
+        }
+        farewell(&message, self.has_joined()).map_or(Ok(Some(message)), Err)
+    }
+
+    /// Whether the ladder has taken the bot.
+    fn has_joined(&self) -> bool {
+        self.answers > 0
     }
 
     /// What the ladder said before it closed the connection.
     fn last_words(&mut self) -> Option<Gone> {
         while let Ok(line) = self.lines.next(Instant::now()) {
             let message = serde_json::from_slice(&line.bytes).unwrap_or_default();
-            if let Some(gone) = farewell(&message) {
+            if let Some(gone) = farewell(&message, self.has_joined()) {
                 return Some(gone);
             }
         }
@@ -144,9 +163,10 @@ fn broken(error: &LineError) -> Gone {
     Gone::Broken(error.to_string(), None)
 }
 
-/// Whether a message is the last one of the connection: a notice that the ladder goes away, an error that is
-/// fatal, or one about an offer.
-fn farewell(message: &Object) -> Option<Gone> {
+/// Whether a message is the last one of the connection: a notice that the ladder goes away, a fatal error, or
+/// any error about the offer with which the bot wants to join. Once it has joined, only what takes its right
+/// away keeps it from coming back.
+fn farewell(message: &Object, has_joined: bool) -> Option<Gone> {
     let text = |field| message.get(field).and_then(Value::as_str).unwrap_or_default();
     let retry = message.get("retry_ms").and_then(Value::as_u64).map(Duration::from_millis);
     match text("type") {
@@ -155,15 +175,17 @@ fn farewell(message: &Object) -> Option<Gone> {
         }
         "error" => {
             let is_fatal = message.get("fatal") == Some(&Value::Bool(true));
-            if !is_fatal && !text("id").starts_with("offer-") {
+            if !is_fatal && (has_joined || !text("id").starts_with(OFFER)) {
                 return None;
             }
             // A code that this build does not know is for people to look at.
-            let code = serde_json::from_value::<ErrorCode>(json!(text("code")));
-            let may_return = code.is_ok_and(|code| {
-                matches!(code, ErrorCode::TooManyConnections | ErrorCode::Disconnected)
-                    || matches!(code.class(), ErrorClass::Resources | ErrorClass::Internal)
-            });
+            let code = serde_json::from_value::<ErrorCode>(json!(text("code"))).ok();
+            let may_return = match code {
+                Some(ErrorCode::AuthFailed | ErrorCode::AuthRequired | ErrorCode::Forbidden) => false,
+                Some(ErrorCode::TooManyConnections | ErrorCode::Disconnected) => true,
+                Some(code) if matches!(code.class(), ErrorClass::Resources | ErrorClass::Internal) => true,
+                _ => has_joined,
+            };
             let why = format!("{} ({})", text("message"), text("code"));
             Some(if may_return { Gone::Broken(why, retry) } else { Gone::Refused(why) })
         }
@@ -206,23 +228,32 @@ mod tests {
 
     #[test]
     fn only_what_cannot_change_by_itself_ends_the_attempts() {
-        let gone = |text: &str| {
+        let gone = |text: &str, has_joined| {
             let Value::Object(message) = serde_json::from_str(text).unwrap() else { unreachable!() };
-            farewell(&message).map(|gone| matches!(gone, Gone::Refused(_)))
+            farewell(&message, has_joined).map(|gone| matches!(gone, Gone::Refused(_)))
         };
-        for (text, refused) in [
-            (r#"{"type":"error","id":"offer-1","code":"auth_failed","message":"m"}"#, Some(true)),
-            (r#"{"type":"error","id":"offer-1","code":"forbidden","message":"m"}"#, Some(true)),
-            (r#"{"type":"error","id":"offer-1","code":"some_day","message":"m"}"#, Some(true)),
-            (r#"{"type":"error","id":"offer-1","code":"too_many_connections","message":"m"}"#, Some(false)),
-            (r#"{"type":"error","id":"offer-1","code":"shutting_down","message":"m"}"#, Some(false)),
-            (r#"{"type":"error","code":"disconnected","message":"m","fatal":true}"#, Some(false)),
-            (r#"{"type":"notice","kind":"going_away","message":"m"}"#, Some(false)),
-            (r#"{"type":"notice","kind":"warning","message":"m"}"#, None),
-            (r#"{"type":"error","id":"7","code":"internal","message":"m","fatal":false}"#, None),
-            (r#"{"type":"result","id":"offer-1"}"#, None),
+        // Whether it is refused before it has joined, and afterwards.
+        for (text, [before, after]) in [
+            (r#"{"type":"error","id":"offer-1","code":"auth_failed","message":"m"}"#, [Some(true), None]),
+            (r#"{"type":"error","code":"auth_failed","message":"m","fatal":true}"#, [Some(true); 2]),
+            (r#"{"type":"error","code":"forbidden","message":"m","fatal":true}"#, [Some(true); 2]),
+            (r#"{"type":"error","code":"some_day","message":"m","fatal":true}"#, [Some(true), Some(false)]),
+            (
+                r#"{"type":"error","code":"line_too_long","message":"m","fatal":true}"#,
+                [Some(true), Some(false)],
+            ),
+            (
+                r#"{"type":"error","id":"offer-1","code":"too_many_connections","message":"m"}"#,
+                [Some(false), None],
+            ),
+            (r#"{"type":"error","id":"offer-1","code":"shutting_down","message":"m"}"#, [Some(false), None]),
+            (r#"{"type":"error","code":"disconnected","message":"m","fatal":true}"#, [Some(false); 2]),
+            (r#"{"type":"notice","kind":"going_away","message":"m"}"#, [Some(false); 2]),
+            (r#"{"type":"notice","kind":"warning","message":"m"}"#, [None; 2]),
+            (r#"{"type":"error","id":"7","code":"internal","message":"m","fatal":false}"#, [None; 2]),
+            (r#"{"type":"result","id":"offer-1"}"#, [None; 2]),
         ] {
-            assert_eq!(gone(text), refused, "{text}");
+            assert_eq!([gone(text, false), gone(text, true)], [before, after], "{text}");
         }
     }
 }

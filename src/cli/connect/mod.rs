@@ -36,8 +36,12 @@ use link::{Gone, Link, is_safe};
 const MOST_GAMES: i64 = 64;
 /// How long a bot may take to start before it is offered all the same.
 const START: Duration = Duration::from_secs(5);
-/// How often is looked whether the bot shall leave.
+/// How often the loop looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long the ladder may take to say which games go on when the bot leaves.
+const LAST_OFFER: Duration = Duration::from_secs(5);
+/// How long the processes may take to end once their input has.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// The most lines of one peer that are taken before the others have their turn.
 const TURN: usize = 64;
 /// What an interrupt does.
@@ -57,8 +61,8 @@ Examples:
 The ladder asks for moves, and the bot answers. If the connection breaks it is dialled again, and the games go on. \
 SIGTERM or Ctrl-C: no further game begins, and after those in progress it ends; the second ends it at once.
 
-A program of your own needs to answer `go` alone; with --legal each `go` holds the legal moves as `x_legal`. One is \
-started for each game at once.")]
+A program of your own needs to answer only `go`; with --legal each `go` holds the legal moves as `x_legal`. One process \
+is started for each game that may be played at once.")]
 pub(super) struct Args {
     /// The ladder: wss://HOST:PORT, tls://HOST:PORT or unix=PATH; on this machine also ws:// and tcp://
     #[arg(value_name = "URL", value_parser = ladder)]
@@ -79,7 +83,7 @@ pub(super) struct Args {
     /// Get the legal moves with each `go`, as `x_legal`
     #[arg(long)]
     legal: bool,
-    /// An option of the bot, such as level=5; of plyd, or of another program that has sessions
+    /// An option of the bot, such as level=5
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse::assignment)]
     options: Vec<(String, String)>,
     /// Append each game that ends to this file, as a record for `plyd show`
@@ -133,28 +137,36 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "this would send the token unencrypted to another machine: give wss:// or tls://, or --insecure";
         return Err(Failure::Usage(message.into()));
     }
-    let offer = offer(args)?;
+    let mut offer = offer(args)?;
+    let record = args.record.as_ref().map(|path| {
+        let opened = File::options().create(true).append(true).open(path);
+        opened.map_err(|error| Failure::Usage(format!("--record {}: {error}", path.display())))
+    });
+    let record = record.transpose()?;
     let bot = Bot { program: program(args)?, reaper: reaper::start()?, options: options(args) };
     let lanes = (0..args.concurrency).map(|_| Lane::start(&bot)).collect::<Result<Vec<_>, _>>();
     let mut lanes = lanes.map_err(|error| Failure::Failed(error.to_string()))?;
     let settled = Instant::now() + START;
-    lanes.iter_mut().for_each(|lane| lane.settle(settled));
-    if !bot.options.is_empty() && lanes.iter().any(|lane| !lane.has_sessions) {
-        return Err(Failure::Usage("--option: this program has no sessions, and so takes no options".into()));
-    }
-    let record = args.record.as_ref().map(|path| File::options().create(true).append(true).open(path));
+    lanes.iter_mut().for_each(|lane| lane.settle(&bot, settled));
+    offer.engine = lanes.iter_mut().find_map(|lane| lane.engine.take()).map(|engine| {
+        let text = |field| engine.get(field).and_then(Value::as_str).map(str::to_owned);
+        wire::Client { name: text("name"), version: text("version") }
+    });
     let mut connector = Connector {
         address: args.ladder.clone(),
         lanes,
         bot,
         offer,
         halt: Halt::on_interrupt(LEAVING)?,
-        record: record.transpose()?,
+        joined: None,
+        record,
         json: args.json,
         out,
     };
     let ended = connector.run();
-    connector.lanes.into_iter().for_each(Lane::leave);
+    let end = Instant::now() + FAREWELL;
+    connector.lanes.iter_mut().for_each(Lane::finish);
+    connector.lanes.into_iter().for_each(|lane| lane.leave(end));
     ended
 }
 
@@ -194,13 +206,9 @@ fn program(args: &Args) -> Result<Program, Failure> {
     Ok(plyd)
 }
 
-/// The bot's options: numbers and truth values as such, all else as text.
+/// The bot's options.
 fn options(args: &Args) -> Object {
-    let value = |text: &str| match serde_json::from_str(text) {
-        Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
-        _ => json!(text),
-    };
-    args.options.iter().map(|(name, text)| (name.clone(), value(text))).collect()
+    args.options.iter().map(|(name, text)| (name.clone(), json!(parse::setting(text)))).collect()
 }
 
 /// The bot between its ladder and its games.
@@ -210,6 +218,8 @@ struct Connector<'o, W> {
     bot: Bot,
     lanes: Vec<Lane>,
     halt: Halt,
+    /// When the ladder took the bot, while it has it.
+    joined: Option<Instant>,
     record: Option<File>,
     json: bool,
     out: &'o mut W,
@@ -221,72 +231,112 @@ impl<W: Write> Connector<'_, W> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut backoff = Backoff::new(now.as_nanos() as u64 ^ u64::from(std::process::id()));
         loop {
-            let began = Instant::now();
-            let gone = match self.visit() {
-                Ok(()) => return self.tell(&Event::Left),
-                Err(Stop::Failed(failure)) => return Err(failure),
-                Err(Stop::Gone(gone)) => gone,
+            let (why, least) = match self.visit() {
+                Ok(()) => break,
+                Err(Gone::Broken(why, least)) => (why, least),
+                Err(Gone::Refused(why)) => return Err(Failure::Failed(format!("{}: {why}", self.address))),
             };
-            let (why, least) = match gone {
-                Gone::Broken(why, least) => (why, least),
-                Gone::Refused(why) => return Err(Failure::Failed(format!("{}: {why}", self.address))),
-            };
+            let lasted = self.joined.take().map(|joined| joined.elapsed()).unwrap_or_default();
             self.lanes.iter_mut().for_each(Lane::abandon);
-            if self.is_leaving() && self.is_idle() {
-                return self.tell(&Event::Left);
-            }
-            let pause = backoff.pause(began.elapsed(), least);
-            self.tell(&Event::Lost { why: &why, again_ms: pause.as_millis() as u64 })?;
+            let pause = backoff.pause(lasted, least);
             let end = Instant::now() + pause;
-            while Instant::now() < end && !(self.is_leaving() && self.is_idle()) {
-                self.wait(None, end.min(Instant::now() + LOOK));
+            if !self.has_left() {
+                self.tell(&Event::Lost { why: &why, again_ms: pause.as_millis() as u64 });
+            }
+            while Instant::now() < end && !self.has_left() {
                 // What nobody waits for any more is read all the same, so that no process stands still.
-                for lane in &mut self.lanes {
-                    for _ in 0..TURN {
-                        if lane.next().is_none() {
-                            break;
-                        }
-                    }
+                let is_behind = self.hear(|_| Ok(())).unwrap_or_default();
+                if !is_behind {
+                    self.wait(None, end.min(Instant::now() + LOOK));
                 }
             }
+            if self.has_left() {
+                break;
+            }
         }
+        self.tell(&Event::Left);
+        Ok(())
     }
 
     /// Serves the ladder as long as the connection lasts, or until the bot has left.
-    fn visit(&mut self) -> Result<(), Stop> {
+    fn visit(&mut self) -> Result<(), Gone> {
         let mut offered = self.offer.clone();
         if self.is_leaving() {
             offered.concurrency = 0;
         }
         let (mut link, taken) = Link::open(&self.address, &offered)?;
-        self.tell(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games })?;
+        self.joined = Some(Instant::now());
+        self.tell(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games });
         for lane in &mut self.lanes {
             if lane.game.as_ref().is_some_and(|game| !taken.games.contains(game)) {
                 lane.play(None);
             }
         }
+        self.occupy(&taken.games);
+        // Once it leaves: until when the ladder may say which games go on.
+        let mut asked_to_leave = None;
         loop {
             if self.is_leaving() {
-                if offered.concurrency > 0 {
-                    offered.concurrency = 0;
-                    link.offer(&offered)?;
-                }
-                if self.is_idle() {
+                let until = match asked_to_leave {
+                    Some(until) => until,
+                    None if offered.concurrency == 0 => Instant::now(),
+                    None => {
+                        offered.concurrency = 0;
+                        link.offer(&offered)?;
+                        Instant::now() + LAST_OFFER
+                    }
+                };
+                asked_to_leave = Some(until);
+                if self.is_idle() && (Instant::now() >= until || link.is_answered()) {
                     return Ok(());
                 }
             }
-            self.wait(Some(&link), Instant::now() + LOOK);
-            for _ in 0..TURN {
+            let mut is_behind = false;
+            for lines in 1..=TURN {
                 let Some(line) = link.next()? else { break };
                 self.obey(&mut link, line)?;
+                is_behind = lines == TURN;
             }
-            for lane in &mut self.lanes {
-                for _ in 0..TURN {
-                    let Some(line) = lane.next() else { break };
-                    link.send(&line)?;
-                }
+            is_behind |= self.hear(|line| link.send(&line))?;
+            if !is_behind {
+                self.wait(Some(&link), Instant::now() + LOOK);
             }
         }
+    }
+
+    /// Gives what the processes wrote away; whether there may be more.
+    fn hear(&mut self, mut give: impl FnMut(Object) -> Result<(), Gone>) -> Result<bool, Gone> {
+        let (mut is_behind, mut faults) = (false, Vec::new());
+        for lane in &mut self.lanes {
+            for lines in 1..=TURN {
+                let Some(line) = lane.next(&self.bot) else { break };
+                give(line)?;
+                is_behind |= lines == TURN;
+            }
+            is_behind |= lane.is_behind;
+            faults.extend(lane.fault.take().map(|why| (lane.game.clone().unwrap_or_default(), why)));
+        }
+        for (name, why) in faults {
+            self.tell(&Event::Failed { name: &name, why: &why });
+        }
+        Ok(is_behind)
+    }
+
+    /// Keeps places for games that go on.
+    fn occupy(&mut self, games: &[String]) {
+        for game in games {
+            let is_played = |lane: &&mut Lane| lane.game.as_ref() == Some(game);
+            if self.lanes.iter_mut().find(is_played).is_none()
+                && let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.is_none())
+            {
+                lane.play(Some(game.clone()));
+            }
+        }
+    }
+
+    /// Whether there is no reason to dial again.
+    fn has_left(&self) -> bool {
+        self.is_leaving() && self.is_idle()
     }
 
     /// Whether the bot shall leave after its games.
@@ -308,12 +358,17 @@ impl<W: Write> Connector<'_, W> {
         let _interrupted = poll(&mut polled, Timespec::try_from(left).ok().as_ref());
     }
 
-    /// Does what a line of the ladder asks for. Answers to our own offers and notices ask for nothing.
-    fn obey(&mut self, link: &mut Link, line: Object) -> Result<(), Stop> {
+    /// Does what a line of the ladder asks for; a notice, and an answer to our own offer, ask for nothing.
+    fn obey(&mut self, link: &mut Link, line: Object) -> Result<(), Gone> {
         let text = |field: &str| line.get(field).and_then(Value::as_str).map(str::to_owned);
         let Some(cmd) = text("cmd") else {
-            if text("type").is_some_and(|kind| kind == "notice") {
-                self.tell(&Event::Notice { message: &text("message").unwrap_or_default() })?;
+            match text("type").as_deref() {
+                Some("notice") => self.tell(&Event::Notice { message: &text("message").unwrap_or_default() }),
+                Some("result") => {
+                    let games = line.get("games").cloned().unwrap_or_default();
+                    self.occupy(&serde_json::from_value::<Vec<String>>(games).unwrap_or_default());
+                }
+                _ => {}
             }
             return Ok(());
         };
@@ -324,11 +379,14 @@ impl<W: Write> Connector<'_, W> {
                 pong.extend(line.get("echo").map(|echo| ("echo".to_owned(), echo.clone())));
                 Some(pong)
             }
-            "go" => self.go(line, &id)?,
+            "go" => self.go(line, &id),
             "stop" | "update" => {
                 let target = text("target").unwrap_or_default();
                 match self.lanes.iter_mut().find(|lane| lane.searches(&target)) {
-                    Some(lane) => lane.pass(line, &id).err().map(|why| error(&id, "internal", &why)),
+                    Some(lane) => {
+                        lane.pass(line, &id);
+                        None
+                    }
                     None => {
                         let mut nothing = result(&id, &cmd);
                         nothing.insert("effect".into(), json!("unknown_target"));
@@ -337,54 +395,49 @@ impl<W: Write> Connector<'_, W> {
                 }
             }
             "over" => {
-                self.over(&line)?;
+                self.over(&line);
                 Some(result(&id, "over"))
             }
             _ => Some(error(&id, "unknown_cmd", "a bot answers `go`, `stop`, `update`, `ping` and `over`")),
         };
-        match answer {
-            Some(answer) => Ok(link.send(&answer)?),
-            None => Ok(()),
-        }
+        answer.map_or(Ok(()), |answer| link.send(&answer))
     }
 
-    /// Asks the process that plays the game for a move; the answer, if there is one already.
-    fn go(&mut self, go: Object, id: &str) -> Result<Option<Object>, Stop> {
+    /// Asks the process that plays the game for a move, or refuses a game too many.
+    fn go(&mut self, go: Object, id: &str) -> Option<Object> {
         let name = go.get("x_game").and_then(Value::as_str).unwrap_or_default().to_owned();
         let place = self.lanes.iter().position(|lane| lane.game.as_ref() == Some(&name));
-        let place = match place.or_else(|| self.lanes.iter().position(|lane| lane.game.is_none())) {
-            Some(place) => place,
-            None => {
-                let message =
-                    format!("{} games are played already, as many as were offered", self.lanes.len());
-                return Ok(Some(error(id, "too_many_sessions", &message)));
-            }
+        let Some(place) = place.or_else(|| self.lanes.iter().position(|lane| lane.game.is_none())) else {
+            let message = format!("{} games are played already, as many as were offered", self.lanes.len());
+            return Some(error(id, "too_many_sessions", &message));
         };
         if self.lanes[place].game.is_none() {
             let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
             let preset = text(go.get("rules").and_then(|rules| rules.get("preset")));
-            self.tell(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset })?;
+            self.tell(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
             self.lanes[place].play(Some(name));
         }
-        let asked = self.lanes[place].go(&self.bot, go, id);
-        Ok(asked.err().map(|why| error(id, "internal", &format!("the bot failed: {why}"))))
+        self.lanes[place].go(&self.bot, go, id);
+        None
     }
 
     /// A game has ended.
-    fn over(&mut self, over: &Object) -> Result<(), Stop> {
+    fn over(&mut self, over: &Object) {
         let text = |field| over.get(field).and_then(Value::as_str).unwrap_or_default();
         if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.as_deref() == Some(text("x_game"))) {
             lane.play(None);
         }
-        if let (Some(file), Some(record)) = (&mut self.record, over.get("record")) {
-            writeln!(file, "{record}")?;
+        if let (Some(file), Some(record)) = (&mut self.record, over.get("record"))
+            && let Err(error) = writeln!(file, "{record}")
+        {
+            tracing::warn!(%error, game = text("x_game"), "the record of a game cannot be written");
         }
-        self.tell(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") })
-            .map_err(Into::into)
+        self.tell(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
     }
 
-    fn tell(&mut self, event: &Event<'_>) -> Result<(), Failure> {
-        Ok(event.tell(self.json, self.out)?)
+    /// Prints what happened. That nobody reads it any more ends no game.
+    fn tell(&mut self, event: &Event<'_>) {
+        let _nobody_reads = event.tell(self.json, self.out);
     }
 }
 
@@ -394,30 +447,6 @@ fn result(id: &str, of: &str) -> Object {
         .map(|(name, value)| (name.to_owned(), json!(value)))
         .into_iter()
         .collect()
-}
-
-/// Why a connection is served no longer.
-enum Stop {
-    Gone(Gone),
-    Failed(Failure),
-}
-
-impl From<Gone> for Stop {
-    fn from(gone: Gone) -> Self {
-        Self::Gone(gone)
-    }
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<std::io::Error> for Stop {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(error.into())
-    }
 }
 
 #[cfg(test)]
