@@ -193,7 +193,13 @@ fn a_question_does_not_outlive_the_daemon_that_it_is_about() {
     // Whoever has that number now stays.
     terminal.send("y\x1b[B");
     terminal.shows("q leave");
-    stdio.ping();
+    // What comes later in the window was asked for later than anything that the key led to.
+    for errors in ["1 error, ", "2 errors, "] {
+        stdio.ask(&json!({ "id": "e", "cmd": "no such" }));
+        terminal.shows(errors);
+    }
+    let status = stdio.result(&json!({ "id": "t", "cmd": "status" }));
+    assert_eq!(status["counters"]["connections_dropped"], 0, "{status}");
     terminal.send("q");
     assert!(terminal.end().success());
 }

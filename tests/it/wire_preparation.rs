@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::boards::{Board, SLOW};
-use crate::common::{Peer, Server, TIMEOUT, with};
+use crate::common::{Peer, Server, TIMEOUT, until, with};
 use serde_json::{Value, json};
 
 /// A question about a slow board, in a session of its own, so that it waits for none of the others.
@@ -213,9 +213,10 @@ fn beside_a_slow_question_only_the_quickest_of_its_connection_go_ahead() {
     peer.result(&ask("long", moves(500), "hash"));
     // It takes seconds, unless it is stopped.
     peer.send(&ask("large", json!({}), "moves"));
-    while server.nices("slow-reading").is_empty() {
+    until("a slow thread reads", || {
         peer.ping();
-    }
+        !server.nices("slow-reading").is_empty()
+    });
     // Not a continuation of what the session remembers.
     peer.send(&ask("long", moves(400), "hash"));
     peer.result(&ask("short", moves(50), "hash"));
@@ -243,9 +244,10 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
         peer.send_all(&asked);
     }
     let mut other = server.greet(json!({}));
-    while server.nices("slow-reading").len() < 2 {
+    until("two slow threads read", || {
         other.ping();
-    }
+        server.nices("slow-reading").len() >= 2
+    });
     // So many moves are too much for the quick threads, and no search begins before all were played.
     let cycle = ["4 1 W", "1 4 E", "3 1 W", "2 4 E"];
     let moves: Vec<&str> = cycle.iter().copied().cycle().take(1200).collect();

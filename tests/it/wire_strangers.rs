@@ -83,6 +83,10 @@ fn all_places_of_greeted_clients_and_of_an_address_can_be_taken() {
             "{refused}"
         );
         assert!(refused["retry_ms"].is_u64());
+        assert_eq!(
+            [&refused["id"], &refused["line"], &refused["limit"]],
+            [&json!("h"), &json!(1), &json!(limit)]
+        );
         third.closed();
         // Who leaves makes room.
         drop(second);

@@ -288,8 +288,9 @@ fn shares(message: &Value) -> Checked {
 fn error_is_whole(message: &Value, sent: u64) -> Checked {
     let came = || message.to_string();
     let line = number(message, "line")?;
-    // The end of a connection by an operator, or by a limit, answers no line.
-    let is_answer = message["code"] != "disconnected" && message.get("limit").is_none();
+    // The end of a connection by an operator answers no line, nor does that by a limit without a `hello`.
+    let is_by_limit = message["id"].is_null() && message.get("limit").is_some();
+    let is_answer = message["code"] != "disconnected" && !is_by_limit;
     let lines = u64::from(is_answer)..=if is_answer { sent.max(1) } else { 0 };
     holds(lines.contains(&line), format!("a line from {} to {}", lines.start(), lines.end()), came)?;
     if let Some(pointer) = message["pointer"].as_str() {

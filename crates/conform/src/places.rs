@@ -73,12 +73,12 @@ fn leaves(peer: &mut Conversation<'_>, code: &str, limit: &str) -> Checked {
     Ok(())
 }
 
-/// Says `hello` on new connections until one is refused a place; returns those that have one.
-fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
+/// Says `hello` on new connections until one is refused a place by that limit; returns those that have one.
+fn fill<'t>(trial: &Trial<'t>, most: u64, limit: &str) -> Checked<Vec<Conversation<'t>>> {
     let mut greeted = Vec::new();
     for _ in 0..=most {
         let mut peer = trial.open()?;
-        if !try_hello(trial, &mut peer)? {
+        if !try_hello(trial, &mut peer, limit)? {
             return Ok(greeted);
         }
         greeted.push(peer);
@@ -86,13 +86,15 @@ fn fill<'t>(trial: &Trial<'t>, most: u64) -> Checked<Vec<Conversation<'t>>> {
     Err(Stop::failed(format!("{most} connections at most"), format!("{} said `hello`", greeted.len())))
 }
 
-/// Says `hello`; returns whether there was a place. If not, it is refused, and the connection closes.
-fn try_hello(trial: &Trial<'_>, peer: &mut Conversation<'_>) -> Checked<bool> {
+/// Says `hello`; returns whether there was a place. If not, it is refused by that limit, and the connection
+/// closes.
+fn try_hello(trial: &Trial<'_>, peer: &mut Conversation<'_>, limit: &str) -> Checked<bool> {
     let answer = peer.ask(&trial.hello())?;
     if answer["type"] == "result" {
         return Ok(true);
     }
-    like(&answer, &json!({ "type": "error", "code": "too_many_connections", "fatal": true }))?;
+    let wanted = json!({ "type": "error", "code": "too_many_connections", "limit": limit, "fatal": true });
+    like(&answer, &wanted)?;
     number(&answer, "retry_ms")?;
     peer.closed()?;
     Ok(false)
@@ -121,13 +123,13 @@ fn connections(trial: &Trial<'_>) -> Checked {
     if (1..most + 1).contains(&number(&limits, "connections_per_address")?) {
         return Err(Stop::skipped("an address has fewer places than all together"));
     }
-    let mut greeted = fill(trial, most)?;
+    let mut greeted = fill(trial, most, "connections")?;
     greeted.iter_mut().try_for_each(Conversation::ping)?;
     // Who leaves makes room.
     greeted.pop().into_iter().for_each(Conversation::vanish);
     loop {
         let mut peer = trial.open()?;
-        if try_hello(trial, &mut peer)? {
+        if try_hello(trial, &mut peer, "connections")? {
             return peer.ping();
         }
         holds(!trial.is_late(), "a place after one left", || "none".into())?;
@@ -148,7 +150,10 @@ fn address(trial: &Trial<'_>) -> Checked {
     leaves(&mut silent[0], "too_many_connections", "connections_per_address")?;
     greeted.ping()?;
     silent.into_iter().for_each(Conversation::vanish);
-    let mut others = fill(trial, most)?;
+    // With as many places for all it is those that are taken.
+    let limit =
+        if number(&limits, "connections")? == most { "connections" } else { "connections_per_address" };
+    let mut others = fill(trial, most, limit)?;
     others.iter_mut().chain([&mut greeted]).try_for_each(Conversation::ping)
 }
 

@@ -86,6 +86,7 @@ impl State {
             room,
             link: Some(LinkId(id)),
             promise: None,
+            away_bytes: 0,
             lines: 0,
             lines_before: 0,
             held: Held::default(),
@@ -167,7 +168,7 @@ impl State {
             return;
         }
         if conn.is_away() {
-            return self.bound_kept(now_ns);
+            return self.bound_kept(id, now_ns);
         }
         if !conn.watched {
             conn.watched = true;
@@ -201,9 +202,9 @@ impl State {
     }
 
     fn fits_unsent(&self, bytes: usize) -> bool {
-        // What waits for those who are away has a bound of its own.
+        // What waits for those who are away has a bound of its own, and so has what is sent once more.
         let there = self.conns.values().filter(|conn| !conn.is_away());
-        let unsent: usize = there.map(|conn| conn.outbox.unsent()).sum();
+        let unsent: usize = there.map(|conn| conn.outbox.unsent_anew()).sum();
         unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
     }
 
@@ -364,6 +365,7 @@ impl State {
             }
             None => self.away.retain(|away| *away != id),
         }
+        self.away_bytes -= conn.away_bytes;
         self.count_sessions(id, held);
         conn.tasks.values().for_each(|pending| pending.interrupt.end());
         // The next thread gives up the tasks that wait for one, and with them what they hold.

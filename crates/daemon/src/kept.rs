@@ -140,7 +140,7 @@ impl State {
         bounded!(KEPT, INFO, parent: span, keep_ms, "the socket broke; the connection waits for its client");
         self.set_timer(until_ns, Timer::Kept(id));
         self.away.push_back(id);
-        self.bound_kept(now_ns);
+        self.bound_kept(id, now_ns);
     }
 
     /// The line that the reader of a connection has in hand is lost with its socket, and so is the place that
@@ -177,20 +177,21 @@ impl State {
         }
     }
 
-    /// Ends connections that wait for their clients if more waits in all of them together than may: first the
-    /// one that has waited longest. None ends that has no more than its share.
-    pub(super) fn bound_kept(&mut self, now_ns: u64) {
+    /// Counts what waits for the client of a connection that is away, and ends such connections if more waits
+    /// for all of them together than may: first the one that has waited longest. None ends that has no more
+    /// than its share.
+    pub(super) fn bound_kept(&mut self, id: ConnId, now_ns: u64) {
+        if let Some(conn) = self.conns.get_mut(&id) {
+            let before = std::mem::replace(&mut conn.away_bytes, conn.outbox.unsent());
+            self.away_bytes = self.away_bytes - before + conn.away_bytes;
+        }
         let share = self.limits.resume_bytes;
         let most = share.saturating_mul(self.limits.resume_connections);
-        loop {
-            let waiting = |id: &ConnId| self.conns.get(id).map_or(0, |conn| conn.outbox.unsent());
-            let bytes: usize = self.away.iter().map(waiting).sum();
-            if bytes <= most {
-                return;
-            }
+        while self.away_bytes > most {
+            let is_large = |id: &ConnId| self.conns.get(id).is_some_and(|conn| conn.away_bytes > share);
             // There is one, unless more connections have the promise than today's settings allow.
-            let Some(id) = self.away.iter().copied().find(|id| waiting(id) > share) else { return };
-            let span = self.span(id);
+            let Some(id) = self.away.iter().copied().find(is_large) else { return };
+            let (bytes, span) = (self.away_bytes, self.span(id));
             bounded!(CROWDED, WARN, parent: &span, bytes, "too much waits for clients that are away");
             self.drop_conn(id, now_ns, true);
         }
@@ -270,13 +271,12 @@ impl State {
     }
 
     /// Gives a connection the socket of another one, `new`, which has not said `hello`. That one ends: with
-    /// the socket that the connection may still have, whose peer hears why. If that peer is in the midst of a
-    /// message that it does not take, it can be told nothing, and is cut off.
+    /// the socket that the connection may still have, whose peer hears why, behind what is on its way there.
     fn exchange_links(&mut self, kept: ConnId, new: ConnId, again: usize, now_ns: u64) {
         self.give_up_line(kept);
         let Some(mut other) = self.conns.remove(&new) else { return };
         let Some(conn) = self.conns.get_mut(&kept) else { return };
-        let hears_why = conn.link.is_some() && !conn.outbox.is_writing();
+        let hears_why = conn.link.is_some();
         let farewell = Outbox::behind(&conn.outbox);
         conn.outbox.lose_writer(now_ns);
         conn.outbox.go_on(std::mem::replace(&mut other.outbox, farewell), again, now_ns);
@@ -293,11 +293,13 @@ impl State {
         self.taken_up.extend(conn.link.map(|link| (link, kept)));
         self.taken_up.extend(other.link.map(|link| (link, new)));
         self.away.retain(|id| *id != kept);
+        self.away_bytes -= std::mem::take(&mut conn.away_bytes);
         self.conns.insert(new, other);
         if hears_why {
             let message = "the client has taken this connection up over another socket";
             let refusal = RequestError::new(ErrorCode::Disconnected, message);
-            let message = self.error(None, 0, refusal, None, true);
+            // It is no failure, and not counted as one.
+            let message = wire::Message::Error(Box::new(refusal.into_message(None, 0, None, true)));
             self.drain(new, Some(message.to_body()), wire::OnEof::Stop, now_ns);
         } else {
             self.drop_conn(new, now_ns, false);
@@ -384,13 +386,32 @@ mod tests {
         state.lose_conn(state.conn_of(LinkId(first)), 1, false);
         state.input_ended(state.conn_of(LinkId(first)), 1);
         assert!(!state.conns[&first].is_away() && state.conns.len() == 1);
-        // One that has not taken all that its writer has in hand is cut off.
+        assert_eq!(state.counters.errors, 0, "it failed in nothing");
+        // One whose writer has something in hand hears it behind that, and what it has in hand is counted
+        // until it is written.
+        let in_hand = state.conns[&first].outbox.unsent();
+        assert!(in_hand > 0);
         let at_third = open(&mut state);
         hello(&mut state, at_third, 1, &take(2), 2);
         assert_eq!(taken(&mut state, at_third), [3]);
-        assert_eq!(state.conn_of(LinkId(at_second)), NOBODY);
+        assert_eq!(state.conn_of(LinkId(at_second)), at_third);
+        assert!(state.conns[&at_third].outbox.unsent() > in_hand);
+        assert_eq!(taken(&mut state, at_second), [3]);
+        assert!(state.conns[&at_third].outbox.unsent() < in_hand);
+        assert_eq!(taken(&mut state, at_second), [0; 0]);
+        assert_eq!((state.conn_of(LinkId(at_second)), state.conns.len()), (NOBODY, 1));
+        // One that does not take it is not waited for longer than others.
+        let at_fourth = open(&mut state);
+        hello(&mut state, at_fourth, 1, &take(3), 3);
+        taken(&mut state, at_fourth);
+        state.all_written(first, 3);
+        let stalled_ns = state.limits.stalled.as_nanos() as u64;
+        state.tick(stalled_ns + 2);
+        assert_eq!(state.conn_of(LinkId(at_third)), at_fourth);
+        state.tick(stalled_ns + 3);
+        assert_eq!((state.conn_of(LinkId(at_third)), state.conns.len()), (NOBODY, 1));
         state.drop_conn(first, 3, false);
-        assert_eq!(state.conn_of(LinkId(at_third)), NOBODY);
+        assert_eq!(state.conn_of(LinkId(at_fourth)), NOBODY);
         assert!(state.taken_up.is_empty() && state.conns.is_empty() && state.next_timer().is_none());
     }
 
@@ -475,6 +496,10 @@ mod tests {
         state.lose_conn(id, 0, false);
         assert_eq!(state.away, [ids[0]]);
         assert!(!state.conns.contains_key(&id));
+        // What came and went is not counted on.
+        let next = open(&mut state);
+        hello(&mut state, next, 1, &take(1), 0);
+        assert_eq!((state.away.len(), state.away_bytes), (0, 0));
     }
 
     #[test]
@@ -490,6 +515,18 @@ mod tests {
         assert!(state.no_room_for_answer(other, 2 << 20, 0).is_none());
         assert!(state.no_room_for_answer(other, 4 << 20, u64::MAX).is_some());
         assert!(state.conns[&away].is_away(), "it is no slow reader");
+        // What comes once more is among what is kept; what nobody has had yet counts again.
+        state.drop_conn(away, 0, false);
+        let sent = kept(&mut state);
+        send(&mut state, sent, 2 << 20);
+        taken(&mut state, sent);
+        state.lose_conn(sent, 0, false);
+        let next = open(&mut state);
+        hello(&mut state, next, 1, &take(0), 0);
+        assert!(state.conns[&sent].outbox.unsent() > 2 << 20);
+        assert!(state.no_room_for_answer(other, 2 << 20, 0).is_none());
+        send(&mut state, sent, 2 << 20);
+        assert!(state.no_room_for_answer(other, 2 << 20, 0).is_some());
     }
 
     #[test]

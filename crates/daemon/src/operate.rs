@@ -142,8 +142,10 @@ impl State {
                 Err(unknown("no connection of that number is open", "/connection"))
             }
             DisconnectTarget::Client(name) => {
-                let is_meant =
-                    |conn: &Conn| self.known_client(conn).is_some_and(|client| client.name == *name);
+                let is_meant = |conn: &Conn| {
+                    matches!(conn.stage, Stage::Open | Stage::Draining(_))
+                        && self.known_client(conn).is_some_and(|client| client.name == *name)
+                };
                 let meant = self.conns.iter().filter(|(_, conn)| is_meant(conn)).map(|(id, _)| *id);
                 let meant: Vec<ConnId> = meant.collect();
                 if meant.is_empty() {
@@ -166,15 +168,17 @@ impl State {
         let body = ResultBody::Disconnect(wire::DisconnectResult { connections: connections.clone() });
         self.send_result(operator, request, body, now_ns);
         let span = self.span(operator);
-        self.to_disconnect.extend(connections.into_iter().map(|id| (id, span.clone())));
+        for id in connections {
+            self.to_disconnect.entry(id).or_insert_with(|| span.clone());
+        }
         self.disconnect_some(now_ns);
     }
 
     /// Ends the next of the connections that operators end. A client may have thousands: the rest has its
     /// turn as soon as the lock was free.
     pub(super) fn disconnect_some(&mut self, now_ns: u64) {
-        let piece = self.to_disconnect.len().min(PIECE);
-        for (id, span) in self.to_disconnect.drain(..piece).collect::<Vec<_>>() {
+        for _ in 0..PIECE {
+            let Some((id, span)) = self.to_disconnect.pop_first() else { return };
             self.disconnect(&span, id, now_ns);
         }
         if !self.to_disconnect.is_empty() {
@@ -235,8 +239,9 @@ mod tests {
             .collect();
         let meant = state.meant(&DisconnectTarget::Client("alice".to_owned())).unwrap();
         assert_eq!(meant, ids);
-        // The operator is one of them.
-        state.disconnect_all(ids[0], "d", meant, 1);
+        // The operator is one of them, and named them twice.
+        state.disconnect_all(ids[0], "d", [&meant[..], &meant].concat(), 1);
+        assert_eq!(state.to_disconnect.len(), MANY - PIECE);
         let mut pieces = Vec::new();
         while pieces.last() != Some(&MANY) {
             let ended = state.conns.values().filter(|conn| conn.stage == Stage::Flushing).count();
@@ -246,6 +251,7 @@ mod tests {
             state.tick(1);
         }
         assert_eq!(pieces.len(), 4);
+        assert!(state.meant(&DisconnectTarget::Client("alice".to_owned())).is_err(), "they are ending");
         assert!(state.next_timer().is_none_or(|at| at > 1), "nothing is left to be done");
     }
 }

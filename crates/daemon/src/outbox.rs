@@ -224,9 +224,18 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// One whose messages have the numbers behind those that the writer of another took.
+    /// One for the writer of another, with the numbers behind those of the messages that it took: what it has
+    /// in hand counts here until it is written.
     pub(super) fn behind(other: &Self) -> Self {
-        Self { taken: other.taken - other.again as u64, ..Self::default() }
+        Self {
+            taken: other.taken - other.again as u64,
+            held_bytes: other.held_bytes,
+            held_large: other.held_large,
+            large_since_ns: other.large_since_ns,
+            large_since: other.large_since,
+            progress_ns: other.progress_ns,
+            ..Self::default()
+        }
     }
 
     /// Queues a message that is never dropped.
@@ -357,11 +366,6 @@ impl Outbox {
         self.progress_ns = now_ns;
     }
 
-    /// Whether the writer has taken something that it has not confirmed.
-    pub(super) fn is_writing(&self) -> bool {
-        self.held_bytes > 0
-    }
-
     /// Notes that the writer got on with what it took.
     pub(super) fn note_progress(&mut self, now_ns: u64) {
         self.progress_ns = now_ns;
@@ -369,12 +373,17 @@ impl Outbox {
 
     /// The bytes that are queued, once more or for the first time, or in the writer's hand.
     pub(super) fn unsent(&self) -> usize {
-        self.again_bytes + self.queued_bytes + self.held_bytes
+        self.again_bytes + self.unsent_anew()
     }
 
-    /// The same without large messages and those that are queued once more: the measure of a slow reader.
+    /// The same without those that are queued once more: they are among what is kept as well.
+    pub(super) fn unsent_anew(&self) -> usize {
+        self.queued_bytes + self.held_bytes
+    }
+
+    /// The same without large messages: the measure of a slow reader.
     pub(super) fn unsent_small(&self) -> usize {
-        self.queued_bytes + self.held_bytes - self.unsent_large()
+        self.unsent_anew() - self.unsent_large()
     }
 
     /// The bytes of large messages that are queued or in the writer's hand.

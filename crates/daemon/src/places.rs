@@ -136,7 +136,8 @@ impl State {
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.remote) else { return Ok(()) };
         if self.conns.values().filter(|conn| conn.is_greeted()).count() >= self.limits.connections {
             let message = format!("at most {} connections may be open", self.limits.connections);
-            return Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS));
+            let refusal = RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS);
+            return Err(refusal.limit("connections"));
         }
         self.find_place_of_address(conn.network)
     }
@@ -152,7 +153,8 @@ impl State {
             return Ok(());
         }
         let message = format!("at most {most} connections may be open from one address");
-        Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS))
+        let refusal = RequestError::new(ErrorCode::TooManyConnections, message).retry(PLACE_RETRY_MS);
+        Err(refusal.limit(Refusal::ConnectionsPerAddress.name()))
     }
 
     /// Keeps back the answer to a wrong token, and whatever else comes from that peer.

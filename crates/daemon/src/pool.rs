@@ -168,20 +168,18 @@ impl Pool {
             .find_map(|kind| queues.of[kind as usize].turns.remove(conn, |task| task.id == id));
         drop(queues);
         if let Some(task) = found {
-            self.repeat(shared, task);
+            self.repeat(shared, task, Kind::Quick);
         }
     }
 
-    /// Restarts a task, on a thread for long work unless it must be answered at once by now.
-    fn repeat(&self, shared: &Arc<Shared>, task: Task) {
+    /// Restarts a task on a thread for long work, or on one of the kind `in_hurry` if it is hurried by now.
+    /// Who hurries it later finds it in a queue.
+    fn repeat(&self, shared: &Arc<Shared>, task: Task, in_hurry: Kind) {
         let kind = longer(shared, &task);
         let mut queues = self.lock();
-        if !task.interrupt.is_hurried() {
-            queues.of[kind as usize].turns.push(task.conn, task);
-            return self.have(shared, kind, queues);
-        }
-        drop(queues);
-        self.give(shared, Kind::Quick, task);
+        let kind = if task.interrupt.is_hurried() { in_hurry } else { kind };
+        queues.of[kind as usize].turns.push(task.conn, task);
+        self.have(shared, kind, queues);
     }
 
     fn give(&self, shared: &Arc<Shared>, kind: Kind, task: Task) {
@@ -271,8 +269,8 @@ fn run(shared: &Arc<Shared>, kind: Kind, task: Task) {
     shared.pool.done(kind, conn);
     match answered {
         Ok(Answered::Fully) => {}
-        Ok(Answered::Partly) => return shared.pool.repeat(shared, task),
-        Ok(Answered::NotYet) => return shared.pool.give(shared, longer(shared, &task), task),
+        Ok(Answered::Partly) => return shared.pool.repeat(shared, task, Kind::Quick),
+        Ok(Answered::NotYet) => return shared.pool.repeat(shared, task, Kind::Urgent),
         Err(panic) => {
             let refusal = broken(shared, panic);
             shared.with(|state| {
@@ -338,7 +336,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 _ if !is_short => output,
                 Kind::Quick if !is_over => {
                     drop_output(output);
-                    return if effort.was_broken_off() && is_go {
+                    return if effort.was_broken_off() && is_go && !is_glance {
                         Answered::NotYet
                     } else {
                         Answered::Partly

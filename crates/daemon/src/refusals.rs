@@ -245,18 +245,7 @@ impl State {
     ) -> wire::Message {
         self.counters.errors += 1;
         self.tally.failed(refusal.code);
-        wire::Message::Error(Box::new(wire::ErrorMessage {
-            id: id.map(str::to_owned),
-            line,
-            code: refusal.code,
-            message: refusal.message,
-            pointer: refusal.pointer,
-            reference,
-            retry_ms: refusal.retry_ms,
-            limit: refusal.limit.map(str::to_owned),
-            outcome: refusal.outcome.map(|outcome| *outcome),
-            fatal,
-        }))
+        wire::Message::Error(Box::new(refusal.into_message(id, line, reference, fatal)))
     }
 }
 

@@ -47,6 +47,28 @@ impl RequestError {
     pub(super) fn limit(self, name: &'static str) -> Self {
         Self { limit: Some(name), ..self }
     }
+
+    /// The error as its client reads it.
+    pub(super) fn into_message(
+        self,
+        id: Option<&str>,
+        line: u64,
+        reference: Option<String>,
+        fatal: bool,
+    ) -> wire::ErrorMessage {
+        wire::ErrorMessage {
+            id: id.map(str::to_owned),
+            line,
+            code: self.code,
+            message: self.message,
+            pointer: self.pointer,
+            reference,
+            retry_ms: self.retry_ms,
+            limit: self.limit.map(str::to_owned),
+            outcome: self.outcome.map(|outcome| *outcome),
+            fatal,
+        }
+    }
 }
 
 impl From<Fault> for RequestError {

@@ -152,6 +152,8 @@ pub(super) struct Conn {
     pub(super) link: Option<LinkId>,
     /// The promise to wait for its client.
     pub(super) promise: Option<Promise>,
+    /// The bytes that wait for its client, as they are counted while it is away.
+    pub(super) away_bytes: usize,
     /// The lines that it has taken, over all its sockets, and what is added to their numbers on this one.
     pub(super) lines: u64,
     pub(super) lines_before: u64,
@@ -221,8 +223,10 @@ pub(super) struct State {
     pub(super) taken_up: HashMap<LinkId, ConnId>,
     /// The connections that wait for their clients, the one that has waited longest first.
     pub(super) away: VecDeque<ConnId>,
+    /// The bytes that wait for them.
+    pub(super) away_bytes: usize,
     /// Connections that operators end, each with the span of its operator.
-    pub(super) to_disconnect: VecDeque<(ConnId, Span)>,
+    pub(super) to_disconnect: BTreeMap<ConnId, Span>,
     /// Jobs that are not over, in the order of their arrival.
     pub(super) jobs: BTreeMap<JobId, Job>,
     /// Search threads.
@@ -287,7 +291,8 @@ impl State {
             conns: BTreeMap::new(),
             taken_up: HashMap::new(),
             away: VecDeque::new(),
-            to_disconnect: VecDeque::new(),
+            away_bytes: 0,
+            to_disconnect: BTreeMap::new(),
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),

@@ -54,6 +54,8 @@ struct Connections {
     /// By the number that a run gave it: the number among all, and the last line in and out.
     known: BTreeMap<u64, (u64, [u64; 2])>,
     last: u64,
+    /// Those that took up others, by their numbers among all: what they say goes on from anywhere.
+    later: BTreeSet<u64>,
 }
 
 impl Connections {
@@ -62,6 +64,7 @@ impl Connections {
         let way = written.dir as usize;
         let is_new = match (self.known.get(&written.conn), written.line) {
             (None, _) => true,
+            (Some((number, _)), _) if way == Direction::Out as usize && self.later.contains(number) => false,
             (Some((_, lines)), Some(line)) => line <= lines[way],
             (Some(_), None) => false,
         };
@@ -96,11 +99,12 @@ pub(super) fn read(text: &str) -> Result<Vec<Record>, String> {
                 serde_json::from_str(written.msg.get()).ok().filter(is_answer).map(Event::Final)
             }
         };
+        if event.as_ref().is_some_and(takes_up) {
+            connections.later.insert(conn);
+        }
         records.extend(event.map(|event| Record { conn, event }));
     }
-    let later: BTreeSet<u64> =
-        records.iter().filter(|record| takes_up(&record.event)).map(|record| record.conn).collect();
-    records.retain(|record| !later.contains(&record.conn));
+    records.retain(|record| !connections.later.contains(&record.conn));
     Ok(records)
 }
 
@@ -181,6 +185,18 @@ mod tests {
 "#;
         let conns: Vec<u64> = read(text).unwrap().iter().map(|record| record.conn).collect();
         assert_eq!(conns, [1, 3]);
+        // Its own error has the number of a message that comes again.
+        let text = r#"
+{"dir":"in","t_us":1,"conn":2,"line":1,"msg":{}}
+{"dir":"out","t_us":2,"conn":2,"line":1,"msg":{"type":"error","id":null,"line":1}}
+{"dir":"in","t_us":3,"conn":2,"line":2,"msg":{"id":"h","cmd":"hello","resume":{"token":"hidden","seq":0}}}
+{"dir":"out","t_us":4,"conn":2,"line":1,"msg":{"type":"result","id":"a"}}
+{"dir":"out","t_us":5,"conn":2,"line":2,"msg":{"type":"result","id":"h"}}
+{"dir":"in","t_us":6,"conn":2,"line":3,"msg":{"id":"p","cmd":"ping"}}
+{"dir":"in","t_us":1,"conn":2,"line":1,"msg":{"id":"h","cmd":"hello"}}
+"#;
+        let conns: Vec<u64> = read(text).unwrap().iter().map(|record| record.conn).collect();
+        assert_eq!(conns, [3], "only that of a later run");
     }
 
     #[test]
