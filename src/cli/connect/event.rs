@@ -28,7 +28,7 @@ pub(super) enum Event<'e> {
 
 impl Event<'_> {
     /// Writes it as a line, of JSON or for people. What the ladder wrote cannot command a terminal.
-    pub(super) fn tell(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
         if json {
             serde_json::to_writer(&mut *out, self)?;
         } else {

@@ -19,7 +19,7 @@ use crate::client::{LineError, Lines, Program, Reaper};
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long a search that nobody waits for any more may go on.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a process that closed its output may take to end, so that its exit code can be told.
+/// How long a process that closed its output may take to end, so that its exit code can be reported.
 const EXIT: Duration = Duration::from_millis(100);
 /// The most lines that are read for nothing in a row.
 const LINES: usize = 64;
@@ -63,7 +63,7 @@ pub(super) struct Lane {
     asked: HashMap<String, String>,
     /// What becomes of requests whose process failed.
     failed: VecDeque<Object>,
-    /// Why it failed last, until that is told.
+    /// Why it failed last, until that is reported.
     pub(super) fault: Option<String>,
     /// Whether there may be more to read.
     pub(super) is_behind: bool,

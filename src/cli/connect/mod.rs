@@ -241,7 +241,7 @@ impl<W: Write> Connector<'_, W> {
             let pause = backoff.pause(lasted, least);
             let end = Instant::now() + pause;
             if !self.has_left() {
-                self.tell(&Event::Lost { why: &why, again_ms: pause.as_millis() as u64 });
+                self.report(&Event::Lost { why: &why, again_ms: pause.as_millis() as u64 });
             }
             while Instant::now() < end && !self.has_left() {
                 // What nobody waits for any more is read all the same, so that no process stands still.
@@ -254,7 +254,7 @@ impl<W: Write> Connector<'_, W> {
                 break;
             }
         }
-        self.tell(&Event::Left);
+        self.report(&Event::Left);
         Ok(())
     }
 
@@ -266,7 +266,7 @@ impl<W: Write> Connector<'_, W> {
         }
         let (mut link, taken) = Link::open(&self.address, &offered)?;
         self.joined = Some(Instant::now());
-        self.tell(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games });
+        self.report(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games });
         for lane in &mut self.lanes {
             if lane.game.as_ref().is_some_and(|game| !taken.games.contains(game)) {
                 lane.play(None);
@@ -317,7 +317,7 @@ impl<W: Write> Connector<'_, W> {
             faults.extend(lane.fault.take().map(|why| (lane.game.clone().unwrap_or_default(), why)));
         }
         for (name, why) in faults {
-            self.tell(&Event::Failed { name: &name, why: &why });
+            self.report(&Event::Failed { name: &name, why: &why });
         }
         Ok(is_behind)
     }
@@ -363,7 +363,7 @@ impl<W: Write> Connector<'_, W> {
         let text = |field: &str| line.get(field).and_then(Value::as_str).map(str::to_owned);
         let Some(cmd) = text("cmd") else {
             match text("type").as_deref() {
-                Some("notice") => self.tell(&Event::Notice { message: &text("message").unwrap_or_default() }),
+                Some("notice") => self.report(&Event::Notice { message: &text("message").unwrap_or_default() }),
                 Some("result") => {
                     let games = line.get("games").cloned().unwrap_or_default();
                     self.occupy(&serde_json::from_value::<Vec<String>>(games).unwrap_or_default());
@@ -414,7 +414,7 @@ impl<W: Write> Connector<'_, W> {
         if self.lanes[place].game.is_none() {
             let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
             let preset = text(go.get("rules").and_then(|rules| rules.get("preset")));
-            self.tell(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
+            self.report(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
             self.lanes[place].play(Some(name));
         }
         self.lanes[place].go(&self.bot, go, id);
@@ -432,12 +432,12 @@ impl<W: Write> Connector<'_, W> {
         {
             tracing::warn!(%error, game = text("x_game"), "the record of a game cannot be written");
         }
-        self.tell(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
+        self.report(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
     }
 
     /// Prints what happened. That nobody reads it any more ends no game.
-    fn tell(&mut self, event: &Event<'_>) {
-        let _nobody_reads = event.tell(self.json, self.out);
+    fn report(&mut self, event: &Event<'_>) {
+        let _nobody_reads = event.write(self.json, self.out);
     }
 }
 
