@@ -363,7 +363,9 @@ impl<W: Write> Connector<'_, W> {
         let text = |field: &str| line.get(field).and_then(Value::as_str).map(str::to_owned);
         let Some(cmd) = text("cmd") else {
             match text("type").as_deref() {
-                Some("notice") => self.report(&Event::Notice { message: &text("message").unwrap_or_default() }),
+                Some("notice") => {
+                    self.report(&Event::Notice { message: &text("message").unwrap_or_default() })
+                }
                 Some("result") => {
                     let games = line.get("games").cloned().unwrap_or_default();
                     self.occupy(&serde_json::from_value::<Vec<String>>(games).unwrap_or_default());
