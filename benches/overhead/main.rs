@@ -3,7 +3,8 @@
 //!
 //! Several daemons run side by side: one as it comes, and one with each of these. They are asked the same in
 //! turns, so that whatever else the machine does disturbs all of them alike. Of each delay the median counts,
-//! and its ratio to that of the plain daemon, with a bootstrap interval. Options: `--samples N`.
+//! and its ratio to that of the plain daemon, with a bootstrap interval. It fails if metrics, or a log of one
+//! line a search, add more than a tenth. Options: `--samples N`.
 
 #[path = "../common/markdown.rs"]
 mod markdown;
@@ -31,6 +32,8 @@ use server::{Door, Outcome, PLYD, Peer, Server};
 
 /// How often the metrics are asked for, many times as often as by Prometheus.
 const SCRAPES: Duration = Duration::from_secs(1);
+/// What metrics, and a log of one line a search, may make of a median.
+const BOUND: f64 = 1.1;
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 2000;
 
@@ -48,6 +51,7 @@ struct Args {
 /// A daemon with something more than the plain one.
 struct Side {
     name: &'static str,
+    is_bounded: bool,
     peer: Peer,
     _server: Server,
 }
@@ -67,6 +71,7 @@ fn main() -> Outcome<()> {
         side("metrics, asked for each second", &scraped, Stdio::inherit(), "tcp", "")?,
         side("a JSON line a search", &logging, Stdio::from(File::create(&log)?), "tcp", "")?,
     ];
+    sides[2..].iter_mut().for_each(|side| side.is_bounded = true);
     if cfg!(feature = "service") {
         let trusted = format!("?ca={}", file("authority.pem"));
         sides.push(side("TLS", &tls, Stdio::inherit(), "tls", &trusted)?);
@@ -85,11 +90,14 @@ fn main() -> Outcome<()> {
     if lines < stops[0].len() {
         return Err(format!("{lines} lines of log for {} searches", stops[0].len()).into());
     }
-    let mut table = Table::new(["us", "n", "p50", "p99", "p50 to plain", "95 % interval"]);
+    let mut table = Table::new(["us", "n", "p50", "p99", "p50 to plain", "95 % interval", "kept"]);
+    let mut is_kept = true;
     for (what, samples) in [("`ping`", &pings), ("`stop`", &stops)] {
         for (side, own) in sides.iter().zip(samples) {
             let Some(it) = own.percentiles() else { continue };
             let (ratio, low, high) = ratio(&samples[0], own);
+            let kept = side.is_bounded.then_some(ratio <= BOUND);
+            is_kept &= kept.unwrap_or(true);
             table.row([
                 format!("{what}, {}", side.name),
                 own.len().to_string(),
@@ -97,10 +105,12 @@ fn main() -> Outcome<()> {
                 it.p99.to_string(),
                 format!("{ratio:.3}"),
                 format!("{low:.3} to {high:.3}"),
+                kept.map_or("", |kept| if kept { "yes" } else { "no" }).to_owned(),
             ]);
         }
     }
-    Ok(write!(io::stdout(), "{}", table.into_text())?)
+    write!(io::stdout(), "{}", table.into_text())?;
+    if is_kept { Ok(()) } else { Err(format!("more than {BOUND} times the plain daemon's median").into()) }
 }
 
 fn free_address() -> Outcome<SocketAddr> {
@@ -116,7 +126,7 @@ fn side(name: &'static str, arguments: &[&str], log: Stdio, way: &str, options: 
     let address = Address::read(&format!("{way}={address}{options}"))?;
     let mut peer = Door { address, token: None }.enter()?;
     peer.open("isolation", Settings::from_iter([("preset", "11x9")]))?;
-    Ok(Side { name, peer, _server: server })
+    Ok(Side { name, is_bounded: false, peer, _server: server })
 }
 
 /// The delays of `ping` and of `stop`, for each side.

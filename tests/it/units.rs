@@ -162,10 +162,7 @@ fn systemd_takes_the_units_and_calls_them_safe() {
             let service = unit(&[&arguments[..], more].concat());
             let path = folder.file("plyd.service", service);
             let socket = folder.file("plyd.socket", unit(&[&arguments[..], &["--socket"]].concat()));
-            let Some(verified) = judge(&["verify", "--man=no", &path, &socket]) else {
-                eprintln!("skipped: systemd-analyze is not installed");
-                return;
-            };
+            let Some(verified) = judge(&["verify", "--man=no", &path, &socket]) else { return };
             let said = String::from_utf8_lossy(&verified.stderr);
             // Of other units of the machine it may complain.
             assert!(verified.status.success() && !said.contains("plyd"), "{settings:?} {more:?}: {said}");
