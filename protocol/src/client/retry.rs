@@ -8,7 +8,7 @@ use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
 const USUAL: Duration = Duration::from_millis(100);
 /// What a clock must leave: less is no time for a request, a search and its answer, least of all on a server
 /// that was overloaded just before.
-const LEAST: Duration = Duration::from_millis(5);
+const LEAST: Duration = Duration::from_millis(10);
 
 /// A `go` that is sent again while the server is overloaded.
 ///
@@ -60,7 +60,7 @@ impl Retry {
     }
 
     /// How long to wait before the `go` is sent again; none if it is not to be sent again, because the
-    /// error is another one or the clock leaves less than 5 ms then.
+    /// error is another one or the clock leaves less than 10 ms then.
     #[must_use]
     pub fn pause(&self, go: &Go, error: &ErrorMessage, now: Instant) -> Option<Duration> {
         if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {
@@ -70,7 +70,7 @@ impl Retry {
         self.has_time(now.checked_add(pause)?).then_some(pause)
     }
 
-    /// Whether the clock leaves the 5 ms at that instant without which it is no use to send the `go`: whoever
+    /// Whether the clock leaves the 10 ms at that instant without which it is no use to send the `go`: whoever
     /// slept for the pause may have slept longer.
     #[must_use]
     pub fn has_time(&self, now: Instant) -> bool {
@@ -99,8 +99,8 @@ mod tests {
             (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(20), Some(20)),
             (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(0), Some(1)),
             (Some(Clock::PerMove { ms: 100 }), 0, 10, None, None),
-            (Some(Clock::PerMove { ms: 100 }), 0, 75, Some(20), Some(20)),
-            (Some(Clock::PerMove { ms: 100 }), 0, 76, Some(20), None),
+            (Some(Clock::PerMove { ms: 100 }), 0, 70, Some(20), Some(20)),
+            (Some(Clock::PerMove { ms: 100 }), 0, 71, Some(20), None),
             (Some(Clock::PerMove { ms: 100 }), 70, 10, Some(20), None),
             (Some(Clock::PerMove { ms: -5 }), 0, 0, Some(1), None),
             (Some(Clock::Bank { turn_ms: 10, bank_ms: 100 }), 0, 50, Some(20), Some(20)),

@@ -8,7 +8,7 @@ use crate::state::ConnId;
 /// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
 const MINIMUM_NS: u64 = 10_000_000;
 /// What it takes at most to pause one search and start another, on a machine that keeps up.
-const SWITCH_NS: u64 = 1_000_000;
+const SWITCH_NS: u64 = 2_000_000;
 /// Below this a clock leaves no time to wait for another search to pause.
 const BRIEF_NS: u64 = 2 * SWITCH_NS;
 

@@ -147,8 +147,8 @@ fn moves_come_before_what_is_endless_and_the_earliest_deadline_first() {
     machine.goes(4, 4, None);
     machine.goes(5, 5, Some(8));
     assert_eq!(machine.running, BTreeSet::from([5]));
-    machine.run(7);
-    assert_eq!((machine.ran_ms([5]), &machine.running), (7, &BTreeSet::from([3])));
+    machine.run(6);
+    assert_eq!((machine.ran_ms([5]), &machine.running), (6, &BTreeSet::from([3])));
     machine.run(10);
     assert_eq!((machine.ran_ms([3]), &machine.running), (10, &BTreeSet::from([2])));
     machine.run(10);
@@ -352,15 +352,15 @@ fn an_extra_costs_no_minimum_and_keeps_out_nobody_with_fewer_searches() {
     assert_eq!(machine.asks(20, claim(&machine, 1)), Admission::Refused);
     assert_eq!(machine.asks(21, claim(&machine, 2)), Admission::Fits);
     assert_eq!(machine.running, BTreeSet::from([21]));
-    machine.run(4);
-    assert_eq!(machine.ran_ms([21]), 4);
+    machine.run(3);
+    assert_eq!(machine.ran_ms([21]), 3);
 }
 
 #[test]
 fn a_clock_that_is_almost_over_is_refused_where_minimums_take_the_cores() {
     let mut machine = Machine::new(2);
     let brief = |machine: &Machine, conn| Claim {
-        deadline_ns: Some(machine.now_ns + 3 * MS / 2),
+        deadline_ns: Some(machine.now_ns + 7 * MS / 2),
         ..machine.claim(conn, 1, Class::Move, None)
     };
     // What takes turns makes room at once.
