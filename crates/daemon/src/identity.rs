@@ -141,7 +141,8 @@ impl State {
             return Ok(());
         }
         let message = format!("at most {most} connections of this client may be open");
-        Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(OWN_RETRY_MS))
+        let refusal = RequestError::new(ErrorCode::TooManyConnections, message).retry(OWN_RETRY_MS);
+        Err(refusal.limit("client.connections"))
     }
 
     /// Whether the role of a connection's client allows a request.
