@@ -138,6 +138,10 @@ impl State {
         self.hear(at, now_ns);
         self.tally.requested(request.command.name());
         let max_requests = self.limits.requests;
+        if self.is_unlisted(at.conn) {
+            // It is to end, and nothing of it counts until its turn comes.
+            return self.end_unlisted(at.conn, now_ns);
+        }
         let Some(conn) = self.listening(at.conn) else {
             return;
         };
