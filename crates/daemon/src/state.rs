@@ -110,6 +110,8 @@ pub(super) struct Worker {
 pub(super) struct Session {
     /// What the work on its requests needs to know.
     pub(super) view: SessionView,
+    /// What the log says around its requests.
+    pub(super) span: Span,
     /// The job that has the session.
     pub(super) current: Option<JobId>,
     /// Its thread, which keeps its engine.
