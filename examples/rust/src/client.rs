@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use plyd_protocol::client::{Address, LineError, Lines, Program, Retry};
 use plyd_protocol::{
-    BestMove, Command, Envelope, ErrorMessage, Go, Hello, Info, Message, Request, ResultBody,
+    BestMove, Command, Envelope, ErrorMessage, Go, Hello, Info, Message, Request, ResultBody, VERSION,
+    Versions,
 };
 
 /// A server that is silent for so long is taken for gone.
@@ -56,7 +57,8 @@ impl Client {
         let mut client = Self { lines: place.lines()?, requests: 0 };
         // A program that we have started knows us.
         if !matches!(place, Address::Program(_)) {
-            client.ask(Command::Hello(Hello { token, ..Hello::default() }))?;
+            let protocol = Versions { min: VERSION, max: VERSION };
+            client.ask(Command::Hello(Hello { protocol, token, ..Hello::default() }))?;
         }
         Ok(client)
     }
