@@ -27,6 +27,7 @@ mod arena;
 mod cli;
 mod conformance;
 mod connect;
+mod connect_ways;
 mod drain;
 mod examples;
 mod gui;

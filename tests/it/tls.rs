@@ -500,12 +500,13 @@ fn the_environment_alone_can_set_tls() {
     }
 }
 
-/// The clients in other languages, by tests in these languages.
+/// The clients in other languages and the part that the adapters share, by tests in these languages.
 #[test]
 #[allow(clippy::print_stderr, reason = "a test that does not run says so")]
 fn the_clients_in_python_and_javascript_speak_tls() {
     for (program, arguments) in [
         ("python3", &["-W", "error::ResourceWarning", "examples/python/tests/test_tls.py"][..]),
+        ("python3", &["-W", "error::ResourceWarning", "examples/tests/test_link.py", "-k", "server"]),
         ("node", &["--test", "examples/javascript/test-tls.mjs"]),
     ] {
         let mut command = std::process::Command::new(program);

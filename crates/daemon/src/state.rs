@@ -110,6 +110,8 @@ pub(super) struct Worker {
 pub(super) struct Session {
     /// What the work on its requests needs to know.
     pub(super) view: SessionView,
+    /// What the log says around its requests.
+    pub(super) span: Span,
     /// The job that has the session.
     pub(super) current: Option<JobId>,
     /// Its thread, which keeps its engine.
@@ -120,6 +122,15 @@ pub(super) struct Session {
     pub(super) bytes: usize,
     /// The bytes of the position that it remembers.
     pub(super) prefix_bytes: usize,
+}
+
+/// Why a connection ends before its client wants it.
+#[derive(Clone, Debug)]
+pub(super) enum Expulsion {
+    /// An operator says so, whose connection has this span.
+    ByOperator(Span),
+    /// Its client is not on the list any more.
+    Unlisted,
 }
 
 /// How a connection ends.
@@ -225,8 +236,8 @@ pub(super) struct State {
     pub(super) away: VecDeque<ConnId>,
     /// The bytes that wait for them.
     pub(super) away_bytes: usize,
-    /// Connections that operators end, each with the span of its operator.
-    pub(super) to_disconnect: BTreeMap<ConnId, Span>,
+    /// Connections that are to end before their clients want it.
+    pub(super) to_expel: BTreeMap<ConnId, Expulsion>,
     /// Jobs that are not over, in the order of their arrival.
     pub(super) jobs: BTreeMap<JobId, Job>,
     /// Search threads.
@@ -292,7 +303,7 @@ impl State {
             taken_up: HashMap::new(),
             away: VecDeque::new(),
             away_bytes: 0,
-            to_disconnect: BTreeMap::new(),
+            to_expel: BTreeMap::new(),
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),
@@ -355,7 +366,7 @@ impl State {
                 Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
                 Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
                 Timer::Kept(conn) => self.kept_is_due(conn, now_ns),
-                Timer::Disconnect => self.disconnect_some(now_ns),
+                Timer::Expel => self.expel_some(now_ns),
             }
         }
     }
