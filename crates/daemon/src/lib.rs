@@ -198,6 +198,8 @@ impl Shared {
 
     /// Changes the state, and then does what follows from that.
     fn with<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
+        // The log has its turn behind those whom the effects wake.
+        let _hold = log::hold();
         let mut state = self.lock();
         let result = change(&mut state);
         let effects = state.settle(now_ns());
