@@ -59,6 +59,8 @@ mod signature;
 mod tls;
 #[cfg(not(feature = "service"))]
 mod tls_absent;
+#[cfg(feature = "service")]
+mod tls_places;
 mod tournament;
 mod train;
 mod transcripts;

@@ -15,6 +15,7 @@ use super::outbox::JobId;
 use super::request_error::RequestError;
 use super::roles::{is_about_others, least_role};
 use super::state::{Conn, ConnId, Expulsion, Stage, State};
+use super::transport::tls;
 
 /// A client that is known by name. Another token makes it another one.
 pub(super) type ClientId = u64;
@@ -268,6 +269,7 @@ impl State {
     pub(super) fn limits_of(&self, conn: ConnId) -> wire::Limits {
         let client = self.known(conn).map(|known| Box::new(known.client.to_wire()));
         let limits = wire::Limits { client, ..self.limits.to_wire() };
+        let limits = if self.serves_tls { tls::announce(&self.limits, limits) } else { limits };
         if self.offers_resume(conn) {
             return limits;
         }

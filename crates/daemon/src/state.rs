@@ -226,6 +226,8 @@ pub(super) struct State {
     pub(super) token: Option<String>,
     /// Whether it serves others than the users of this machine, who need no token for that.
     pub(super) is_exposed: bool,
+    /// Whether it serves TLS.
+    pub(super) serves_tls: bool,
     /// The clients that are known by name.
     pub(super) clients: Clients,
     /// Open connections.
@@ -298,6 +300,7 @@ impl State {
             games,
             token,
             is_exposed: false,
+            serves_tls: false,
             clients: Clients::default(),
             conns: BTreeMap::new(),
             taken_up: HashMap::new(),
