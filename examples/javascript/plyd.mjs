@@ -333,7 +333,8 @@ export class Engine {
       return this.#lose(error);
     }
     const waiting = this.#waiting.get(message.id);
-    if (!waiting) return;
+    // A notice may name the request that it is about; it is no answer to it.
+    if (!waiting || message.type === "notice") return;
     if (message.type === "info") return waiting.news(message);
     this.#waiting.delete(message.id);
     if (message.type === "error") waiting.reject(new ServerError(message));

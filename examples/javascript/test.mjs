@@ -16,6 +16,14 @@ test("many requests at once, each with its own answer", async () => {
   await engine.close();
 });
 
+test("a warning about a request is no answer to it", async () => {
+  const engine = new Engine();
+  const go = { game: "isolation", position: {}, rules: { preset: "11x9" }, clock: { kind: "per_move", ms: 0 } };
+  const answer = await engine.request("go", go);
+  assert.deepEqual([answer.type, answer.lines[0].depth], ["bestmove", 0]);
+  await engine.close();
+});
+
 test("a refused request rejects with the server's code", async () => {
   const engine = new Engine();
   const go = { game: "isolation", position: { moves: ["z9"] }, limit: { nodes: 1 } };

@@ -22,13 +22,15 @@ while read -r line; do
   esac
 done"#;
 
-/// A bot that greets as a server does, and has no sessions all the same.
+/// A bot that greets as a server does, warns of each search, and has no sessions all the same.
 const GREETS: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
   case $line in
     *'"cmd":"hello"'*) echo "{\"id\":\"$id\",\"type\":\"result\",\"of\":\"hello\",\"server\":{\"name\":\"greeter\"}}" ;;
-    *'"cmd":"go"'*'"x_legal":["a","b"]}') echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"last\"}" ;;
+    *'"cmd":"go"'*'"x_legal":["a","b"]}')
+      echo "{\"id\":\"$id\",\"type\":\"notice\",\"kind\":\"warning\",\"message\":\"no answer yet\"}"
+      echo "{\"id\":\"$id\",\"type\":\"bestmove\",\"move\":\"last\"}" ;;
     *) echo "{\"id\":\"$id\",\"type\":\"error\",\"code\":\"unknown_cmd\"}" ;;
   esac
 done"#;
@@ -126,7 +128,7 @@ impl Visit {
     fn answer(&mut self, id: &str) -> Value {
         loop {
             let line = self.read();
-            if line["id"] == id && line["type"] != "info" {
+            if line["id"] == id && line["type"] != "info" && line["type"] != "notice" {
                 return line;
             }
         }

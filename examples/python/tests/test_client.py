@@ -106,6 +106,11 @@ class Play:
             self.assertEqual(ponder.update(ms=20, mode="move"), "updated")
             self.assertEqual(ponder.result().reason, "clock")
 
+    def test_takes_a_warning_about_a_search_for_no_answer(self):
+        with self.open() as server:
+            best = server.go("isolation", rules={"preset": "11x9"}, ms=0)
+            self.assertEqual((best.reason, best.lines[0].depth), ("clock", 0))
+
     def test_raises_the_servers_errors_with_their_code(self):
         with self.open() as server:
             with self.assertRaises(plyd.ServerError) as caught:

@@ -211,7 +211,8 @@ class Link:
                 message = self.receive(min(until, time.monotonic() + 1))
                 if message is None and (time.monotonic() >= until or Link.orphaned()):
                     return False
-                if message is None or message.get("id") != name:
+                # A notice may name the request that it is about; it is no answer to it.
+                if message is None or message.get("id") != name or message["type"] == "notice":
                     continue
                 ended = message["type"] != "info"
                 if message["type"] == "error":

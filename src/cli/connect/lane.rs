@@ -291,15 +291,17 @@ impl Lane {
             }
             ours => {
                 let is_search = self.search.as_ref().is_some_and(|search| search.ours == ours);
+                // A notice may name the search that it is about; it is no answer to it.
+                let is_final = kind != "info" && kind != "notice";
                 let theirs = match kind.as_str() {
                     _ if self.abandoned.as_ref().is_some_and(|(abandoned, _)| abandoned == ours) => {
-                        if kind != "info" {
+                        if is_final {
                             self.abandoned = None;
                         }
                         return None;
                     }
-                    "info" if is_search => self.search.as_ref()?.theirs.clone(),
-                    "info" => return None,
+                    _ if !is_final && is_search => self.search.as_ref()?.theirs.clone(),
+                    _ if !is_final => return None,
                     _ if is_search => self.search.take()?.theirs,
                     _ => self.asked.remove(ours)?,
                 };

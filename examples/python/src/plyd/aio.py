@@ -74,7 +74,8 @@ class AsyncConnection:
             while line := await self.output.readline():
                 message = conversation.decode(line)
                 inbox = self.inboxes.get(str(message.get("id")))
-                if inbox is not None:
+                # A notice may name the request that it is about; it is no answer to it.
+                if inbox is not None and message["type"] != "notice":
                     inbox.put_nowait(message)
         except ProtocolError as error:
             lost = error

@@ -90,7 +90,8 @@ class Connection:
                 message = conversation.decode(line)
                 with self.lock:
                     inbox = self.inboxes.get(str(message.get("id")))
-                if inbox is not None:
+                # A notice may name the request that it is about; it is no answer to it.
+                if inbox is not None and message["type"] != "notice":
                     inbox.put(message)
         except ProtocolError as error:
             lost = error
