@@ -10,7 +10,7 @@ use super::clock::GameClock;
 use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
-use super::seat::{Fault, FaultKind, Reply, Seat};
+use super::seat::{ForfeitKind, ForfeitReason, Reply, Seat};
 use super::{Adjudication, Fixture, Match};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, ToMove};
@@ -68,7 +68,7 @@ impl<'m> Referee<'m> {
     ///
     /// # Errors
     /// How the player failed.
-    pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), Fault> {
+    pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), ForfeitReason> {
         self.seats[index].new_game(seed)
     }
 
@@ -90,7 +90,7 @@ impl<'m> Referee<'m> {
         let sides = [Player::P1, Player::P2];
         let begun = sides.into_iter().zip(players).try_for_each(|(player, index)| {
             let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
-            self.begin(index, own).map_err(|fault| Forfeit { player, fault })
+            self.begin(index, own).map_err(|reason| Forfeit { player, reason })
         });
         let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
         self.finish(number, opening.as_ref(), board, end)
@@ -126,7 +126,7 @@ impl<'m> Referee<'m> {
             };
             board
                 .ask(player, seat, stood_still)
-                .map_err(|fault| Forfeit { player, fault: seat.fail(fault) })?;
+                .map_err(|reason| Forfeit { player, reason: seat.fail(reason) })?;
         }
     }
 
@@ -144,7 +144,7 @@ impl<'m> Referee<'m> {
             End::Adjudicated(agreed) => (decided(agreed.winner, ADJUDICATION), None),
             End::MaxMoves => (decided(None, MAX_MOVES), None),
             End::Forfeit(forfeit) => {
-                (decided(Some(other(forfeit.player)), forfeit.fault.kind.name()), Some(forfeit))
+                (decided(Some(other(forfeit.player)), forfeit.reason.kind.name()), Some(forfeit))
             }
         };
         let entrant = |index: usize| {
@@ -183,7 +183,7 @@ impl Board {
         player: Player,
         seat: &mut Seat<'_>,
         stood_still: impl FnOnce(Instant, Instant) -> Option<Duration>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ForfeitReason> {
         // The start is always sent: rules may draw it, and not all draw alike.
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
@@ -196,11 +196,14 @@ impl Board {
         self.answers.push(answered(player, &reply, clock, pressed.ok().flatten()));
         if let Err(late) = pressed {
             let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
-            return Err(Fault::new(FaultKind::Late, message));
+            return Err(ForfeitReason::new(ForfeitKind::Late, message));
         }
         let mv = reply.best.mv;
         alone(&mut self.root).play(&mv).map_err(|fault| {
-            Fault::new(FaultKind::Illegal, format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message))
+            ForfeitReason::new(
+                ForfeitKind::Illegal,
+                format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message),
+            )
         })
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Changes {
 
 /// An admitted search.
 #[derive(Debug)]
-struct Search {
+struct AdmittedSearch {
     claim: Claim,
     /// The time on its cores at which it has had what it was promised.
     promised_ns: u64,
@@ -70,12 +70,12 @@ struct Search {
     has_begun: bool,
     /// Its time on its cores.
     used_ns: u64,
-    turn: Option<Turn>,
+    turn: Option<TimeSlice>,
 }
 
 /// A search's time on its cores while it runs.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct TimeSlice {
     /// Until when it is charged.
     charged_ns: u64,
     /// When others get their turn.
@@ -100,7 +100,7 @@ enum Rank {
     Turns(Class),
 }
 
-impl Search {
+impl AdmittedSearch {
     fn rank(&self) -> Rank {
         if self.used_ns < self.promised_ns { Rank::Promised } else { Rank::Turns(self.claim.class) }
     }
@@ -125,7 +125,7 @@ struct Account {
 #[derive(Debug)]
 pub(super) struct Schedule {
     cores: usize,
-    searches: BTreeMap<JobId, Search>,
+    searches: BTreeMap<JobId, AdmittedSearch>,
     accounts: HashMap<(Class, ConnId), Account>,
     holdings: Holdings,
     /// The searches that run.
@@ -222,7 +222,8 @@ impl Schedule {
         self.held += claim.threads;
         self.holdings.add(&claim);
         let promised_ns = claim.minimum(now_ns);
-        let search = Search { claim, promised_ns, is_ready: false, has_begun: false, used_ns: 0, turn: None };
+        let search =
+            AdmittedSearch { claim, promised_ns, is_ready: false, has_begun: false, used_ns: 0, turn: None };
         let old = self.searches.insert(id, search);
         debug_assert!(old.is_none(), "a search comes in once");
     }
@@ -306,8 +307,9 @@ impl Schedule {
         let at = plan.place_of(&debt);
         plan.debts.insert(at, debt);
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
-        let timed =
-            |search: &&Search| search.claim.class == Class::Move && search.claim.deadline_ns.is_some();
+        let timed = |search: &&AdmittedSearch| {
+            search.claim.class == Class::Move && search.claim.deadline_ns.is_some()
+        };
         self.searches
             .values()
             .filter(timed)
@@ -411,7 +413,7 @@ impl Schedule {
                 continue;
             };
             let goes_on = search.turn.filter(|turn| turn.until_ns > now_ns && turn.place.rank == place.rank);
-            let fresh = || Turn {
+            let fresh = || TimeSlice {
                 charged_ns: now_ns,
                 until_ns: now_ns
                     + match place.rank {
@@ -465,7 +467,7 @@ impl Schedule {
         chosen
     }
 
-    fn place(&self, search: &Search, now_ns: u64) -> Place {
+    fn place(&self, search: &AdmittedSearch, now_ns: u64) -> Place {
         let rank = search.rank();
         if let Some(turn) = search.turn
             && turn.place.rank == rank
