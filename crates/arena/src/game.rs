@@ -8,9 +8,9 @@ use plyd_protocol::{Outcome, Player, Position, Record};
 
 use super::clock::GameClock;
 use super::opening::settle;
-use super::played::{Answered, Entrant, Forfeit, PlayedGame, other, side};
+use super::played::{Answered, Entrant, Forfeit, PlayedGame, Unplayed, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
-use super::seat::{ForfeitKind, ForfeitReason, Reply, Seat};
+use super::seat::{ForfeitKind, ForfeitReason, NoReply, Reply, Seat};
 use super::{Adjudication, Fixture, Match};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, ToMove};
@@ -53,6 +53,13 @@ enum End {
     Forfeit(Forfeit),
 }
 
+/// Why a game cannot go on.
+enum Halt {
+    Forfeit(Forfeit),
+    /// That player's server was overloaded, and said so in these words.
+    Overloaded(Player, String),
+}
+
 impl<'m> Referee<'m> {
     /// The referee of that one of the games that are played at once; its processes are started by their first
     /// game.
@@ -74,7 +81,10 @@ impl<'m> Referee<'m> {
 
     /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players'
     /// own seeds are new in each game.
-    pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
+    ///
+    /// # Errors
+    /// A player's server was overloaded when a move was due: nobody forfeits the game, and it does not count.
+    pub(super) fn play(&mut self, fixture: Fixture) -> Result<PlayedGame, Unplayed> {
         let Fixture { number, round, players, .. } = fixture;
         let opening = &self.the_match.openings[round];
         let seed = self.the_match.seed.0;
@@ -90,17 +100,24 @@ impl<'m> Referee<'m> {
         let sides = [Player::P1, Player::P2];
         let begun = sides.into_iter().zip(players).try_for_each(|(player, index)| {
             let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
-            self.begin(index, own).map_err(|reason| Forfeit { player, reason })
+            self.begin(index, own).map_err(|reason| Halt::Forfeit(Forfeit { player, reason }))
         });
-        let end = begun.and_then(|()| self.moves(&mut board)).unwrap_or_else(End::Forfeit);
-        self.finish(number, opening.as_ref(), board, end)
+        let end = match begun.and_then(|()| self.moves(&mut board)) {
+            Ok(end) => end,
+            Err(Halt::Forfeit(forfeit)) => End::Forfeit(forfeit),
+            Err(Halt::Overloaded(player, message)) => {
+                let player = players[side(player)];
+                return Err(Unplayed { number: number + 1, player, message });
+            }
+        };
+        Ok(self.finish(number, opening.as_ref(), board, end))
     }
 
     /// Plays to the end of the game.
     ///
     /// # Errors
-    /// Who forfeits, and why.
-    fn moves(&mut self, board: &mut Board) -> Result<End, Forfeit> {
+    /// Who forfeits, and why; or whose server was overloaded.
+    fn moves(&mut self, board: &mut Board) -> Result<End, Halt> {
         loop {
             settle(alone(&mut board.root), &mut board.chance);
             if let Some(outcome) = board.root.outcome() {
@@ -124,9 +141,10 @@ impl<'m> Referee<'m> {
                 let cores = the_match.cores.as_ref().and_then(|cores| cores.of(place));
                 Some(the_match.stalls.as_ref()?.during(from, to, cores))
             };
-            board
-                .ask(player, seat, stood_still)
-                .map_err(|reason| Forfeit { player, reason: seat.fail(reason) })?;
+            board.ask(player, seat, stood_still).map_err(|error| match error {
+                NoReply::Forfeit(reason) => Halt::Forfeit(Forfeit { player, reason: seat.fail(reason) }),
+                NoReply::Overloaded(message) => Halt::Overloaded(player, message),
+            })?;
         }
     }
 
@@ -183,7 +201,7 @@ impl Board {
         player: Player,
         seat: &mut Seat<'_>,
         stood_still: impl FnOnce(Instant, Instant) -> Option<Duration>,
-    ) -> Result<(), ForfeitReason> {
+    ) -> Result<(), NoReply> {
         // The start is always sent: rules may draw it, and not all draw alike.
         let position = Position { start: Some(self.start.clone()), moves: self.root.played().to_vec() };
         let [own, opponent] = [player, other(player)].map(|player| &self.clocks[side(player)]);
@@ -196,14 +214,12 @@ impl Board {
         self.answers.push(answered(player, &reply, clock, pressed.ok().flatten()));
         if let Err(late) = pressed {
             let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
-            return Err(ForfeitReason::new(ForfeitKind::Late, message));
+            return Err(ForfeitReason::new(ForfeitKind::Late, message).into());
         }
         let mv = reply.best.mv;
         alone(&mut self.root).play(&mv).map_err(|fault| {
-            ForfeitReason::new(
-                ForfeitKind::Illegal,
-                format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message),
-            )
+            let message = format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message);
+            NoReply::Forfeit(ForfeitReason::new(ForfeitKind::Illegal, message))
         })
     }
 }

@@ -55,7 +55,7 @@ pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
 pub use matches::Match;
 pub use opening::{NoOpening, drawn, openings, settle};
-pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
+pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame, Unplayed};
 pub use player::{Address, Player, Program};
 pub use plyd_protocol::client::Reaper;
 pub use run::StartError;

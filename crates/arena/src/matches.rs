@@ -39,8 +39,13 @@ use super::strictness::Strictness;
 ///
 /// let mut summary = Summary::new(&games.schedule, games.players.len());
 /// let Ok(()) = games.run(&HashSet::new(), &AtomicBool::new(false), |game| {
-///     println!("game {}: {:?}", game.number, game.record.result);
-///     summary.add(&game);
+///     match game {
+///         Ok(game) => {
+///             println!("game {}: {:?}", game.number, game.record.result);
+///             summary.add(&game);
+///         }
+///         Err(unplayed) => summary.leave_out(&unplayed),
+///     }
 ///     Ok::<_, Infallible>(())
 /// });
 /// if let Some(elo) = summary.pairings()[0].elo() {

@@ -9,8 +9,11 @@ use plyd_bridge as bridge;
 
 use super::game::Referee;
 use super::matches::Match;
-use super::played::PlayedGame;
+use super::played::{PlayedGame, Unplayed};
 use super::seat::ForfeitReason;
+
+/// How often a game is begun if a player's server is overloaded meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// A player that does not even begin.
 #[derive(Debug, thiserror::Error)]
@@ -73,13 +76,16 @@ impl Match {
     /// when it ends, before the same referee begins another; games that are played at once end in any order.
     /// No further game begins once `halt` is raised.
     ///
+    /// A game in which a player's server is overloaded is played again from its beginning; at the third time
+    /// it is left out, and given as [`Unplayed`].
+    ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.
     pub fn run<E: Send>(
         &self,
         played: &HashSet<usize>,
         halt: &AtomicBool,
-        finished: impl FnMut(PlayedGame) -> Result<(), E> + Send,
+        finished: impl FnMut(Result<PlayedGame, Unplayed>) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
         let judged = Mutex::new((finished, Ok(())));
@@ -98,7 +104,17 @@ impl Match {
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
-                        if halt.load(Ordering::Relaxed) || !judge(referee.play(fixture)) {
+                        if halt.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let mut game = referee.play(fixture);
+                        for _again in 1..ATTEMPTS {
+                            if game.is_ok() || halt.load(Ordering::Relaxed) {
+                                break;
+                            }
+                            game = referee.play(fixture);
+                        }
+                        if !judge(game) {
                             return;
                         }
                     }

@@ -50,6 +50,21 @@ pub(super) struct Reply {
     pub(super) at: Instant,
 }
 
+/// Why there is no answer to a request for a move.
+pub(super) enum NoReply {
+    /// The player failed.
+    Forfeit(ForfeitReason),
+    /// Its server was overloaded, as often as it was asked: nobody's fault, and nothing that a game can go on
+    /// from. Says for how long, for people.
+    Overloaded(String),
+}
+
+impl From<ForfeitReason> for NoReply {
+    fn from(reason: ForfeitReason) -> Self {
+        Self::Forfeit(reason)
+    }
+}
+
 /// Why a player forfeits a game.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ForfeitReason {
@@ -137,14 +152,15 @@ impl<'m> Seat<'m> {
     /// much time; a server that is overloaded is asked again while that lasts.
     ///
     /// # Errors
-    /// How the player failed; its process is killed.
+    /// How the player failed, and then its process is killed; or that its server was overloaded until there
+    /// was no time left.
     pub(super) fn choose(
         &mut self,
         root: &dyn AnyRoot,
         position: Position,
         clock: Option<Clock>,
         allowed: Duration,
-    ) -> Result<Reply, ForfeitReason> {
+    ) -> Result<Reply, NoReply> {
         let mut go = Go::new(GameRef::Session { session: SESSION.to_owned() }, position);
         if !self.has_session {
             let game = self.the_match.game.name.to_owned();
@@ -172,20 +188,21 @@ impl<'m> Seat<'m> {
                 Said::Error(refused) => ErrorMessage::from(refused),
                 _ => {
                     let message = "the answer to `go` is no `bestmove`";
-                    return Err(self.fail(ForfeitReason::new(ForfeitKind::Protocol, message)));
+                    return Err(self.fail(ForfeitReason::new(ForfeitKind::Protocol, message)).into());
                 }
             };
+            if error.code != ErrorCode::Overloaded {
+                return Err(self.fail(ForfeitReason::refused("go", &error)).into());
+            }
             let may_retry = go.clock.is_some() || began.elapsed() < self.the_match.strictness.timeout;
             if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| may_retry) {
                 std::thread::sleep(pause);
-                retry.renew(&mut go, Instant::now());
-            } else if error.code == ErrorCode::Overloaded {
-                let kind = if go.clock.is_some() { ForfeitKind::Late } else { ForfeitKind::Timeout };
-                let message = format!("overloaded for {:?}: {}", began.elapsed(), error.message);
-                return Err(self.fail(ForfeitReason::new(kind, message)));
-            } else {
-                return Err(self.fail(ForfeitReason::refused("go", &error)));
+                if retry.has_time(Instant::now()) {
+                    retry.renew(&mut go, Instant::now());
+                    continue;
+                }
             }
+            return Err(NoReply::Overloaded(format!("for {:?}: {}", began.elapsed(), error.message)));
         }
     }
 
