@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use common::harness;
+use common::harness::{self, Test};
 use common::process::{PLYD, launch, spawn};
 use common::{Random, Server, TIMEOUT};
 use plyd::client::Process;
@@ -31,6 +31,12 @@ const JOIN: &[u8] = b"\0reaper\0--join\0";
 
 /// A server that neither reads nor ends, and says that it began.
 const DEAF: &str = "echo >> begun\nexec sleep 1000\n";
+
+const TESTS: [Test; 3] = [
+    ("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter),
+    ("no_process_outlives_a_script_that_is_killed", no_process_outlives_a_script),
+    ("nothing_is_left_of_a_command_that_ends", nothing_is_left_of_a_command),
+];
 
 /// Who starts processes.
 #[derive(Clone, Copy, Debug)]
@@ -55,11 +61,7 @@ fn main() -> ExitCode {
     if env::args().nth(1).is_some_and(|argument| argument == "starter") {
         start_daemons();
     }
-    harness::run(&[
-        ("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter),
-        ("no_process_outlives_a_script_that_is_killed", no_process_outlives_a_script),
-        ("nothing_is_left_of_a_command_that_ends", nothing_is_left_of_a_command),
-    ])
+    harness::run(&TESTS)
 }
 
 /// What the test program that is killed does.

@@ -214,8 +214,8 @@ impl Peer {
         self.send(Command::Go(Box::new(go)))
     }
 
-    /// Asks for a move that is due then as clients do: again while the server is overloaded, until the clock is
-    /// over. Gives the final message, none if there was no time for one, and how often it was overloaded.
+    /// Asks for a move that is due then as clients do: again while the server is overloaded, until the clock
+    /// is over. Gives the final message, none if there was no time for one, and how often it was overloaded.
     pub(crate) fn ask_move(&mut self, due: Instant) -> Outcome<(Option<Answer>, usize)> {
         let began = Instant::now();
         let mut go = Go::new(GameRef::Session { session: SESSION.into() }, Position::default());

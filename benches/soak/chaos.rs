@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use plyd::cli::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 
-use crate::Report;
+use crate::LoadReport;
 use crate::honest::{Honest, Tally, Weather};
 use crate::hostile::Deed;
 use crate::level::Level;
@@ -50,7 +50,7 @@ struct Chronicle {
 }
 
 /// Lets loose for so many minutes.
-pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
+pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<LoadReport> {
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let weather = Weather::default();
     weather.is_calm.store(true, Ordering::SeqCst);
@@ -106,7 +106,7 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
     let heading = format!(
         "{minutes} minutes of chaos: {lives} lives of the daemon, {kills} killed, {ends} asked to end"
     );
-    Ok(Report { heading, counts, levels, complaints })
+    Ok(LoadReport { heading, counts, levels, complaints })
 }
 
 /// One life after the other until the end.

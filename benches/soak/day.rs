@@ -23,7 +23,7 @@ use plyd::zobrist::SplitMix64;
 use plyd_protocol::{Command, ErrorCode, Message, Ping, Role};
 use rustix::process::Signal;
 
-use crate::Report;
+use crate::LoadReport;
 use crate::honest::{Honest, Tally, Weather};
 use crate::level::Level;
 use crate::life;
@@ -76,7 +76,7 @@ struct House {
 }
 
 /// Lets a day pass within so many minutes.
-pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
+pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<LoadReport> {
     let folder = std::env::temp_dir().join(format!("plyd-day-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let report = House::build(&folder, seed).and_then(|house| pass(house, minutes, seed));
@@ -84,7 +84,7 @@ pub(crate) fn run(minutes: u64, seed: u64) -> Outcome<Report> {
     report
 }
 
-fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<Report> {
+fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<LoadReport> {
     let weather = Weather::default();
     weather.is_calm.store(true, Ordering::SeqCst);
     let end = Instant::now() + Duration::from_secs(60 * minutes);
@@ -147,7 +147,7 @@ fn pass(mut house: House, minutes: u64, seed: u64) -> Outcome<Report> {
     let heading = format!(
         "{minutes} minutes of {clients} clients: {lives} lives of the daemon, {restarts} restarted, {kills} killed"
     );
-    Ok(Report { heading, counts, levels, complaints })
+    Ok(LoadReport { heading, counts, levels, complaints })
 }
 
 /// One life of the daemon after the other until the end.

@@ -11,7 +11,7 @@ use plyd::cli::columns::{Columns, grouped};
 use plyd::zobrist::SplitMix64;
 use plyd_protocol::Envelope;
 
-use crate::Report;
+use crate::LoadReport;
 use crate::level::Level;
 use crate::server::{Outcome, PLYD, Server};
 
@@ -54,7 +54,7 @@ struct Counts {
 }
 
 /// Sends so many lines; a tenth of them before as a warm-up.
-pub(crate) fn run(lines: u64, seed: u64) -> Outcome<Report> {
+pub(crate) fn run(lines: u64, seed: u64) -> Outcome<LoadReport> {
     let server = Server::start(PLYD, &["--hash-mb", "64"])?;
     load(&server, lines / 10, seed)?;
     let before = Level::at_rest(&server)?;
@@ -78,7 +78,7 @@ pub(crate) fn run(lines: u64, seed: u64) -> Outcome<Report> {
     if counts.finals != counts.sent {
         complaints.push(format!("{} lines, {} final messages", counts.sent, counts.finals));
     }
-    Ok(Report {
+    Ok(LoadReport {
         heading: format!(
             "{} mutated lines over {CONNECTIONS} connections in {seconds:.1} s",
             grouped(counts.sent)

@@ -61,7 +61,7 @@ struct Args {
 }
 
 /// What a load found.
-struct Report {
+struct LoadReport {
     /// One sentence: what was done in which time.
     heading: String,
     counts: Columns,
@@ -89,7 +89,7 @@ fn main() -> Outcome<ExitCode> {
 }
 
 /// The usual load.
-fn searches(args: &Args) -> Outcome<Report> {
+fn searches(args: &Args) -> Outcome<LoadReport> {
     let server = Server::start(PLYD, &[])?;
     let warm_up = load::run(&server, args.connections, args.searches / 10, args.seed)?;
     let before = Level::at_rest(&server)?;
@@ -101,7 +101,7 @@ fn searches(args: &Args) -> Outcome<Report> {
     let mut complaints = after.leaks(&before);
     complaints.extend(warm_up.complaints);
     complaints.extend(tally.complaints.iter().cloned());
-    Ok(Report {
+    Ok(LoadReport {
         heading: format!("{asked} gos over {} connections in {seconds:.1} s", args.connections),
         counts: tally.table(),
         levels: Level::table(&before, &after),

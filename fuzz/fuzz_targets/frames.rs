@@ -14,7 +14,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 
 /// What was found.
 #[derive(PartialEq, Debug)]
-enum Found {
+enum FrameRead {
     Text(Vec<u8>),
     Ping(Vec<u8>),
     Pong,
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// The messages as the server reads them.
-fn read(stream: &[u8], mut length: impl FnMut() -> usize) -> Vec<Found> {
+fn read(stream: &[u8], mut length: impl FnMut() -> usize) -> Vec<FrameRead> {
     let (mut frames, mut found, mut message) = (Frames::of(Writer::Client), Vec::new(), Vec::new());
     let mut stream = stream.to_vec();
     let mut rest = &mut stream[..];
@@ -52,39 +52,39 @@ fn read(stream: &[u8], mut length: impl FnMut() -> usize) -> Vec<Found> {
                 Ok(Some(Piece::Text { bytes, is_last })) => {
                     message.extend_from_slice(bytes);
                     if is_last {
-                        found.push(Found::Text(std::mem::take(&mut message)));
+                        found.push(FrameRead::Text(std::mem::take(&mut message)));
                     }
                 }
                 Ok(Some(Piece::Control(ControlFrame::Ping(payload)))) => {
                     assert!(payload.len() <= 125);
-                    found.push(Found::Ping(payload));
+                    found.push(FrameRead::Ping(payload));
                 }
-                Ok(Some(Piece::Control(ControlFrame::Pong(_)))) => found.push(Found::Pong),
+                Ok(Some(Piece::Control(ControlFrame::Pong(_)))) => found.push(FrameRead::Pong),
                 Ok(Some(Piece::Control(ControlFrame::Close(payload)))) => {
-                    found.push(Found::Close(close_status(&payload).map(u16::from)));
+                    found.push(FrameRead::Close(close_status(&payload).map(u16::from)));
                     return found;
                 }
                 Err(violation) => {
                     assert!(violation.reason.len() <= 123, "{violation:?}");
-                    found.push(Found::Fail(violation.code.into()));
+                    found.push(FrameRead::Fail(violation.code.into()));
                     return found;
                 }
             }
         }
     }
     if !message.is_empty() {
-        found.push(Found::Partial(message));
+        found.push(FrameRead::Partial(message));
     }
     found
 }
 
 /// The messages as RFC 6455, section 5.2, has them.
-fn plain(stream: &[u8]) -> Vec<Found> {
+fn plain(stream: &[u8]) -> Vec<FrameRead> {
     let (mut found, mut message, mut in_message) = (Vec::new(), Vec::new(), false);
     let mut rest = stream;
     while let Some(frame) = Frame::read(&mut rest) {
         if let Some(status) = frame.violation(in_message) {
-            found.push(Found::Fail(status));
+            found.push(FrameRead::Fail(status));
             return found;
         }
         match frame.opcode {
@@ -92,30 +92,30 @@ fn plain(stream: &[u8]) -> Vec<Found> {
                 message.extend_from_slice(&frame.payload);
                 in_message = !(frame.is_final && frame.is_whole);
                 if !in_message {
-                    found.push(Found::Text(std::mem::take(&mut message)));
+                    found.push(FrameRead::Text(std::mem::take(&mut message)));
                 }
             }
             _ if !frame.is_whole => {}
             8 => {
                 let status = frame.payload.first_chunk().map(|code| u16::from_be_bytes(*code));
                 found.push(match status {
-                    None if frame.payload.is_empty() => Found::Close(None),
+                    None if frame.payload.is_empty() => FrameRead::Close(None),
                     Some(1000..=1003 | 1007..=1013 | 3000..=4999)
                         if str::from_utf8(&frame.payload[2..]).is_err() =>
                     {
-                        Found::Fail(1007)
+                        FrameRead::Fail(1007)
                     }
-                    Some(code @ (1000..=1003 | 1007..=1013 | 3000..=4999)) => Found::Close(Some(code)),
-                    _ => Found::Fail(1002),
+                    Some(code @ (1000..=1003 | 1007..=1013 | 3000..=4999)) => FrameRead::Close(Some(code)),
+                    _ => FrameRead::Fail(1002),
                 });
                 return found;
             }
-            9 => found.push(Found::Ping(frame.payload)),
-            _ => found.push(Found::Pong),
+            9 => found.push(FrameRead::Ping(frame.payload)),
+            _ => found.push(FrameRead::Pong),
         }
     }
     if !message.is_empty() {
-        found.push(Found::Partial(message));
+        found.push(FrameRead::Partial(message));
     }
     found
 }

@@ -10,7 +10,7 @@ use plyd::framing::{Event, Framing};
 use plyd::zobrist::SplitMix64;
 
 /// What was found: a line's number, and its bytes unless it was too long.
-type Found = (u64, Option<Vec<u8>>);
+type LineRead = (u64, Option<Vec<u8>>);
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[first, lines, second, seed], stream)) = data.split_first_chunk() else {
@@ -38,12 +38,12 @@ struct Limits {
 }
 
 /// The lines as the specification has them.
-fn split(stream: &[u8], limits: &Limits) -> Vec<Found> {
+fn split(stream: &[u8], limits: &Limits) -> Vec<LineRead> {
     let mut lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
     if lines.last() == Some(&&b""[..]) {
         lines.pop();
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<LineRead> = Vec::new();
     for (number, line) in (1..).zip(lines) {
         let limit = if (found.len() as u64) < limits.lines { limits.first } else { limits.second };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -57,7 +57,7 @@ fn split(stream: &[u8], limits: &Limits) -> Vec<Found> {
 }
 
 /// The lines as the reader has them.
-fn read(stream: &[u8], limits: &Limits, mut length: impl FnMut() -> usize) -> Vec<Found> {
+fn read(stream: &[u8], limits: &Limits, mut length: impl FnMut() -> usize) -> Vec<LineRead> {
     let mut framing = Framing::new(if limits.lines == 0 { limits.second } else { limits.first });
     let mut found = Vec::new();
     let mut rest = stream;
@@ -81,7 +81,7 @@ fn read(stream: &[u8], limits: &Limits, mut length: impl FnMut() -> usize) -> Ve
     found
 }
 
-fn owned(event: Event<'_>) -> Found {
+fn owned(event: Event<'_>) -> LineRead {
     match event {
         Event::Line { number, bytes } => (number, Some(bytes.into_owned())),
         Event::TooLong { number, .. } => (number, None),

@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plyd_protocol::{ErrorClass, ErrorCode, Fault, Request, decode};
+use plyd_protocol::{DecodeError, ErrorClass, ErrorCode, Request, decode};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -37,7 +37,7 @@ fn taken(line: &[u8], request: &Request) {
     assert!(plyd_protocol::Command::NAMES.contains(&request.command.name()));
 }
 
-fn refused(line: &[u8], fault: &Fault) {
+fn refused(line: &[u8], fault: &DecodeError) {
     assert_eq!(fault.code.class(), ErrorClass::Line, "{fault:?}");
     assert!(!fault.code.fatal(), "{fault:?}");
     assert!(!fault.message.is_empty() && fault.message.len() < 1000, "{fault:?}");

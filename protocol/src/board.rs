@@ -9,6 +9,20 @@ use serde::{Deserialize, Serialize};
 pub type Cell = [u32; 2];
 
 /// A board to be drawn.
+///
+/// ```
+/// use plyd_protocol::Board;
+///
+/// let text = r#"{
+///     "grid": { "rows": 2, "cols": 2, "row_labels": ["2", "1"], "col_labels": ["a", "b"] },
+///     "pieces": [{ "cell": [1, 0], "piece": "token", "owner": "p1" }]
+/// }"#;
+/// let board: Board = serde_json::from_str(text)?;
+/// let [row, col] = board.pieces[0].cell.map(|place| place as usize);
+/// let name = format!("{}{}", board.grid.col_labels[col], board.grid.row_labels[row]);
+/// assert_eq!(name, "a1");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Board {
     /// The cells there are.

@@ -8,8 +8,17 @@ use crate::*;
 use serde::Deserialize;
 
 /// Why a line is no request.
+///
+/// ```
+/// use plyd_protocol::{ErrorCode, decode};
+///
+/// // What a server answers to a bad line, here to the third of a connection.
+/// let answer = decode(br#"{"id":"a","cmd":"go"}"#).unwrap_err().into_message(3);
+/// assert_eq!((answer.id.as_deref(), answer.code), (Some("a"), ErrorCode::MissingField));
+/// assert_eq!(answer.line, 3);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct DecodeError {
     /// The id of the request, if it could be read.
     pub id: Option<String>,
     /// What is wrong.
@@ -20,7 +29,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl DecodeError {
     /// The error that answers the line of this number.
     #[must_use]
     pub fn into_message(self, line: u64) -> ErrorMessage {
@@ -52,8 +61,8 @@ impl Fault {
 /// let fault = decode(br#"{"id":"2","cmd":"ping","ecco":"hi"}"#).unwrap_err();
 /// assert_eq!((fault.code, fault.pointer.as_deref()), (ErrorCode::UnknownField, Some("/ecco")));
 /// ```
-pub fn decode(line: &[u8]) -> Result<Request, Fault> {
-    let fields = parse(line).map_err(|malformed| Fault {
+pub fn decode(line: &[u8]) -> Result<Request, DecodeError> {
+    let fields = parse(line).map_err(|malformed| DecodeError {
         id: None,
         code: malformed.code,
         pointer: None,
@@ -68,26 +77,26 @@ pub fn decode(line: &[u8]) -> Result<Request, Fault> {
         Some(Value::String(id)) if is_name(id) => id,
         Some(_) => {
             let message = format!("the id is no string of 1-{MAX_ID} of [A-Za-z0-9._:-]");
-            return Err(Fault::new(None, ErrorCode::BadId, "/id", message));
+            return Err(DecodeError::new(None, ErrorCode::BadId, "/id", message));
         }
-        None => return Err(Fault::missing(None, "id")),
+        None => return Err(DecodeError::missing(None, "id")),
     };
     let cmd = match f.value("cmd") {
         Some(Value::String(cmd)) => cmd,
         Some(other) => {
             let message = format!("expected a string, found {}", other.kind());
-            return Err(Fault::new(Some(id), ErrorCode::WrongType, "/cmd", message));
+            return Err(DecodeError::new(Some(id), ErrorCode::WrongType, "/cmd", message));
         }
-        None => return Err(Fault::missing(Some(id), "cmd")),
+        None => return Err(DecodeError::missing(Some(id), "cmd")),
     };
     let Some(command) = command(cmd, &mut f) else {
         let message = format!("unknown command `{}`", echo(cmd));
-        return Err(Fault::new(Some(id), ErrorCode::UnknownCmd, "/cmd", message));
+        return Err(DecodeError::new(Some(id), ErrorCode::UnknownCmd, "/cmd", message));
     };
     f.finish();
 
     match faults.take_first() {
-        Some(first) => Err(Fault::new(Some(id), first.code, &first.pointer, first.message)),
+        Some(first) => Err(DecodeError::new(Some(id), first.code, &first.pointer, first.message)),
         None => Ok(Request { id: id.clone(), command }),
     }
 }

@@ -6,6 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A game in short (`what` `games`).
+///
+/// ```
+/// use plyd_protocol::GameSummary;
+///
+/// let body = serde_json::json!([{ "name": "l-game", "title": "The L Game" }]);
+/// let games: Vec<GameSummary> = serde_json::from_value(body)?;
+/// assert_eq!(games[0].name, "l-game");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GameSummary {
     /// The name in requests.
@@ -75,6 +84,17 @@ pub struct Word {
 }
 
 /// A rule or an option.
+///
+/// ```
+/// use plyd_protocol::{Setting, SettingInfo, SettingKind};
+///
+/// let body = serde_json::json!({
+///     "name": "level", "type": "int", "min": 1, "max": 10, "default": 10, "about": "How strong.",
+/// });
+/// let level: SettingInfo = serde_json::from_value(body)?;
+/// assert_eq!((level.kind, level.default), (SettingKind::Int, Some(Setting::Int(10))));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingInfo {
     /// The name in requests.

@@ -23,6 +23,16 @@ pub enum ErrorClass {
 }
 
 /// Why a request failed.
+///
+/// ```
+/// use plyd_protocol::{ErrorClass, ErrorCode};
+///
+/// let code: ErrorCode = serde_json::from_str(r#""overloaded""#)?;
+/// // The class says what a client may do about codes that it does not know one by one.
+/// assert_eq!(code.class(), ErrorClass::Resources);
+/// assert!(!code.fatal() && ErrorCode::AuthFailed.fatal());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

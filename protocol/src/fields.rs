@@ -19,7 +19,7 @@ enum Stage {
 }
 
 /// A fault, without the request's id.
-pub(crate) struct Found {
+pub(crate) struct FieldError {
     pub code: ErrorCode,
     pub pointer: String,
     pub message: String,
@@ -27,10 +27,10 @@ pub(crate) struct Found {
 
 /// Keeps the fault to report: the first stage, there the first in the line, there the first recorded.
 #[derive(Default)]
-pub(crate) struct Faults(RefCell<Option<(Stage, usize, Found)>>);
+pub(crate) struct Faults(RefCell<Option<(Stage, usize, FieldError)>>);
 
 impl Faults {
-    fn record(&self, stage: Stage, at: usize, found: impl FnOnce() -> Found) {
+    fn record(&self, stage: Stage, at: usize, found: impl FnOnce() -> FieldError) {
         let mut first = self.0.borrow_mut();
         if first.as_ref().is_none_or(|(s, a, _)| (stage, at) < (*s, *a)) {
             *first = Some((stage, at, found()));
@@ -38,7 +38,7 @@ impl Faults {
     }
 
     /// The fault to report, if there is one.
-    pub(crate) fn take_first(&self) -> Option<Found> {
+    pub(crate) fn take_first(&self) -> Option<FieldError> {
         self.0.take().map(|(_, _, found)| found)
     }
 }
@@ -70,7 +70,7 @@ enum Step<'a> {
 
 impl<'a> Item<'a> {
     fn fault<T>(&self, stage: Stage, code: ErrorCode, message: impl fmt::Display) -> Option<T> {
-        self.faults.record(stage, self.node.at, || Found {
+        self.faults.record(stage, self.node.at, || FieldError {
             code,
             pointer: self.pointer(),
             message: message.to_string(),
@@ -363,7 +363,7 @@ impl<'a> Fields<'a> {
     }
 
     fn record(&self, stage: Stage, at: usize, code: ErrorCode, name: &str, message: impl FnOnce() -> String) {
-        self.faults.record(stage, at, || Found {
+        self.faults.record(stage, at, || FieldError {
             code,
             pointer: pointer(&self.pointer, name),
             message: message(),

@@ -45,9 +45,11 @@ pub mod frames;
 pub mod framing;
 mod hex;
 mod json;
+mod line;
 mod message;
 mod offer;
 mod operate;
+mod outcome;
 mod position;
 mod request;
 mod result;
@@ -59,15 +61,13 @@ mod settings;
 mod size;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
-pub use decode::{Fault, decode};
+pub use decode::{DecodeError, decode};
 pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word};
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
-pub use message::{
-    BestMove, Bound, Envelope, ErrorMessage, Info, Line, Message, Notice, NoticeKind, Outcome, Player, Proof,
-    ProofOutcome, Reason, Score, Stats, Timing,
-};
+pub use line::{Bound, Line, Proof, ProofOutcome, Score, Stats, Timing};
+pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, NoticeKind, Reason};
 // How the daemon numbers messages that it has serialised already.
 #[doc(hidden)]
 pub use message::{splice, stamp};
@@ -76,6 +76,7 @@ pub use operate::{
     ConnectionInfo, ConnectionState, Connections, ConnectionsResult, Disconnect, DisconnectResult,
     DisconnectTarget, SearchInfo, SearchState, SessionInfo,
 };
+pub use outcome::{Outcome, Player};
 pub use position::{GameRef, Position};
 pub use request::{
     Client, Close, Command, Describe, DescribeWhat, Hello, Inspect, NewGame, OnEof, Ping, Quit, QuitMode,

@@ -1,11 +1,25 @@
 //! What the server sends. The types carry no sequence number and no time stamp: a daemon serialises a message
 //! early and stamps it when it is written ([`splice`], [`Envelope`]).
 
-use crate::{ErrorCode, Hash, InfoEvent, ResultMessage};
+use crate::{ErrorCode, Hash, InfoEvent, Line, Outcome, ResultMessage, Stats, Timing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A message, by `type`.
+///
+/// ```
+/// use plyd_protocol::{Envelope, Message};
+///
+/// let line = r#"{"seq":4,"t_us":90,"type":"notice","kind":"going_away","message":"restart"}"#;
+/// match serde_json::from_str::<Envelope>(line)?.message {
+///     Message::BestMove(best) => println!("{} plays {}", best.id, best.mv),
+///     Message::Info(info) => println!("{} has {} nodes", info.id, info.stats.nodes),
+///     Message::Result(result) => println!("{} is answered", result.id),
+///     Message::Error(error) => println!("{:?} failed: {}", error.id, error.message),
+///     Message::Notice(notice) => assert_eq!(notice.message, "restart"),
+/// }
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Message {
@@ -63,6 +77,15 @@ pub fn stamp(body: &str, seq: u64, t_us: u64) -> (String, &str) {
 }
 
 /// A message as it stands on the line.
+///
+/// ```
+/// use plyd_protocol::{Envelope, Message, Notice, NoticeKind};
+///
+/// let message = Message::Notice(Notice::new(NoticeKind::Warning, "slow down"));
+/// let line = serde_json::to_string(&Envelope { seq: 1, t_us: 250, message })?;
+/// assert!(line.starts_with(r#"{"seq":1,"t_us":250,"type":"notice""#), "{line}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     /// Counts the messages of the connection, from 1 and without gaps.
@@ -149,134 +172,19 @@ pub enum Reason {
     Shutdown,
 }
 
-/// A variation and its score.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Line {
-    /// Counts the lines from 1, the best first.
-    #[schemars(range(min = 1))]
-    pub rank: u32,
-    /// The first move.
-    #[serde(rename = "move")]
-    pub mv: String,
-    /// The variation: legal plies, `move` the first, chance plies with a `~`.
-    pub pv: Vec<String>,
-    /// The depth completed; 0: nothing searched yet.
-    pub depth: u32,
-    /// The score; absent at depth 0 and for players that do not score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<Score>,
-}
-
-/// A score from the root mover's view: at least one of `eval`, `wdl` and `proof`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["eval"] }, { "required": ["wdl"] }, { "required": ["proof"] }]))]
-pub struct Score {
-    /// How the score relates to the true one.
-    pub bound: Bound,
-    /// Thousandths of the game's unit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eval: Option<i64>,
-    /// The chances of win, draw and loss in ppm, 1,000,000 together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(range(max = 1_000_000)))]
-    pub wdl: Option<[u32; 3]>,
-    /// What is proven.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof>,
-}
-
-/// How a score relates to the true one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// The search's value.
-    Exact,
-    /// The value is at least this.
-    Lower,
-    /// The value is at most this.
-    Upper,
-}
-
-/// A proven outcome, from the root mover's view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Proof {
-    /// The outcome under best play.
-    pub outcome: ProofOutcome,
-    /// The exact distance to the end under best play, in moves, chance plies not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plies: Option<u32>,
-    /// A bound of that distance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plies_max: Option<u32>,
-    /// The final difference in whole points or cells, scores so far included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub margin: Option<i64>,
-}
-
-/// The outcome of a [`Proof`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ProofOutcome {
-    /// The root's mover wins.
-    Win,
-    /// Neither wins.
-    Draw,
-    /// The root's mover loses.
-    Loss,
-}
-
-/// The work of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stats {
-    /// Nodes searched, by all threads.
-    pub nodes: u64,
-    /// Nodes per second.
-    pub nps: u64,
-    /// Time since the start of the search.
-    pub time_ms: u64,
-    /// The depth completed.
-    pub depth: u32,
-    /// The deepest ply reached.
-    pub seldepth: u32,
-    /// The part of the hash table in use, in ppm.
-    #[schemars(range(max = 1_000_000))]
-    pub hash_ppm: u32,
-}
-
-/// When a search was asked for, began and was decided, on the clock of `t_us`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Timing {
-    /// The last byte of the line arrived.
-    pub received_us: u64,
-    /// The search began.
-    pub started_us: u64,
-    /// The end of the search was decided.
-    pub decided_us: u64,
-}
-
-/// The end of a game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Outcome {
-    /// The winner; null: a draw.
-    pub winner: Option<Player>,
-    /// How the game ended, a word that `describe` lists for the game.
-    pub by: String,
-    /// The final scores `[p1, p2]` in whole units, in games that score.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scores: Option<[i64; 2]>,
-}
-
-/// A player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Player {
-    /// The player who moves first by the rules.
-    P1,
-    /// The other one.
-    P2,
-}
-
 /// A request that failed.
+///
+/// ```
+/// use plyd_protocol::{ErrorCode, ErrorMessage};
+///
+/// let text = r#"{
+///     "id": "g", "line": 7, "code": "illegal_move", "message": "no", "pointer": "/position/moves/2",
+///     "fatal": false
+/// }"#;
+/// let error: ErrorMessage = serde_json::from_str(text)?;
+/// assert_eq!((error.code, error.pointer.as_deref()), (ErrorCode::IllegalMove, Some("/position/moves/2")));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorMessage {
     /// The id of the request; null if it could not be read, or if it is in use.

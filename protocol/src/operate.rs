@@ -10,6 +10,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Asks who is connected, page by page.
+///
+/// ```
+/// use plyd_protocol::{Command, Connections};
+///
+/// let next = Command::Connections(Connections { after: 40 });
+/// assert_eq!(serde_json::to_string(&next)?, r#"{"cmd":"connections","after":40}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Connections {
     /// Only connections with larger numbers: the `next` of the page before.
@@ -20,6 +28,15 @@ pub struct Connections {
 }
 
 /// Ends connections, those of others too.
+///
+/// ```
+/// use plyd_protocol::{Command, Disconnect, DisconnectTarget};
+///
+/// let target = DisconnectTarget::Client("alice".to_owned());
+/// let end = Command::Disconnect(Disconnect { target });
+/// assert_eq!(serde_json::to_string(&end)?, r#"{"cmd":"disconnect","client":"alice"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Disconnect {
     /// Which.
@@ -67,6 +84,18 @@ impl JsonSchema for DisconnectTarget {
 }
 
 /// A page of the connections.
+///
+/// ```
+/// use plyd_protocol::{ConnectionState, ConnectionsResult};
+///
+/// let page: ConnectionsResult = serde_json::from_str(
+///     r#"{"count":1,"connections":[{"connection":3,"transport":"tcp","state":"open","age_ms":60,
+///         "idle_ms":5,"requests":0,"unsent_bytes":0,"sessions":[],"searches":[]}]}"#,
+/// )?;
+/// assert_eq!(page.connections[0].state, ConnectionState::Open);
+/// assert!(page.next.is_none(), "this is the last page");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionsResult {
     /// How many connections there are, on all pages together.

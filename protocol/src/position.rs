@@ -11,6 +11,17 @@ use crate::Settings;
 pub(crate) const NAME_PATTERN: &str = r"^[A-Za-z0-9._:-]{1,64}$";
 
 /// Whose rules a request speaks of: an open session's, or those that it names itself. Flat in the request.
+///
+/// ```
+/// use plyd_protocol::{GameRef, Settings};
+///
+/// let session = GameRef::Session { session: "s".to_owned() };
+/// assert_eq!(serde_json::to_string(&session)?, r#"{"session":"s"}"#);
+/// let rules = Settings::from_iter([("preset", "11x9")]);
+/// let game = GameRef::Game { game: "isolation".to_owned(), rules };
+/// assert_eq!(serde_json::to_string(&game)?, r#"{"game":"isolation","rules":{"preset":"11x9"}}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum GameRef {
@@ -62,6 +73,14 @@ impl JsonSchema for GameRef {
 }
 
 /// A position: where a game started and what was played since.
+///
+/// ```
+/// use plyd_protocol::Position;
+///
+/// let position = Position { moves: vec!["d4".to_owned(), "b3".to_owned()], ..Position::default() };
+/// assert_eq!(serde_json::to_string(&position)?, r#"{"moves":["d4","b3"]}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Position {
     /// The game's position text; absent: the initial position of the rules.

@@ -13,6 +13,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A request: a line from the client.
+///
+/// ```
+/// use plyd_protocol::{Command, Ping, Request, decode};
+///
+/// let request = Request { id: "1".to_owned(), command: Command::Ping(Ping::default()) };
+/// let line = serde_json::to_string(&request)?;
+/// assert_eq!(line, r#"{"id":"1","cmd":"ping"}"#);
+/// assert_eq!(decode(line.as_bytes()), Ok(request));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Request {
     /// Names the request within its connection: 1-64 of `[A-Za-z0-9._:-]`.
@@ -23,6 +33,15 @@ pub struct Request {
 }
 
 /// The commands, by the `cmd` of the request.
+///
+/// ```
+/// use plyd_protocol::{Command, decode};
+///
+/// let request = decode(br#"{"id":"1","cmd":"status"}"#).unwrap();
+/// assert!(matches!(request.command, Command::Status(_)));
+/// assert!(request.command.is_immediate(), "no search delays it");
+/// assert!(Command::NAMES.contains(&request.command.name()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "cmd", rename_all = "lowercase")]
 pub enum Command {
@@ -118,6 +137,18 @@ impl Command {
 }
 
 /// Opens the connection; optional on stdio, first elsewhere.
+///
+/// ```
+/// use plyd_protocol::{Command, Hello, OnEof, Versions};
+///
+/// let protocol = Versions { min: 1, max: 1 };
+/// let hello = Command::Hello(Hello { protocol, on_eof: OnEof::Stop, ..Hello::default() });
+/// assert_eq!(
+///     serde_json::to_string(&hello)?,
+///     r#"{"cmd":"hello","protocol":{"min":1,"max":1},"on_eof":"stop"}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Hello {
     /// The protocol versions that the client speaks.
@@ -190,6 +221,15 @@ pub struct Ping {
 }
 
 /// Asks what the server can do.
+///
+/// ```
+/// use plyd_protocol::{Command, Describe, DescribeWhat};
+///
+/// let game = Some("isolation".to_owned());
+/// let describe = Command::Describe(Describe { what: DescribeWhat::Game, game });
+/// assert_eq!(serde_json::to_string(&describe)?, r#"{"cmd":"describe","what":"game","game":"isolation"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(extend(
     "if" = { "required": ["what"], "properties": { "what": { "const": "game" } } },
@@ -221,6 +261,23 @@ pub enum DescribeWhat {
 }
 
 /// Opens a session, or resets the open one of that name.
+///
+/// ```
+/// use plyd_protocol::{Command, NewGame, Seed, Settings};
+///
+/// let new_game = Command::NewGame(NewGame {
+///     session: "s".to_owned(),
+///     game: "l-game".to_owned(),
+///     options: Settings::from_iter([("level", 3)]),
+///     seed: Some(Seed(0xfe)),
+///     ..NewGame::default()
+/// });
+/// assert_eq!(
+///     serde_json::to_string(&new_game)?,
+///     r#"{"cmd":"newgame","session":"s","game":"l-game","options":{"level":3},"seed":"fe"}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NewGame {
     /// The session's name: 1-64 of `[A-Za-z0-9._:-]`.
@@ -242,6 +299,18 @@ pub struct NewGame {
 }
 
 /// Sets options: all of them, or none if one is wrong.
+///
+/// ```
+/// use plyd_protocol::{Command, SetOption, Settings};
+///
+/// let options = Settings::from_iter([("hash_mb", 64), ("threads", 2)]);
+/// let set = Command::SetOption(SetOption { options, session: Some("s".to_owned()) });
+/// assert_eq!(
+///     serde_json::to_string(&set)?,
+///     r#"{"cmd":"setoption","options":{"hash_mb":64,"threads":2},"session":"s"}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SetOption {
     /// The options.
@@ -253,6 +322,14 @@ pub struct SetOption {
 }
 
 /// Closes a session.
+///
+/// ```
+/// use plyd_protocol::{Close, Command};
+///
+/// let close = Command::Close(Close { session: "s".to_owned(), connection: None });
+/// assert_eq!(serde_json::to_string(&close)?, r#"{"cmd":"close","session":"s"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Close {
     /// The session's name.
@@ -265,6 +342,19 @@ pub struct Close {
 }
 
 /// Asks the rules about a position; nothing is searched.
+///
+/// ```
+/// use plyd_protocol::{Command, GameRef, Inspect, Position, Settings, Want};
+///
+/// let game = GameRef::Game { game: "l-game".to_owned(), rules: Settings::new() };
+/// let want = vec![Want::Legal, Want::Board];
+/// let inspect = Command::Inspect(Inspect { game, position: Position::default(), want });
+/// assert_eq!(
+///     serde_json::to_string(&inspect)?,
+///     r#"{"cmd":"inspect","game":"l-game","position":{},"want":["legal","board"]}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Inspect {
     /// The rules.
@@ -323,6 +413,14 @@ impl Want {
 pub struct Status {}
 
 /// Ends the connection after its searches.
+///
+/// ```
+/// use plyd_protocol::{Command, Quit, QuitMode};
+///
+/// let quit = Command::Quit(Quit { mode: QuitMode::Stop });
+/// assert_eq!(serde_json::to_string(&quit)?, r#"{"cmd":"quit","mode":"stop"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Quit {
     /// What becomes of running searches.

@@ -7,6 +7,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The final answer to a request that is no `go`.
+///
+/// ```
+/// use plyd_protocol::{ResultBody, ResultMessage};
+///
+/// let result: ResultMessage = serde_json::from_str(r#"{"id":"1","of":"ping","echo":"hi"}"#)?;
+/// let ResultBody::Ping(ping) = result.body else { panic!("another command was answered") };
+/// assert_eq!(ping.echo.as_deref(), Some("hi"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultMessage {
     /// The id of the request.
@@ -76,6 +85,14 @@ pub struct Server {
 }
 
 /// What a server allows at most. The default holds the protocol's constants, and 0 where the machine decides.
+///
+/// ```
+/// use plyd_protocol::Limits;
+///
+/// let limits: Limits = serde_json::from_value(serde_json::to_value(Limits::default())?)?;
+/// assert_eq!((limits.line_bytes, limits.multipv), (1 << 20, 1000));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Bytes of a line.
@@ -303,6 +320,16 @@ pub struct CloseResult {
 }
 
 /// What the rules say about a position: the fields that were wanted.
+///
+/// ```
+/// use plyd_protocol::{InspectResult, ToMove};
+///
+/// let found: InspectResult = serde_json::from_str(r#"{"to_move":"p1","outcome":null,"legal":["a1"]}"#)?;
+/// assert_eq!(found.to_move, Some(ToMove::P1));
+/// assert_eq!(found.outcome, Some(None), "it was asked for, and the game goes on");
+/// assert_eq!(found.eval, None, "it was not asked for");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectResult {
     /// Who is to move.
@@ -383,6 +410,23 @@ pub struct ChanceInfo {
 /// A game as JSON text: enough to play it through again. Later versions add fields and change none.
 ///
 /// `start` and `moves` can be sent as the `position` of a request, `game` and `rules` beside them.
+///
+/// ```
+/// use plyd_protocol::{GameRef, Go, Position, Record, Settings};
+///
+/// let record = Record {
+///     record: Record::VERSION,
+///     game: "l-game".to_owned(),
+///     rules: Settings::new(),
+///     start: "3 1 W 1 1 4 4 2 4 E 1".to_owned(),
+///     moves: vec!["4_3_W".to_owned()],
+///     result: None,
+/// };
+/// // A search of the position after its moves.
+/// let game = GameRef::Game { game: record.game, rules: record.rules };
+/// let go = Go::new(game, Position { start: Some(record.start), moves: record.moves });
+/// assert_eq!(go.position.moves.len(), 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The version of the record's form, 1.
@@ -426,6 +470,14 @@ pub struct UpdateResult {
 }
 
 /// The effect of a `stop`.
+///
+/// ```
+/// use plyd_protocol::{Effect, StopResult};
+///
+/// let result: StopResult = serde_json::from_str(r#"{"effect":"already_finished","targets":[]}"#)?;
+/// assert_eq!(result.effect, Effect::AlreadyFinished, "the answer crossed the `stop`");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopResult {
     /// `stopping`, `already_finished` or `unknown`.
@@ -435,6 +487,16 @@ pub struct StopResult {
 }
 
 /// The server's load and counters.
+///
+/// ```
+/// use plyd_protocol::StatusResult;
+///
+/// let mut status = StatusResult { searches: 2, threads: 2, ..StatusResult::default() };
+/// status.counters.nodes = 1_000_000;
+/// let text = serde_json::to_string(&status)?;
+/// assert_eq!(serde_json::from_str::<StatusResult>(&text)?, status);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusResult {
     /// Searches running, over all connections.

@@ -9,6 +9,20 @@ use serde::{Deserialize, Serialize};
 use crate::{MAX_INT, MAX_TOKEN};
 
 /// What `hello` wants of a connection that outlives its socket.
+///
+/// ```
+/// use plyd_protocol::{Hello, Resume, Versions};
+///
+/// let protocol = Versions { min: 1, max: 1 };
+/// // After the socket broke: with the token that the server gave, and the last message that came.
+/// let resume = Some(Resume::Take { token: "0123".to_owned(), seq: Some(17) });
+/// let hello = Hello { protocol, resume, ..Hello::default() };
+/// assert_eq!(
+///     serde_json::to_string(&hello)?,
+///     r#"{"protocol":{"min":1,"max":1},"resume":{"token":"0123","seq":17}}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Resume {

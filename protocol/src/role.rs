@@ -6,6 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a client may ask for; each role may do what those before it may.
+///
+/// ```
+/// use plyd_protocol::Role;
+///
+/// assert!(Role::Operate > Role::Play, "a role may do what those before it may");
+/// assert_eq!(Role::ALL.map(Role::name), ["play", "analyse", "operate"]);
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]

@@ -112,10 +112,11 @@ fn prepend(schema: &mut Schema, key: &str, head: Value) {
     schema.insert(key.to_owned(), Value::Object(head));
 }
 
-/// Turns Rust's documentation into plain descriptions.
+/// Turns Rust's documentation into plain descriptions, without its examples.
 fn plain_text(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.replace('\n', " ").replace("[`", "`").replace("`]", "`");
+        let without_example = text.split("```").next().unwrap_or_default().trim_end();
+        *text = without_example.replace('\n', " ").replace("[`", "`").replace("`]", "`");
     }
 }
 

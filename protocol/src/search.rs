@@ -130,6 +130,15 @@ pub enum Mode {
 }
 
 /// A clock, by `kind`. A clock at 0 or less means: answer at once.
+///
+/// ```
+/// use plyd_protocol::Clock;
+///
+/// let (opp_ms, opp_inc_ms, moves_to_go) = (None, None, None);
+/// let clock = Clock::Increment { me_ms: 60_000, opp_ms, inc_ms: 500, opp_inc_ms, moves_to_go };
+/// assert_eq!(serde_json::to_string(&clock)?, r#"{"kind":"increment","me_ms":60000,"inc_ms":500}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Clock {
@@ -195,6 +204,15 @@ pub enum Clock {
 }
 
 /// Limits of a search; the first one reached ends it. Empty: none.
+///
+/// ```
+/// use plyd_protocol::Limit;
+///
+/// let limit = Limit { nodes: Some(1_000_000), depth: Some(12), ..Limit::default() };
+/// assert_eq!(serde_json::to_string(&limit)?, r#"{"nodes":1000000,"depth":12}"#);
+/// assert!(!limit.is_empty() && Limit::default().is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limit {
     /// Nodes searched.
@@ -220,6 +238,14 @@ impl Limit {
 }
 
 /// Which `info` messages a search sends.
+///
+/// ```
+/// use plyd_protocol::{InfoEvent, InfoRequest};
+///
+/// let info = InfoRequest { events: vec![InfoEvent::Progress], min_interval_ms: 100 };
+/// assert_eq!(serde_json::to_string(&info)?, r#"{"events":["progress"],"min_interval_ms":100}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InfoRequest {
     /// The events; empty: none.
@@ -253,6 +279,23 @@ pub enum InfoEvent {
 }
 
 /// Changes a running search; what is absent stays.
+///
+/// ```
+/// use plyd_protocol::{Clock, Command, Update, UpdateMode};
+///
+/// // The opponent played the move that the search `g` ponders on.
+/// let hit = Command::Update(Update {
+///     target: "g".to_owned(),
+///     clock: Some(Clock::PerMove { ms: 250 }),
+///     mode: Some(UpdateMode::Move),
+///     ..Update::default()
+/// });
+/// assert_eq!(
+///     serde_json::to_string(&hit)?,
+///     r#"{"cmd":"update","target":"g","clock":{"kind":"per_move","ms":250},"mode":"move"}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Update {
     /// The id of the `go`.
@@ -284,6 +327,16 @@ pub enum UpdateMode {
 }
 
 /// Ends searches early.
+///
+/// ```
+/// use plyd_protocol::{Command, Stop, StopTarget};
+///
+/// let stop = Command::Stop(Stop { target: StopTarget::Go("g".to_owned()), discard: false });
+/// assert_eq!(serde_json::to_string(&stop)?, r#"{"cmd":"stop","target":"g"}"#);
+/// let all = Command::Stop(Stop::default());
+/// assert_eq!(serde_json::to_string(&all)?, r#"{"cmd":"stop","all":true}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stop {
     /// Which ones.

@@ -42,6 +42,14 @@ impl From<String> for Setting {
 }
 
 /// Rules or options by name, in the order of their names.
+///
+/// ```
+/// use plyd_protocol::{Setting, Settings};
+///
+/// let options = Settings::from_iter([("player", "tree"), ("eval", "territory")]);
+/// assert_eq!(options.get("player"), Some(&Setting::from("tree")));
+/// assert_eq!(options.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["eval", "player"]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, Setting>);

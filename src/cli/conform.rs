@@ -47,8 +47,9 @@ pub(super) struct Args {
     /// Ask the bot to play this game; may be given several times [default: all games]
     #[arg(long, value_name = "GAME", value_parser = registry::parser(), requires = "bot")]
     game: Vec<&'static Entry>,
-    /// Check a program that dials a ladder, which listens there; the command behind `--` has to hold `{ladder}`
-    /// and `{token}`, for the address to dial and the file of its token [default: a free port for each check]
+    /// Check a program that dials a ladder, which listens there; the command behind `--` has to hold
+    /// `{ladder}` and `{token}`, for the address to dial and the file of its token [default: a free port for
+    /// each check]
     #[arg(
         long, value_name = "tcp=HOST:PORT", num_args = 0..=1, default_missing_value = "tcp=127.0.0.1:0",
         value_parser = listened, conflicts_with_all = ["bot", "address", "token_file"]

@@ -315,7 +315,8 @@ fn ask(client: &mut Client, command: Command, timeout: Duration) -> Result<Resul
     }
 }
 
-/// What is said of a time that is over, whoever sees that first: the thread that asks, or whoever waits for it.
+/// What is said of a time that is over, whoever sees that first: the thread that asks, or whoever waits for
+/// it.
 fn no_answer(timeout: Duration) -> String {
     format!("no answer within {}", parse::duration_text(timeout))
 }

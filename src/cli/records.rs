@@ -127,8 +127,8 @@ impl Game {
             }
         }
         text += &format!("{}\n", self.end());
-        if let Some(Forfeit { fault, .. }) = &self.forfeit {
-            text += &format!("{}\n", styled::line(&fault.to_string()));
+        if let Some(Forfeit { reason, .. }) = &self.forfeit {
+            text += &format!("{}\n", styled::line(&reason.to_string()));
         }
         for Contradiction { answer, message, .. } in &self.contradictions {
             text += &format!("answer {}: {}\n", answer + 1, styled::line(message));

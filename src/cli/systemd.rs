@@ -32,8 +32,8 @@ pub(super) struct Args {
     #[arg(long)]
     activated: bool,
     /// Let this user run the daemon and read the files of tokens, clients and certificates, so that
-    /// `systemctl reload` finds new ones. The user must exist and be able to read them [default: systemd makes
-    /// up a user and copies the files when the service starts]
+    /// `systemctl reload` finds new ones. The user must exist and be able to read them [default: systemd
+    /// makes up a user and copies the files when the service starts]
     #[arg(long, value_name = "NAME", value_parser = user, conflicts_with = "socket")]
     user: Option<String>,
     /// The program that the unit starts; this one when absent

@@ -91,9 +91,10 @@ enum After {
 struct Top {
     view: View,
     rows: Vec<Row>,
-    /// When the view was new, and the nodes a second since the one before.
+    /// When the view was new.
     seen: Instant,
-    pace: Option<u64>,
+    /// Since the view before.
+    nodes_per_second: Option<u64>,
     every: Duration,
     /// When to look again at the earliest.
     next_look: Instant,
@@ -122,7 +123,7 @@ impl Top {
             view,
             rows,
             seen: now,
-            pace: None,
+            nodes_per_second: None,
             every,
             next_look: now + every,
             looking: None,
@@ -185,7 +186,7 @@ impl Top {
         let seconds = self.seen.elapsed().as_secs_f64().max(0.001);
         // A daemon that was started again counts from 0.
         let more = nodes(&view).checked_sub(nodes(&self.view));
-        self.pace = more.map(|more| (more as f64 / seconds) as u64);
+        self.nodes_per_second = more.map(|more| (more as f64 / seconds) as u64);
         self.trouble = None;
         self.seen = Instant::now();
         let chosen = self.chosen.and_then(|index| self.rows[index].subject.clone());
@@ -292,7 +293,7 @@ impl Top {
             self.from = self.from.clamp(chosen.saturating_sub(room - 1), top);
         }
         self.from = self.from.min(self.rows.len().saturating_sub(room));
-        let mut lines = overview::head(&self.view, self.pace).to_vec();
+        let mut lines = overview::head(&self.view, self.nodes_per_second).to_vec();
         lines.push(Text::default());
         for (index, row) in self.rows.iter().enumerate().skip(self.from).take(room) {
             lines.push(match self.chosen {

@@ -1,7 +1,7 @@
 //! The games that tests check, all from the registry, and what is asked in the positions that they bring.
 
 use plyd::bridge;
-use plyd::engine::conformance::{Sample, few, next, samples};
+use plyd::engine::conformance::{Sample, chosen, few, next, samples};
 use plyd::engine::{Entry, ToMove};
 use plyd::games::REGISTRY;
 use serde_json::{Value, json};
@@ -10,23 +10,7 @@ use super::common::Random;
 
 /// The games that are tested: all, or the one that the environment names, as in `PLYD_GAME=ijk cargo test`.
 pub(crate) fn games() -> Vec<&'static Entry> {
-    let name = std::env::var_os("PLYD_GAME").filter(|name| !name.is_empty());
-    let name = name.map(|name| name.to_string_lossy().into_owned());
-    chosen(name.as_deref()).unwrap_or_else(|unknown| panic!("{unknown}"))
-}
-
-fn chosen(name: Option<&str>) -> Result<Vec<&'static Entry>, String> {
-    let is_chosen = |entry: &&&Entry| name.is_none_or(|name| entry.name == name);
-    let games: Vec<_> = REGISTRY.iter().filter(is_chosen).copied().collect();
-    if games.is_empty() {
-        let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        return Err(format!(
-            "there is no game `{}`, which PLYD_GAME names; there are: {}",
-            name.unwrap_or_default(),
-            names.join(", ")
-        ));
-    }
-    Ok(games)
+    chosen(REGISTRY)
 }
 
 /// What the tests of the wire ask of a position.
@@ -93,16 +77,4 @@ pub(crate) fn questions(entry: &'static Entry, most: usize, moves: usize) -> Vec
         (sample.game(), sample.position(&sample.stroll_to_move(&mut random, plies)))
     };
     few(entry, most, moves).unwrap().into_iter().zip([0, 2, 5].into_iter().cycle()).map(question).collect()
-}
-
-#[test]
-fn a_game_is_chosen_by_its_name() {
-    assert_eq!(chosen(None).unwrap().len(), REGISTRY.len());
-    for entry in REGISTRY {
-        assert_eq!(chosen(Some(entry.name)).unwrap().len(), 1);
-    }
-    for unknown in ["no_such_game", "l game", "\u{fffd}"] {
-        let message = chosen(Some(unknown)).err().unwrap();
-        assert!(REGISTRY.iter().all(|entry| message.contains(entry.name)), "{message}");
-    }
 }

@@ -127,7 +127,8 @@ fn word_of(words: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|value| words.split_whitespace().any(|word| word == value))
 }
 
-/// Whether a clock was over before the move was searched. A limit may be one of nodes, which is no want of time.
+/// Whether a clock was over before the move was searched. A limit may be one of nodes, which is no want of
+/// time.
 fn is_unsearched(best: &Value) -> bool {
     let line = &best["lines"][0];
     word_of("clock deadline", &best["reason"]) && line["depth"] == 0 && line["score"].get("proof").is_none()

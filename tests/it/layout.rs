@@ -33,36 +33,44 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
 /// What the searches and the games must not know.
 const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
-/// The daemon's state is one value under one lock, with a file a concept: these files know each other, and no
-/// others do.
-const STATE: [&str; 19] = [
+/// The daemon's state is one value under one lock, with a file a concept; `lib` holds the lock, the threads
+/// take it, and the configuration says which of them there are. These files know each other, and no others
+/// do.
+const STATE: [&str; 27] = [
+    "config",
     "conn",
+    "handed",
+    "heartbeat",
     "holdings",
     "identity",
     "intake",
     "job",
     "kept",
+    "lib",
     "metrics",
     "places",
+    "pool",
     "prepare",
     "refusals",
+    "reload",
     "schedule",
     "session",
     "spans",
     "state",
     "threads",
     "timers",
+    "transcript",
     "transport",
     "waiting",
+    "watchdog",
     "worker",
 ];
 
 /// Modules of a folder that know each other because they are one concept; no others do.
-const CIRCLES: [(&str, &[&str]); 2] = [
-    ("crates/daemon/src", &STATE),
-    // The rules say what a move does; a position is changed by methods of its rules.
-    ("crates/games/src/sudoku", &["position", "rules"]),
-];
+const CIRCLES: [(&str, &[&str]); 1] = [("crates/daemon/src", &STATE)];
+
+/// The module that a crate's own file is.
+const LIB: &str = "lib";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -131,24 +139,79 @@ fn no_modules_know_each_other_in_a_circle() {
     assert!(circles.is_empty(), "there is no folder of {circles:?}");
 }
 
-/// The modules of a folder, each with those of the same folder that it names, itself or in its own folder.
+/// The modules of a folder, each with those of the same folder that it names, itself or in its own folder. A
+/// name that the folder's file only passes on is its module's. Of a crate the file `lib` is a module, too, if
+/// others name what it defines.
 fn modules(files: &[(Vec<String>, String)], within: &[String]) -> BTreeMap<String, BTreeSet<String>> {
     let depth = within.len();
     let inside = files.iter().filter(|(path, _)| path.len() > depth && path.starts_with(within));
     let mut known: BTreeMap<String, BTreeSet<String>> =
         inside.clone().map(|(path, _)| (path[depth].clone(), BTreeSet::new())).collect();
-    let names: BTreeSet<String> = known.keys().cloned().collect();
+    let own = files.iter().find(|(path, _)| path == within).map_or("", |(_, text)| text);
+    let mut names: BTreeMap<String, String> =
+        known.keys().map(|module| (module.clone(), module.clone())).collect();
+    for (name, module) in passed_on(own) {
+        if known.contains_key(&module) {
+            names.entry(name).or_insert(module);
+        }
+    }
+    if within.is_empty() {
+        let of_lib = known.keys().filter(|module| is_used(own, module)).cloned().collect();
+        names.extend(defined(own).map(|name| (name, LIB.to_owned())));
+        known.insert(LIB.to_owned(), of_lib);
+    }
     for (path, text) in inside {
         let from_top = within.iter().fold("crate::".to_owned(), |way, name| way + name + "::");
         let from_here = "super::".repeat(path.len() - depth);
         let named = paths(text, &[from_top, from_here]).into_iter();
-        let others = named.filter(|name| names.contains(name) && *name != path[depth]);
+        let others = named.filter_map(|name| names.get(&name).cloned()).filter(|name| *name != path[depth]);
         known.entry(path[depth].clone()).or_default().extend(others);
     }
     known
 }
 
-/// The files of a folder by the paths of their modules, without tests and without the crate's own file.
+/// The names that a file passes on from its modules, each with the module.
+fn passed_on(code: &str) -> Vec<(String, String)> {
+    let uses = code.split('\n').enumerate().filter(|(_, line)| line.starts_with("pub"));
+    let uses = uses.filter_map(|(at, line)| Some((at, line.split_once(" use ")?.1)));
+    let mut names = Vec::new();
+    for (at, first) in uses {
+        let rest = code.split('\n').skip(at + 1);
+        let all: String = std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ");
+        let mut words = words(all.split(';').next().unwrap()).skip_while(|word| word == "self");
+        if let Some(module) = words.next() {
+            names.extend(words.map(|name| (name, module.clone())));
+        }
+    }
+    names
+}
+
+/// The names of what a file defines.
+fn defined(code: &str) -> impl Iterator<Item = String> + '_ {
+    const KINDS: [&str; 7] = ["struct", "enum", "trait", "type", "fn", "const", "static"];
+    code.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| {
+        let is_kind = |word: &String| KINDS.contains(&word.as_str());
+        words(line).skip_while(|word| !is_kind(word)).find(|word| !is_kind(word))
+    })
+}
+
+/// Whether a file uses a module of its own, and does not only pass on what it holds.
+fn is_used(code: &str, module: &str) -> bool {
+    let way = format!("{module}::");
+    let is_begin = |at: usize| {
+        let before = code[..at].strip_suffix("crate::").unwrap_or(&code[..at]);
+        !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
+    };
+    let is_passed_on = |at: usize| code[..at].lines().last().is_some_and(|line| line.starts_with("pub"));
+    code.match_indices(&way).any(|(at, _)| is_begin(at) && !is_passed_on(at))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
+/// The files of a folder by the paths of their modules, without tests; a crate's own file has an empty path.
 fn collect(folder: &Path, within: &mut Vec<String>, files: &mut Vec<(Vec<String>, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -162,8 +225,10 @@ fn collect(folder: &Path, within: &mut Vec<String>, files: &mut Vec<(Vec<String>
             if stem != "mod" {
                 module.push(stem);
             }
-            let is_root = within.is_empty() && ["lib", "main"].contains(&module[0].as_str());
-            if !is_root && !module.iter().any(|name| name == "tests") {
+            if module == [LIB] {
+                module.clear();
+            }
+            if module != ["main"] && !module.iter().any(|name| name == "tests") {
                 files.push((module, without_tests(&fs::read_to_string(path).unwrap())));
             }
         }
@@ -172,7 +237,7 @@ fn collect(folder: &Path, within: &mut Vec<String>, files: &mut Vec<(Vec<String>
 
 /// The code of a file: no comments, and no tests, which stand last.
 fn without_tests(text: &str) -> String {
-    let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap();
+    let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -188,11 +253,7 @@ fn paths(code: &str, ways: &[String]) -> Vec<String> {
     for (_, at) in ends {
         let rest = &code[at..];
         let group = rest.strip_prefix('{').map(|group| group.split(';').next().unwrap());
-        let mut words = group
-            .unwrap_or(rest)
-            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned);
+        let mut words = words(group.unwrap_or(rest));
         // A group names several; what stands deeper in it does no harm.
         if group.is_some() {
             names.extend(words);
@@ -201,4 +262,25 @@ fn paths(code: &str, ways: &[String]) -> Vec<String> {
         }
     }
     names
+}
+
+#[test]
+fn a_circle_through_what_a_file_passes_on_or_defines_is_found() {
+    let file = |path: &[&str], text: &str| {
+        (path.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), text.to_owned())
+    };
+    let files = [
+        file(
+            &[],
+            "mod a;\nmod b;\nmod c;\npub use a::{\n    A,\n    Other,\n};\npub(crate) use b::B;\nuse c::C;\n\
+             pub const fn new() {}\n\
+             pub struct Match {\n    c: C,\n}\n",
+        ),
+        file(&["a"], "use super::B;\n"),
+        file(&["b"], "use crate::{Other, std};\n"),
+        file(&["c"], "use crate::{Match, new};\n"),
+    ];
+    let known = modules(&files, &[]);
+    let of = |module: &str| known[module].iter().map(String::as_str).collect::<Vec<_>>();
+    assert_eq!([of("a"), of("b"), of("c"), of(LIB)], [vec!["b"], vec!["a"], vec![LIB], vec!["c"]]);
 }

@@ -1,6 +1,7 @@
 //! `plyd ugi` as tournament managers meet it: the real binary, bytes in and lines out.
 
 use std::io::Write;
+use std::panic::{self, AssertUnwindSafe};
 use std::process::Stdio;
 
 use crate::common::process;
@@ -40,16 +41,16 @@ fn play(mut engines: [Engine; 2], fen: &str, most: usize) -> Option<String> {
             engine.say(&position);
         }
         let turn = engines[0].query("p1turn");
-        assert_eq!(turn, engines[1].query("p1turn"), "{position}");
+        assert_eq!(turn, engines[1].query("p1turn"), "{}", engines[0]);
         let mover = usize::from(turn == "false");
-        assert_eq!(engines[mover].sync(), Vec::<String>::new(), "{position}");
+        assert_eq!(engines[mover].sync(), Vec::<String>::new(), "{}", engines[0]);
         let over = engines[mover].query("gameover");
-        assert_eq!(over, engines[1 - mover].query("gameover"), "{position}");
+        assert_eq!(over, engines[1 - mover].query("gameover"), "{}", engines[0]);
         let result = engines[mover].query("result");
-        assert_eq!(result, engines[1 - mover].query("result"), "{position}");
-        assert_eq!(over == "true", result != "none", "{position}");
+        assert_eq!(result, engines[1 - mover].query("result"), "{}", engines[0]);
+        assert_eq!(over == "true", result != "none", "{}", engines[0]);
         if over == "true" {
-            assert_eq!(engines[mover].go("nodes 10").1, "0000", "a game that is over");
+            assert_eq!(engines[mover].go("nodes 10").1, "0000", "{}: a game that is over", engines[0]);
             return Some(result);
         }
         if moves.len() == most {
@@ -57,9 +58,9 @@ fn play(mut engines: [Engine; 2], fen: &str, most: usize) -> Option<String> {
         }
         let (lines, mv) = engines[mover].go("nodes 300");
         let last = lines.last().unwrap();
-        assert_eq!(value(last, "pv"), mv, "{position}: {last}");
+        assert_eq!(value(last, "pv"), mv, "{}: {last}", engines[0]);
         for name in ["depth", "nodes", "time", "nps"] {
-            assert!(value(last, name).parse::<u64>().is_ok(), "{position}: {name}: {last}");
+            assert!(value(last, name).parse::<u64>().is_ok(), "{}: {name}: {last}", engines[0]);
         }
         moves.push(mv);
     }
@@ -103,17 +104,31 @@ fn the_introduction_lists_options_that_can_be_set() {
         engine.say("ugi");
         let mut lines = engine.until("ugiok");
         lines.pop();
-        assert!(lines[0].starts_with("id name plyd ") && lines[0].ends_with(game), "{}", lines[0]);
-        assert!(lines[1].starts_with("id author "), "{}", lines[1]);
+        assert!(lines[0].starts_with("id name plyd ") && lines[0].ends_with(game), "{engine}: {}", lines[0]);
+        assert!(lines[1].starts_with("id author "), "{engine}: {}", lines[1]);
         for option in &lines[2..] {
             let (name, default) = (value(option, "name"), value(option, "default"));
             let least = if option.contains(" min ") { value(option, "min") } else { default };
             for chosen in [default, least] {
                 let notes = engine.notes(&format!("setoption name {name} value {chosen}"));
-                assert_eq!(notes, Vec::<String>::new(), "{game}: {option}");
+                assert_eq!(notes, Vec::<String>::new(), "{engine}: {option}");
             }
         }
-        assert_ne!(engine.go("nodes 50").1, "0000");
+        assert_ne!(engine.go("nodes 50").1, "0000", "{engine}");
+    }
+}
+
+#[test]
+fn a_failure_names_the_game_and_the_position() {
+    for (game, position) in [("isolation", "position startpos moves d4 b3"), ("l-game", "")] {
+        let mut engine = Engine::start(&[game]);
+        engine.say(position);
+        let failure = panic::catch_unwind(AssertUnwindSafe(|| {
+            engine.input = None;
+            engine.until("never");
+        }));
+        let text = failure.unwrap_err().downcast::<String>().unwrap();
+        assert!(text.contains(game) && text.contains(position), "{text}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `plyd ugi` as a process that a test speaks with by lines.
 
+use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -10,8 +11,11 @@ use plyd::client::Process;
 
 use crate::common::{TIMEOUT, process};
 
-/// An engine, killed when dropped.
+/// An engine, killed when dropped. Its text, which each failure begins with, is what it was started with and
+/// the position that it was sent last.
 pub(crate) struct Engine {
+    arguments: String,
+    position: String,
     process: Process,
     pub(crate) input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -26,15 +30,19 @@ impl Engine {
         let output = BufReader::new(process.take_stdout().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { process, input, lines }
+        Self { arguments: arguments.join(" "), position: String::new(), process, input, lines }
     }
 
     pub(crate) fn say(&mut self, line: &str) {
+        if line.starts_with("position ") {
+            self.position = line.to_owned();
+        }
         self.bytes(format!("{line}\n").as_bytes());
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.input.as_mut().unwrap().write_all(bytes).unwrap();
+        let written = self.input.as_mut().unwrap().write_all(bytes);
+        written.unwrap_or_else(|error| panic!("{self}: {error}"));
     }
 
     /// The lines up to the first that begins with this word.
@@ -45,7 +53,7 @@ impl Engine {
             let line = self
                 .lines
                 .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-                .unwrap_or_else(|error| panic!("{error} before `{word}`: {seen:?}"));
+                .unwrap_or_else(|error| panic!("{self}: {error} before `{word}`: {seen:?}"));
             let is_it = line.split(' ').next() == Some(word);
             seen.push(line);
             if is_it {
@@ -73,7 +81,7 @@ impl Engine {
         let mut lines = self.until("response");
         // A search may run meanwhile.
         lines.retain(|line| !line.starts_with("info depth "));
-        let [answer] = &lines[..] else { panic!("more than an answer: {lines:?}") };
+        let [answer] = &lines[..] else { panic!("{self}: more than an answer: {lines:?}") };
         answer.strip_prefix("response ").unwrap().to_owned()
     }
 
@@ -83,7 +91,7 @@ impl Engine {
         let mut lines = self.until("bestmove");
         let last = lines.pop().unwrap();
         let words: Vec<&str> = last.split(' ').collect();
-        let ["bestmove", mv] = words[..] else { panic!("not two words: {last}") };
+        let ["bestmove", mv] = words[..] else { panic!("{self}: not two words: {last}") };
         (lines, mv.to_owned())
     }
 
@@ -96,8 +104,20 @@ impl Engine {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => lines.push(line),
                 Err(RecvTimeoutError::Disconnected) => return (lines, process::exit(&mut self.process)),
-                Err(error) => panic!("{error} before the end: {lines:?}"),
+                Err(error) => panic!("{self}: {error} before the end: {lines:?}"),
             }
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "plyd ugi {}", self.arguments)?;
+        // Of a long one the end is enough.
+        let skipped = self.position.char_indices().rev().nth(500).map_or(0, |(at, _)| at);
+        match &self.position[skipped..] {
+            "" => Ok(()),
+            end => write!(f, ": {}{end}", if skipped > 0 { "..." } else { "" }),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::clock::GameClock;
 use super::opening::settle;
 use super::played::{Answered, Entrant, Forfeit, PlayedGame, Unplayed, other, side};
 use super::proof::{Agreed, Ending, agreed, contradictions};
-use super::seat::{Fault, FaultKind, NoReply, Reply, Seat};
+use super::seat::{ForfeitKind, ForfeitReason, NoReply, Reply, Seat};
 use super::{Adjudication, Fixture, Match};
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, ToMove};
@@ -75,7 +75,7 @@ impl<'m> Referee<'m> {
     ///
     /// # Errors
     /// How the player failed.
-    pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), Fault> {
+    pub(super) fn begin(&mut self, index: usize, seed: u64) -> Result<(), ForfeitReason> {
         self.seats[index].new_game(seed)
     }
 
@@ -100,7 +100,7 @@ impl<'m> Referee<'m> {
         let sides = [Player::P1, Player::P2];
         let begun = sides.into_iter().zip(players).try_for_each(|(player, index)| {
             let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
-            self.begin(index, own).map_err(|fault| Halt::Forfeit(Forfeit { player, fault }))
+            self.begin(index, own).map_err(|reason| Halt::Forfeit(Forfeit { player, reason }))
         });
         let end = match begun.and_then(|()| self.moves(&mut board)) {
             Ok(end) => end,
@@ -142,7 +142,7 @@ impl<'m> Referee<'m> {
                 Some(the_match.stalls.as_ref()?.during(from, to, cores))
             };
             board.ask(player, seat, stood_still).map_err(|error| match error {
-                NoReply::Fault(fault) => Halt::Forfeit(Forfeit { player, fault: seat.fail(fault) }),
+                NoReply::Forfeit(reason) => Halt::Forfeit(Forfeit { player, reason: seat.fail(reason) }),
                 NoReply::Overloaded(message) => Halt::Overloaded(player, message),
             })?;
         }
@@ -162,7 +162,7 @@ impl<'m> Referee<'m> {
             End::Adjudicated(agreed) => (decided(agreed.winner, ADJUDICATION), None),
             End::MaxMoves => (decided(None, MAX_MOVES), None),
             End::Forfeit(forfeit) => {
-                (decided(Some(other(forfeit.player)), forfeit.fault.kind.name()), Some(forfeit))
+                (decided(Some(other(forfeit.player)), forfeit.reason.kind.name()), Some(forfeit))
             }
         };
         let entrant = |index: usize| {
@@ -214,12 +214,12 @@ impl Board {
         self.answers.push(answered(player, &reply, clock, pressed.ok().flatten()));
         if let Err(late) = pressed {
             let message = format!("{} us after its {:?}", late.as_micros(), allowed.unwrap_or_default());
-            return Err(Fault::new(FaultKind::Late, message).into());
+            return Err(ForfeitReason::new(ForfeitKind::Late, message).into());
         }
         let mv = reply.best.mv;
         alone(&mut self.root).play(&mv).map_err(|fault| {
             let message = format!("`{}`: {}", plyd_protocol::echo(&mv), fault.message);
-            NoReply::Fault(Fault::new(FaultKind::Illegal, message))
+            NoReply::Forfeit(ForfeitReason::new(ForfeitKind::Illegal, message))
         })
     }
 }

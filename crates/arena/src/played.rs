@@ -3,14 +3,14 @@
 use plyd_protocol::{Player, Record, Score, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Strictness};
+use super::{ForfeitReason, Strictness};
 use crate::archive::Kept;
 
 /// A finished game. As JSON it is a record of the protocol with more fields, one line of a file of games.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayedGame {
     /// What was played. The result's `by` is one of the game's endings, `adjudication`, `max_moves` (the
-    /// referee's draw), or a fault.
+    /// referee's draw), or the kind of a forfeit.
     #[serde(flatten)]
     pub record: Record,
     /// The game's number in the match, from 1; 2n - 1 and 2n have the same opening.
@@ -96,7 +96,7 @@ pub struct Forfeit {
     pub player: Player,
     /// Why.
     #[serde(flatten)]
-    pub fault: Fault,
+    pub reason: ForfeitReason,
 }
 
 /// A proof that the game contradicted.

@@ -53,23 +53,23 @@ pub(super) struct Reply {
 /// Why there is no answer to a request for a move.
 pub(super) enum NoReply {
     /// The player failed.
-    Fault(Fault),
+    Forfeit(ForfeitReason),
     /// Its server was overloaded, as often as it was asked: nobody's fault, and nothing that a game can go on
     /// from. Says for how long, for people.
     Overloaded(String),
 }
 
-impl From<Fault> for NoReply {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+impl From<ForfeitReason> for NoReply {
+    fn from(reason: ForfeitReason) -> Self {
+        Self::Forfeit(reason)
     }
 }
 
 /// Why a player forfeits a game.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Fault {
+pub struct ForfeitReason {
     /// What kind of failure it is.
-    pub kind: FaultKind,
+    pub kind: ForfeitKind,
     /// What happened, for people.
     pub message: String,
 }
@@ -77,7 +77,7 @@ pub struct Fault {
 /// The ways to forfeit a game.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum ForfeitKind {
     /// A move that the rules do not allow.
     Illegal,
     /// An answer after the time.
@@ -91,7 +91,7 @@ pub enum FaultKind {
     Protocol,
 }
 
-impl FaultKind {
+impl ForfeitKind {
     /// All kinds, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Timeout, Self::Protocol];
 
@@ -108,19 +108,19 @@ impl FaultKind {
     }
 }
 
-impl Fault {
-    pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+impl ForfeitReason {
+    pub(super) fn new(kind: ForfeitKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
     /// An error that a player answered: `asked` is what it was asked.
     fn refused(asked: &str, error: &ErrorMessage) -> Self {
         let place = error.pointer.as_deref().map(|pointer| format!(" at {pointer}")).unwrap_or_default();
-        Self::new(FaultKind::Protocol, format!("`{asked}` was refused{place}: {}", error.message))
+        Self::new(ForfeitKind::Protocol, format!("`{asked}` was refused{place}: {}", error.message))
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ForfeitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.name(), self.message)
     }
@@ -138,12 +138,13 @@ impl<'m> Seat<'m> {
     ///
     /// # Errors
     /// How the player failed; its process is killed.
-    pub(super) fn new_game(&mut self, seed: u64) -> Result<(), Fault> {
+    pub(super) fn new_game(&mut self, seed: u64) -> Result<(), ForfeitReason> {
         let game = self.the_match.game.name.to_owned();
         let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
         let (_, answer) = self.ask(Command::NewGame(new_game), None, Duration::ZERO)?;
-        self.has_session = agreed("newgame", answer.said).map_err(|fault| self.fail(fault))? == Agreed::Done;
+        self.has_session =
+            agreed("newgame", answer.said).map_err(|reason| self.fail(reason))? == Agreed::Done;
         Ok(())
     }
 
@@ -151,8 +152,8 @@ impl<'m> Seat<'m> {
     /// much time; a server that is overloaded is asked again while that lasts.
     ///
     /// # Errors
-    /// How the player failed, and then its process is killed; or that its server was overloaded until there was
-    /// no time left.
+    /// How the player failed, and then its process is killed; or that its server was overloaded until there
+    /// was no time left.
     pub(super) fn choose(
         &mut self,
         root: &dyn AnyRoot,
@@ -187,11 +188,11 @@ impl<'m> Seat<'m> {
                 Said::Error(refused) => ErrorMessage::from(refused),
                 _ => {
                     let message = "the answer to `go` is no `bestmove`";
-                    return Err(self.fail(Fault::new(FaultKind::Protocol, message)).into());
+                    return Err(self.fail(ForfeitReason::new(ForfeitKind::Protocol, message)).into());
                 }
             };
             if error.code != ErrorCode::Overloaded {
-                return Err(self.fail(Fault::refused("go", &error)).into());
+                return Err(self.fail(ForfeitReason::refused("go", &error)).into());
             }
             let may_retry = go.clock.is_some() || began.elapsed() < self.the_match.strictness.timeout;
             if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| may_retry) {
@@ -205,11 +206,11 @@ impl<'m> Seat<'m> {
         }
     }
 
-    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the fault
-    /// back.
-    pub(super) fn fail(&mut self, fault: Fault) -> Fault {
+    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the
+    /// reason back.
+    pub(super) fn fail(&mut self, reason: ForfeitReason) -> ForfeitReason {
         self.disconnect();
-        fault
+        reason
     }
 
     /// Sends a command and waits for its final message, for the time that its clock leaves, the
@@ -219,10 +220,10 @@ impl<'m> Seat<'m> {
         command: Command,
         legal: Option<&[String]>,
         allowed: Duration,
-    ) -> Result<(Instant, Heard), Fault> {
+    ) -> Result<(Instant, Heard), ForfeitReason> {
         let strictness = self.the_match.strictness;
         let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
-        self.try_ask(command, legal, timeout).map_err(|fault| self.fail(fault))
+        self.try_ask(command, legal, timeout).map_err(|reason| self.fail(reason))
     }
 
     fn try_ask(
@@ -230,7 +231,7 @@ impl<'m> Seat<'m> {
         command: Command,
         legal: Option<&[String]>,
         timeout: Duration,
-    ) -> Result<(Instant, Heard), Fault> {
+    ) -> Result<(Instant, Heard), ForfeitReason> {
         if self.link.is_none() {
             self.connect()?;
         }
@@ -239,8 +240,8 @@ impl<'m> Seat<'m> {
     }
 
     /// Starts the process, or connects and says `hello`.
-    fn connect(&mut self) -> Result<(), Fault> {
-        let crash = |error: LineError| Fault::new(FaultKind::Crash, error.to_string());
+    fn connect(&mut self) -> Result<(), ForfeitReason> {
+        let crash = |error: LineError| ForfeitReason::new(ForfeitKind::Crash, error.to_string());
         let Match { strictness, cores, reaper, .. } = self.the_match;
         let link = match &self.player.address {
             Address::Program(program) => {
@@ -289,14 +290,14 @@ enum Agreed {
 }
 
 /// Reads the answer to such a command.
-fn agreed(command: &str, said: Said) -> Result<Agreed, Fault> {
+fn agreed(command: &str, said: Said) -> Result<Agreed, ForfeitReason> {
     match said {
         Said::Result(done) if done.is_of(command) => Ok(Agreed::Done),
         Said::Error(refused) => match ErrorMessage::from(refused) {
             error if error.code == ErrorCode::UnknownCmd => Ok(Agreed::Unknown),
-            error => Err(Fault::refused(command, &error)),
+            error => Err(ForfeitReason::refused(command, &error)),
         },
-        _ => Err(Fault::new(FaultKind::Protocol, format!("no answer to `{command}`"))),
+        _ => Err(ForfeitReason::new(ForfeitKind::Protocol, format!("no answer to `{command}`"))),
     }
 }
 
@@ -317,14 +318,14 @@ fn exchange(
     command: Command,
     legal: Option<&[String]>,
     timeout: Duration,
-) -> Result<(Instant, Heard), Fault> {
+) -> Result<(Instant, Heard), ForfeitReason> {
     let (id, sent) = link.request(command, legal).map_err(|error| broken(link, error.into()))?;
     let answer = wait_final(link, &id, sent.checked_add(timeout).unwrap_or(sent + FOREVER))?;
     Ok((sent, answer))
 }
 
 /// Waits for the final message about a request, however much else is written meanwhile.
-fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, Fault> {
+fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, ForfeitReason> {
     loop {
         let heard = link.next(deadline).map_err(|error| broken(link, error))?;
         match heard.said {
@@ -335,31 +336,31 @@ fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, Fau
             }
             Said::Info | Said::Notice => {}
             Said::Error(refused) if refused.id.is_none() => {
-                return Err(Fault::refused("a line", &refused.into()));
+                return Err(ForfeitReason::refused("a line", &refused.into()));
             }
             said if said.ends() == Some(id) => return Ok(Heard { at: heard.at, said }),
             said => {
                 let other = wire::echo(said.ends().unwrap_or_default());
                 let message = format!("an answer to `{other}`, where `{id}` was asked");
-                return Err(Fault::new(FaultKind::Protocol, message));
+                return Err(ForfeitReason::new(ForfeitKind::Protocol, message));
             }
         }
     }
 }
 
 /// What a connection's failure says about the player.
-fn broken(link: &mut Link, error: ClientError) -> Fault {
+fn broken(link: &mut Link, error: ClientError) -> ForfeitReason {
     match error {
         ClientError::Line(LineError::TimedOut | LineError::Unread) => {
-            Fault::new(FaultKind::Timeout, error.to_string())
+            ForfeitReason::new(ForfeitKind::Timeout, error.to_string())
         }
         ClientError::Line(LineError::TooLong) | ClientError::Garbled { .. } => {
-            Fault::new(FaultKind::Protocol, error.to_string())
+            ForfeitReason::new(ForfeitKind::Protocol, error.to_string())
         }
         ClientError::Line(_) => {
             let exit = link.lines.wait_exit(Instant::now() + EXIT).ok().flatten();
             let message = exit.map_or_else(|| error.to_string(), |status| format!("it ended, {status}"));
-            Fault::new(FaultKind::Crash, message)
+            ForfeitReason::new(ForfeitKind::Crash, message)
         }
     }
 }

@@ -6,7 +6,7 @@ use plyd_protocol::Record;
 use serde::Serialize;
 
 use super::statistics::Pairing;
-use super::{FaultKind, PlayedGame, Schedule, Unplayed};
+use super::{ForfeitKind, PlayedGame, Schedule, Unplayed};
 
 /// The totals of a match; they grow with each game.
 #[derive(Clone, Debug, Serialize)]
@@ -64,7 +64,7 @@ pub struct Conduct {
     /// Games that were left out, since the player's server was overloaded.
     pub overloaded: u64,
     /// Forfeited games by reason.
-    pub faults: BTreeMap<FaultKind, u64>,
+    pub faults: BTreeMap<ForfeitKind, u64>,
     /// Games in which a proof that the player announced was contradicted.
     pub contradicted_proofs: u64,
 }
@@ -111,7 +111,7 @@ impl Summary {
         }
         if let Some(forfeit) = &game.forfeit {
             let conduct = &mut self.players[game.entrant(forfeit.player).index];
-            *conduct.faults.entry(forfeit.fault.kind).or_default() += 1;
+            *conduct.faults.entry(forfeit.reason.kind).or_default() += 1;
         }
         for contradiction in &game.contradictions {
             self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;

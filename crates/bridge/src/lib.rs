@@ -30,6 +30,12 @@ use plyd_core::game::{Drawing, Outcome, Rules, Setting, Side};
 use plyd_core::search::Bound;
 
 /// A side as a player.
+///
+/// ```
+/// use plyd_core::game::Side;
+///
+/// assert_eq!(plyd_bridge::player(Side::Second), plyd_protocol::Player::P2);
+/// ```
 #[must_use]
 pub fn player(side: Side) -> wire::Player {
     match side {
@@ -39,6 +45,14 @@ pub fn player(side: Side) -> wire::Player {
 }
 
 /// Whose turn it is.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let heap = Position::start(&nim::ENTRY);
+/// assert_eq!(plyd_bridge::to_move(heap.to_move()), plyd_protocol::ToMove::P1);
+/// ```
 #[must_use]
 pub fn to_move(to_move: ToMove) -> wire::ToMove {
     match to_move {
@@ -49,6 +63,16 @@ pub fn to_move(to_move: ToMove) -> wire::ToMove {
 }
 
 /// The end of a game.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let end = Position::open(&nim::ENTRY, &Default::default(), Some("2 1"))?.play("2")?;
+/// let outcome = plyd_bridge::outcome(end.outcome().expect("no stone is left"));
+/// assert_eq!((outcome.winner, outcome.by.as_str()), (Some(plyd_protocol::Player::P1), "taken"));
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 #[must_use]
 pub fn outcome(outcome: Outcome) -> wire::Outcome {
     wire::Outcome {
@@ -59,6 +83,10 @@ pub fn outcome(outcome: Outcome) -> wire::Outcome {
 }
 
 /// A value of a rule or an option.
+///
+/// ```
+/// assert_eq!(plyd_bridge::setting(&7.into()), plyd_protocol::Setting::Int(7));
+/// ```
 #[must_use]
 pub fn setting(setting: &Setting) -> wire::Setting {
     match setting {
@@ -69,12 +97,28 @@ pub fn setting(setting: &Setting) -> wire::Setting {
 }
 
 /// Rules or options.
+///
+/// ```
+/// use plyd_core::engine::settings::Settings;
+///
+/// let options = plyd_bridge::settings(&Settings::from_iter([("level", 3)]));
+/// assert_eq!(options.get("level"), Some(&plyd_protocol::Setting::Int(3)));
+/// ```
 #[must_use]
 pub fn settings(settings: &Settings) -> wire::Settings {
     settings.iter().map(|(name, value)| (name, setting(value))).collect()
 }
 
 /// Rules that were checked.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// // All rules in force, those that nobody gave too.
+/// let rules = plyd_bridge::rules(&Position::start(&nim::ENTRY).root().rules());
+/// assert_eq!(rules, plyd_protocol::Settings::from_iter([("most", 3)]));
+/// ```
 #[must_use]
 pub fn rules(rules: &Rules) -> wire::Settings {
     rules.iter().map(|(name, value)| (name, setting(value))).collect()
@@ -103,6 +147,18 @@ pub fn given(settings: &wire::Settings) -> Settings {
 }
 
 /// A legal move and what follows.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let heap = Position::start(&nim::ENTRY);
+/// let moves = heap.root().moves(Some("rest"))?.into_iter().map(plyd_bridge::successor);
+/// let moves: Vec<plyd_protocol::MoveInfo> = moves.collect();
+/// assert_eq!((moves[0].mv.as_str(), moves[0].text.as_str()), ("1", "20 2"));
+/// assert_eq!(moves[0].eval, Some(1000), "the opponent is to leave a multiple of four");
+/// # Ok::<(), plyd_core::engine::Fault>(())
+/// ```
 #[must_use]
 pub fn successor(successor: Successor) -> wire::MoveInfo {
     let Successor { mv, text, eval, outcome: end } = successor;
@@ -110,12 +166,27 @@ pub fn successor(successor: Successor) -> wire::MoveInfo {
 }
 
 /// A chance outcome and its probability.
+///
+/// ```
+/// use plyd_core::engine::ChanceOutcome;
+///
+/// let heads = plyd_bridge::chance(ChanceOutcome { mv: "~heads".to_owned(), ppm: 500_000 });
+/// assert_eq!((heads.mv.as_str(), heads.ppm), ("~heads", 500_000));
+/// ```
 #[must_use]
 pub fn chance(chance: ChanceOutcome) -> wire::ChanceInfo {
     wire::ChanceInfo { mv: chance.mv, ppm: chance.ppm }
 }
 
 /// The lines that a search found, ranked from 1.
+///
+/// ```
+/// use plyd_core::engine::Line;
+///
+/// let line = |mv: &str| Line { pv: vec![mv.to_owned()], depth: 1, value: None };
+/// let lines = plyd_bridge::lines(vec![line("a1"), line("b2")]);
+/// assert_eq!((lines[1].rank, lines[1].mv.as_str()), (2, "b2"));
+/// ```
 #[must_use]
 pub fn lines(lines: Vec<Line>) -> Vec<wire::Line> {
     let line = |(rank, Line { pv, depth, value }): (u32, Line)| wire::Line {
@@ -129,6 +200,14 @@ pub fn lines(lines: Vec<Line>) -> Vec<wire::Line> {
 }
 
 /// What a search says a move is worth.
+///
+/// ```
+/// use plyd_core::engine::Evaluation;
+/// use plyd_core::search::Bound;
+///
+/// let score = plyd_bridge::score(Evaluation { bound: Bound::Lower, eval: Some(250), proof: None });
+/// assert_eq!((score.bound, score.eval), (plyd_protocol::Bound::Lower, Some(250)));
+/// ```
 #[must_use]
 pub fn score(value: Evaluation) -> wire::Score {
     let bound = match value.bound {
@@ -150,6 +229,14 @@ pub fn score(value: Evaluation) -> wire::Score {
 }
 
 /// The code of a fault's error message.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let fault = Position::start(&nim::ENTRY).play("9").unwrap_err();
+/// assert_eq!(plyd_bridge::error_code(fault.code), plyd_protocol::ErrorCode::IllegalMove);
+/// ```
 #[must_use]
 pub fn error_code(code: FaultCode) -> wire::ErrorCode {
     match code {
@@ -166,6 +253,14 @@ pub fn error_code(code: FaultCode) -> wire::ErrorCode {
 }
 
 /// The JSON pointer to a part of a request; none if no part is to blame.
+///
+/// ```
+/// use plyd_core::engine::Place;
+///
+/// assert_eq!(plyd_bridge::pointer(&Place::Ply(2)).as_deref(), Some("/position/moves/2"));
+/// assert_eq!(plyd_bridge::pointer(&Place::Option("eval".to_owned())).as_deref(), Some("/options/eval"));
+/// assert_eq!(plyd_bridge::pointer(&Place::Request), None);
+/// ```
 #[must_use]
 pub fn pointer(place: &Place) -> Option<String> {
     Some(match place {
@@ -182,12 +277,29 @@ pub fn pointer(place: &Place) -> Option<String> {
 }
 
 /// Where a fault is, for people: ` at POINTER`, or nothing.
+///
+/// ```
+/// use plyd_core::nim;
+/// use plyd_core::play::Position;
+///
+/// let fault = Position::start(&nim::ENTRY).play("9").unwrap_err();
+/// let sentence = format!("illegal move{}: {}", plyd_bridge::at(&fault), fault.message);
+/// assert!(sentence.starts_with("illegal move at /position/moves/0: "));
+/// ```
 #[must_use]
 pub fn at(fault: &Fault) -> String {
     pointer(&fault.place).map(|pointer| format!(" at {pointer}")).unwrap_or_default()
 }
 
 /// A board as drawing primitives.
+///
+/// ```
+/// use plyd_core::game::{Drawing, Piece, Side};
+///
+/// let disc = Piece { cells: vec![(5, 3)], piece: "disc", label: None, owner: Some(Side::First) };
+/// let board = plyd_bridge::board(Drawing { rows: 6, cols: 7, pieces: vec![disc], ..Drawing::default() });
+/// assert_eq!((board.grid.rows, board.pieces[0].cell), (6, [5, 3]));
+/// ```
 #[must_use]
 pub fn board(drawing: Drawing) -> wire::Board {
     let cell = |(row, col): (usize, usize)| [row as u32, col as u32];

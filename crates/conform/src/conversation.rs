@@ -29,7 +29,7 @@ const RETRIES: u32 = 20;
 const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
 /// A requested search for a move, kept to be sent again if the server is overloaded.
-struct Search {
+struct PendingSearch {
     request: Value,
     /// When it was sent first.
     since: Instant,
@@ -50,7 +50,7 @@ pub(super) struct Conversation<'w> {
     /// The same for errors without an id.
     faults: VecDeque<usize>,
     /// The searches that are sent again if they are `overloaded`.
-    searches: HashMap<String, Search>,
+    searches: HashMap<String, PendingSearch>,
     /// Whether searches are sent again; if not, `overloaded` is an ordinary answer.
     pub retries: bool,
     /// Each `overloaded` after which a search was sent again; the log and the finals are without them.
@@ -442,7 +442,8 @@ impl<'w> Conversation<'w> {
             request["cmd"].as_str().unwrap_or_default(),
             request.get("mode").and_then(Value::as_str),
         ) {
-            let search = Search { request: request.clone(), since: Instant::now(), retries: 0, due: None };
+            let search =
+                PendingSearch { request: request.clone(), since: Instant::now(), retries: 0, due: None };
             self.searches.entry(id.to_owned()).or_insert(search);
         }
     }

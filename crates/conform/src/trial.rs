@@ -69,8 +69,8 @@ pub enum Subject {
         /// The games.
         games: Vec<&'static Entry>,
     },
-    /// A program that dials a ladder and offers it a bot. In its arguments `{ladder}` stands for the address of
-    /// the ladder, and `{token}` for the file that has its token.
+    /// A program that dials a ladder and offers it a bot. In its arguments `{ladder}` stands for the address
+    /// of the ladder, and `{token}` for the file that has its token.
     Dialer {
         /// Where the ladder listens; with the port 0 each check has a port of its own.
         at: SocketAddr,

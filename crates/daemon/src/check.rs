@@ -14,6 +14,15 @@ impl Config {
     /// Whether a daemon could start with it: whether its addresses can be resolved and keep strangers out,
     /// its certificates fit their key, and its transcript and its socket can be written.
     ///
+    /// ```
+    /// use plyd_daemon::{Config, ServeError};
+    ///
+    /// let config = Config { tcp: vec!["0.0.0.0:0".to_owned()], ..Config::default() };
+    /// assert!(matches!(config.check(), Err(ServeError::Exposed { .. })), "strangers could connect");
+    /// let config = Config { token: Some("open sesame".to_owned()), ..config };
+    /// assert!(config.check().is_ok());
+    /// ```
+    ///
     /// # Errors
     /// The first thing that would keep it from starting.
     pub fn check(&self) -> Result<(), ServeError> {

@@ -9,6 +9,21 @@ use plyd_protocol::{NamedClient, Role};
 use sha2::{Digest, Sha256};
 
 /// A client that the daemon knows by name.
+///
+/// ```
+/// use plyd_daemon::{Client, ClientLimits, TokenHash, new_token};
+/// use plyd_protocol::Role;
+///
+/// let token = new_token(&[7; 32]); // random bytes, in earnest
+/// let alice = Client {
+///     name: "alice".to_owned(),
+///     token: TokenHash::of(&token),
+///     role: Role::Play,
+///     limits: ClientLimits { searches: Some(2), ..ClientLimits::default() },
+/// };
+/// let config = plyd_daemon::Config { clients: Some(vec![alice]), ..Default::default() };
+/// assert!(config.token.is_none(), "everybody has a token of their own");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Client {
     /// Its name, which no other client has.
@@ -116,6 +131,12 @@ const MARK: &str = "plyd_";
 const FEW_DIGITS: usize = 8;
 
 /// The token that is made of so many random bytes.
+///
+/// ```
+/// // As `plyd token new` does, with bytes of the system's randomness.
+/// let token = plyd_daemon::new_token(&[0xab; 32]);
+/// assert!(token.starts_with("plyd_ab") && token.len() == 69);
+/// ```
 #[must_use]
 pub fn new_token(random: &[u8; 32]) -> String {
     mark_token(random)

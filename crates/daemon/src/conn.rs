@@ -7,7 +7,7 @@ use plyd_protocol as wire;
 use plyd_protocol::{ConnectionState, ErrorCode, OnEof, QuitMode, Reason};
 
 use super::intake::Held;
-use super::kept::LinkId;
+use super::kept::SocketId;
 use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
 use super::prepare::TaskId;
@@ -84,7 +84,7 @@ impl State {
             writer,
             reader,
             room,
-            link: Some(LinkId(id)),
+            link: Some(SocketId(id)),
             promise: None,
             away_bytes: 0,
             lines: 0,

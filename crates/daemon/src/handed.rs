@@ -22,6 +22,16 @@ const FIRST: u32 = 3;
 const MOST: u32 = 64;
 
 /// Sockets that were handed over, each with its name.
+///
+/// ```no_run
+/// use plyd_daemon::{Config, Handed};
+///
+/// // With a socket unit of systemd; nothing elsewhere.
+/// let handed = Handed::from_env()?;
+/// let tcp = if handed.is_empty() { vec!["127.0.0.1:7117".to_owned()] } else { Vec::new() };
+/// let config = Config { handed, tcp, ..Config::default() };
+/// # Ok::<(), plyd_daemon::ServeError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Handed(Vec<Named>);
 

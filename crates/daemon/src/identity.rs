@@ -28,10 +28,10 @@ const OWN_RETRY_MS: u64 = 1000;
 pub(super) struct Clients {
     /// Whether whoever connects must be one of them, or show the token of the server.
     is_required: bool,
-    known: BTreeMap<ClientId, Known>,
+    known: BTreeMap<ClientId, KnownClient>,
 }
 
-struct Known {
+struct KnownClient {
     client: Client,
     /// Whether it is in the configuration still.
     is_listed: bool,
@@ -43,7 +43,7 @@ struct Known {
     sessions: usize,
 }
 
-impl Known {
+impl KnownClient {
     /// Whether its sessions and requests may hold so many bytes together.
     fn fits(&self, bytes: usize) -> bool {
         self.client.limits.memory_bytes.is_none_or(|most| bytes as u64 <= most)
@@ -72,7 +72,7 @@ impl State {
                 old.is_listed = true;
             } else {
                 let memory = self.memory.part(table_bytes(&client));
-                let fresh = Known { client, is_listed: true, memory, requests: 0, sessions: 0 };
+                let fresh = KnownClient { client, is_listed: true, memory, requests: 0, sessions: 0 };
                 known.insert(self.fresh_id(), fresh);
             }
         }
@@ -296,11 +296,11 @@ impl State {
         self.clients.known.iter().all(|(id, known)| known.requests + known.sessions == 0 && !holds(*id))
     }
 
-    fn known(&self, conn: ConnId) -> Option<&Known> {
+    fn known(&self, conn: ConnId) -> Option<&KnownClient> {
         self.clients.known.get(&self.conns.get(&conn)?.client?)
     }
 
-    fn known_mut(&mut self, conn: ConnId) -> Option<&mut Known> {
+    fn known_mut(&mut self, conn: ConnId) -> Option<&mut KnownClient> {
         self.clients.known.get_mut(&self.conns.get(&conn)?.client?)
     }
 }

@@ -118,7 +118,7 @@ impl Prepared {
 
 /// When a job ends at the latest, as [`plyd_core::search::clock::now_ns`] counts.
 #[derive(Clone, Copy, Debug, Default)]
-struct Deadlines {
+struct JobDeadlines {
     /// The instant before which an early answer saves no time.
     clock_free: u64,
     clock_soft: Option<u64>,
@@ -184,7 +184,7 @@ pub(super) struct Job {
     hard_ms: Option<u64>,
     elapsed_ms: u64,
     overhead_ms: u64,
-    deadlines: Deadlines,
+    deadlines: JobDeadlines,
     promises: Promises,
 }
 
@@ -223,7 +223,7 @@ impl Job {
             hard_ms: go.hard_ms,
             elapsed_ms: go.elapsed_ms,
             overhead_ms: go.overhead_ms,
-            deadlines: Deadlines::default(),
+            deadlines: JobDeadlines::default(),
             promises: Promises::default(),
         };
         job.control.set_limits(job.limit.nodes, job.limit.depth);
@@ -326,7 +326,7 @@ impl Job {
 
     /// When it answers at the latest, by its clock, its limit or `hard_ms`.
     pub(super) fn deadline(&self) -> Option<u64> {
-        let Deadlines { clock, limit, watchdog, .. } = self.deadlines;
+        let JobDeadlines { clock, limit, watchdog, .. } = self.deadlines;
         [clock, limit, watchdog].into_iter().flatten().min()
     }
 
@@ -376,7 +376,7 @@ impl Job {
     /// The deadlines that count now. Both the timer and the check of what is due use them, so that no timer
     /// fires for nothing.
     fn ends(&self) -> impl Iterator<Item = (u64, Reason)> {
-        let Deadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
+        let JobDeadlines { clock, limit, watchdog, eof, first_move, unprepared, .. } = self.deadlines;
         let ending = self.ending.unwrap_or(Reason::Stopped);
         let (timed, watched, last) = match self.phase {
             // It ends as soon as a legal move is known, or its position is given up.
@@ -514,7 +514,7 @@ impl Job {
 
     /// Gives the running search its deadlines. `hard_ms` is the watchdog's alone.
     fn arm_control(&self) {
-        let Deadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
+        let JobDeadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
         let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
         self.control.set_free(clock_free);
         self.control.set_deadlines(clock_soft.unwrap_or(UNLIMITED).min(hard), hard);
@@ -522,7 +522,7 @@ impl Job {
 
     /// The reason of the deadline that comes first: why a search that saw one ended.
     fn nearest_end(&self) -> Reason {
-        let Deadlines { clock, limit, .. } = self.deadlines;
+        let JobDeadlines { clock, limit, .. } = self.deadlines;
         match (clock, limit) {
             (Some(clock), Some(limit)) if limit < clock => Reason::Limit,
             (None, Some(_)) => Reason::Limit,

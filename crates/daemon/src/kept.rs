@@ -35,7 +35,7 @@ pub(super) const NOBODY: ConnId = 0;
 
 /// A socket, or another way in, by the number of the connection that it opened.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct LinkId(pub(super) ConnId);
+pub(super) struct SocketId(pub(super) ConnId);
 
 /// The promise to wait for a client whose socket breaks.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Conn {
 
 impl State {
     /// The connection that a socket serves.
-    pub(super) fn conn_of(&self, link: LinkId) -> ConnId {
+    pub(super) fn conn_of(&self, link: SocketId) -> ConnId {
         let id = self.taken_up.get(&link).copied().unwrap_or(link.0);
         let is_served = self.conns.get(&id).is_some_and(|conn| conn.link == Some(link));
         if is_served { id } else { NOBODY }
@@ -112,7 +112,7 @@ impl State {
     }
 
     /// Whether one more connection may have the promise, and this one in particular: nobody has more promises
-    /// than are left for others. Clients without a name are told apart by their addresses.
+    /// than are left for others. Clients without a name are distinguished by their addresses.
     fn has_promise_left(&self, id: ConnId) -> bool {
         let Some(conn) = self.conns.get(&id) else { return false };
         let owner = |conn: &Conn| (conn.client, conn.network.filter(|_| conn.client.is_none()));
@@ -345,7 +345,7 @@ mod tests {
     fn hello(state: &mut State, socket: ConnId, number: u64, resume: &str, now_ns: u64) {
         let line =
             format!(r#"{{"id":"h{number}","cmd":"hello","protocol":{{"min":1,"max":1}},"resume":{resume}}}"#);
-        let at = Arrival::of(state, LinkId(socket), number, now_ns);
+        let at = Arrival::of(state, SocketId(socket), number, now_ns);
         let at = Arrival { fresh_token: Some(TOKEN.to_owned()), ..at };
         state.request(&at, wire::decode(line.as_bytes()).unwrap(), now_ns);
     }
@@ -356,7 +356,7 @@ mod tests {
 
     /// The numbers of the messages that a socket is given.
     fn taken(state: &mut State, socket: ConnId) -> Vec<u64> {
-        match state.take_messages(state.conn_of(LinkId(socket)), usize::MAX, 0) {
+        match state.take_messages(state.conn_of(SocketId(socket)), usize::MAX, 0) {
             Taken::Batch(batch) => batch.into_iter().map(|numbered| numbered.seq).collect(),
             _ => Vec::new(),
         }
@@ -371,20 +371,20 @@ mod tests {
         state.all_written(first, 0);
         let at_second = open(&mut state);
         hello(&mut state, at_second, 3, &take(0), 0);
-        assert_eq!(state.conn_of(LinkId(at_second)), first);
+        assert_eq!(state.conn_of(SocketId(at_second)), first);
         // The old socket says goodbye, and nothing else.
-        assert_eq!(state.conn_of(LinkId(first)), at_second);
+        assert_eq!(state.conn_of(SocketId(first)), at_second);
         assert_eq!(state.conns[&at_second].stage, Stage::Flushing);
-        state.input_ended(state.conn_of(LinkId(first)), 1);
+        state.input_ended(state.conn_of(SocketId(first)), 1);
         assert_eq!(taken(&mut state, first), [2], "its numbers go on");
         assert_eq!(taken(&mut state, at_second), [1, 2]);
         assert_eq!(taken(&mut state, first), [0; 0]);
-        assert_eq!((state.conn_of(LinkId(first)), state.conns.len()), (NOBODY, 1));
+        assert_eq!((state.conn_of(SocketId(first)), state.conns.len()), (NOBODY, 1));
         // The next line on the new socket is the connection's third.
-        assert_eq!(Arrival::of(&state, LinkId(at_second), 4, 0).line, 3);
+        assert_eq!(Arrival::of(&state, SocketId(at_second), 4, 0).line, 3);
         // Whatever the old socket still reports changes nothing.
-        state.lose_conn(state.conn_of(LinkId(first)), 1, false);
-        state.input_ended(state.conn_of(LinkId(first)), 1);
+        state.lose_conn(state.conn_of(SocketId(first)), 1, false);
+        state.input_ended(state.conn_of(SocketId(first)), 1);
         assert!(!state.conns[&first].is_away() && state.conns.len() == 1);
         assert_eq!(state.counters.errors, 0, "it failed in nothing");
         // One whose writer has something in hand hears it behind that, and what it has in hand is counted
@@ -394,12 +394,12 @@ mod tests {
         let at_third = open(&mut state);
         hello(&mut state, at_third, 1, &take(2), 2);
         assert_eq!(taken(&mut state, at_third), [3]);
-        assert_eq!(state.conn_of(LinkId(at_second)), at_third);
+        assert_eq!(state.conn_of(SocketId(at_second)), at_third);
         assert!(state.conns[&at_third].outbox.unsent() > in_hand);
         assert_eq!(taken(&mut state, at_second), [3]);
         assert!(state.conns[&at_third].outbox.unsent() < in_hand);
         assert_eq!(taken(&mut state, at_second), [0; 0]);
-        assert_eq!((state.conn_of(LinkId(at_second)), state.conns.len()), (NOBODY, 1));
+        assert_eq!((state.conn_of(SocketId(at_second)), state.conns.len()), (NOBODY, 1));
         // One that does not take it is not waited for longer than others.
         let at_fourth = open(&mut state);
         hello(&mut state, at_fourth, 1, &take(3), 3);
@@ -407,11 +407,11 @@ mod tests {
         state.all_written(first, 3);
         let stalled_ns = state.limits.stalled.as_nanos() as u64;
         state.tick(stalled_ns + 2);
-        assert_eq!(state.conn_of(LinkId(at_third)), at_fourth);
+        assert_eq!(state.conn_of(SocketId(at_third)), at_fourth);
         state.tick(stalled_ns + 3);
-        assert_eq!((state.conn_of(LinkId(at_third)), state.conns.len()), (NOBODY, 1));
+        assert_eq!((state.conn_of(SocketId(at_third)), state.conns.len()), (NOBODY, 1));
         state.drop_conn(first, 3, false);
-        assert_eq!(state.conn_of(LinkId(at_fourth)), NOBODY);
+        assert_eq!(state.conn_of(SocketId(at_fourth)), NOBODY);
         assert!(state.taken_up.is_empty() && state.conns.is_empty() && state.next_timer().is_none());
     }
 
@@ -426,7 +426,7 @@ mod tests {
             assert!(state.conns[&id].held.total() > 0);
             state.lose_conn(id, 10 * MS, false);
             // Another break, such as the writer's, is none.
-            state.lose_conn(state.conn_of(LinkId(id)), 20 * MS, false);
+            state.lose_conn(state.conn_of(SocketId(id)), 20 * MS, false);
             assert!(state.conns[&id].is_away() && state.conns[&id].held.total() == 0);
             state.tick(until_ms * MS - 1);
             assert!(state.conns.contains_key(&id), "{asked}");
@@ -447,7 +447,7 @@ mod tests {
         assert_eq!(taken(&mut state, next), [2]);
         state.tick(600 * MS);
         assert!(!state.conns[&id].is_away());
-        state.lose_conn(state.conn_of(LinkId(next)), 700 * MS, false);
+        state.lose_conn(state.conn_of(SocketId(next)), 700 * MS, false);
         state.tick(1199 * MS);
         assert!(state.conns[&id].is_away());
         state.tick(1200 * MS);

@@ -125,7 +125,7 @@ use tokio::sync::{Notify, watch};
 use crate::page::Page;
 use budget::Memory;
 use heartbeat::Heartbeat;
-use kept::LinkId;
+use kept::SocketId;
 use listen::{is_local, keep_accepting, listen_advice, path_advice, remove_stale};
 use metrics::Traffic;
 use plyd_core::engine::Entry;
@@ -209,7 +209,7 @@ impl Shared {
     }
 
     /// The same for the connection that a socket serves.
-    fn with_conn<R>(self: &Arc<Self>, link: LinkId, change: impl FnOnce(&mut State, ConnId) -> R) -> R {
+    fn with_conn<R>(self: &Arc<Self>, link: SocketId, change: impl FnOnce(&mut State, ConnId) -> R) -> R {
         self.with(|state| {
             let conn = state.conn_of(link);
             change(state, conn)
@@ -377,6 +377,21 @@ impl Daemon {
     /// Serves WebSocket at an address (`HOST:PORT`) from tasks of the current runtime, to pages of these
     /// origins and of the same host, and to programs that are no browsers; returns the address bound.
     ///
+    /// ```
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::{Config, Daemon};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let address = daemon.serve_ws("127.0.0.1:0", &["https://games.example.org".to_owned()]).await?;
+    /// println!("ws://{address}/ws");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As for [`Self::serve_tcp`].
     pub async fn serve_ws(&self, at: &str, origins: &[String]) -> Result<SocketAddr, ServeError> {
@@ -388,6 +403,23 @@ impl Daemon {
     }
 
     /// Serves a page and its WebSocket on a socket that listens, from tasks of the current runtime.
+    ///
+    /// ```
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::page::Page;
+    /// use plyd_daemon::{Config, Daemon};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    /// println!("http://{}", listener.local_addr()?);
+    /// daemon.serve_page(listener, Page::new(GAMES))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The socket cannot be used.
@@ -437,6 +469,24 @@ impl Daemon {
     /// Serves a Unix socket from tasks of the current runtime, for this user alone. A socket that a dead
     /// server left behind is replaced. The guard removes the socket when dropped.
     ///
+    /// ```
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::{Config, Daemon};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let path = std::env::temp_dir().join(format!("plyd-{}.socket", std::process::id()));
+    /// let socket = daemon.serve_unix(&path)?;
+    /// assert!(path.exists());
+    /// drop(socket);
+    /// assert!(!path.exists(), "the file is gone with its guard");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The path cannot be listened on, or another server does.
     pub fn serve_unix(&self, path: &Path) -> Result<SocketFile, ServeError> {
@@ -458,6 +508,18 @@ impl Daemon {
     }
 
     /// The load and the counters, as `status` reports them.
+    ///
+    /// ```
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::{Config, Daemon};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let connection = daemon.connect();
+    /// assert_eq!((daemon.status().searches, daemon.status().counters.connections), (0, 1));
+    /// # Ok::<(), plyd_daemon::ServeError>(())
+    /// ```
     #[must_use]
     pub fn status(&self) -> wire::StatusResult {
         self.shared.lock().status(now_ns())

@@ -5,6 +5,15 @@ use std::time::Duration;
 use plyd_protocol as wire;
 
 /// What the daemon allows at most.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_daemon::Limits;
+///
+/// let limits = Limits { cores: 2, idle: Duration::from_secs(600), ..Limits::default() };
+/// assert_eq!((limits.sessions, limits.hash_bytes), (64, 1 << 30));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Search threads that run at once.

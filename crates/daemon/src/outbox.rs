@@ -166,7 +166,7 @@ pub(super) struct Numbered {
 
 /// A message that waits.
 #[derive(Debug)]
-struct Entry {
+struct QueuedMessage {
     item: Item,
     /// The bytes that it is counted with.
     bytes: usize,
@@ -193,7 +193,7 @@ pub(super) enum Missed {
 /// The queue of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueuedMessage>,
     /// The last messages that were taken, as far as they fit into so many bytes; 0: none are kept.
     sent: VecDeque<Sent>,
     sent_bytes: usize,
@@ -270,7 +270,7 @@ impl Outbox {
         self.queued_bytes = self.queued_bytes - waiting.bytes + bytes;
         self.queued_large = self.queued_large - large(waiting.bytes) + large(bytes);
         self.large_since += large(bytes).saturating_sub(large(waiting.bytes));
-        *waiting = Entry { item, bytes, news: Some(key) };
+        *waiting = QueuedMessage { item, bytes, news: Some(key) };
         1
     }
 
@@ -290,7 +290,7 @@ impl Outbox {
             self.held_large += large(*bytes);
         }
         while self.held_bytes < about_bytes
-            && let Some(Entry { item, bytes, news }) = self.entries.pop_front()
+            && let Some(QueuedMessage { item, bytes, news }) = self.entries.pop_front()
         {
             self.taken += 1;
             self.queued_bytes -= bytes;
@@ -442,7 +442,7 @@ impl Outbox {
         self.queued_bytes += bytes;
         self.queued_large += large(bytes);
         self.large_since += large(bytes);
-        self.entries.push_back(Entry { item, bytes, news });
+        self.entries.push_back(QueuedMessage { item, bytes, news });
     }
 }
 

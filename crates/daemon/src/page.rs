@@ -17,6 +17,18 @@ pub struct Content {
 pub(crate) type File = (&'static str, Content);
 
 /// The page, for the games of a process.
+///
+/// ```
+/// use plyd_core::engine::Entry;
+/// use plyd_daemon::page::Page;
+///
+/// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+///
+/// let page = Page::new(GAMES);
+/// assert!(page.content("/").is_some_and(|content| content.mime.starts_with("text/html")));
+/// assert!(page.content("/games/nim.js").is_some(), "each game has a look, if only the usual one");
+/// assert!(page.content("/../Cargo.toml").is_none());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// The files; `index.html` is the one at `/`.
@@ -53,6 +65,11 @@ impl Page {
 }
 
 /// The module that says how a game looks, whether it brings one or not.
+///
+/// ```
+/// let look = plyd_daemon::page::look(&plyd_core::nim::ENTRY);
+/// assert!(look.starts_with("export default"));
+/// ```
 #[must_use]
 pub fn look(game: &Entry) -> &'static str {
     game.look.unwrap_or("export default () => ({});\n")

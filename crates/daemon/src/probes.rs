@@ -44,6 +44,21 @@ impl Daemon {
     /// address (`HOST:PORT`) of their own, from tasks of the current runtime; returns the address bound. It
     /// is served to the end, also while the daemon shuts down.
     ///
+    /// ```
+    /// use plyd_core::engine::Entry;
+    /// use plyd_daemon::{Config, Daemon};
+    ///
+    /// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// let daemon = Daemon::start(&Config::default(), GAMES)?;
+    /// let address = daemon.serve_metrics("127.0.0.1:0").await?;
+    /// println!("curl http://{address}/metrics");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The address cannot be listened on, or must not be: other machines reach it, and no token is asked for
     /// there.

@@ -19,6 +19,27 @@ use super::transport::web::Site;
 use super::{Config, Daemon, SETTINGS, ServeError, Shared, Tls, log};
 
 /// Where a daemon that runs gets its settings again.
+///
+/// ```
+/// use plyd_daemon::{Config, Limits, Reload};
+///
+/// /// Reads the number of connections from a file.
+/// #[derive(Debug)]
+/// struct FromFile(std::path::PathBuf);
+///
+/// impl Reload for FromFile {
+///     fn read(&mut self) -> Result<Config, String> {
+///         let text = std::fs::read_to_string(&self.0).map_err(|error| error.to_string())?;
+///         let connections = text.trim().parse().map_err(|error| format!("{error}"))?;
+///         Ok(Config { limits: Limits { connections, ..Limits::default() }, ..Config::default() })
+///     }
+///
+///     fn applied(&mut self) {}
+/// }
+///
+/// let reload: Box<dyn Reload> = Box::new(FromFile("connections.txt".into()));
+/// let config = Config { tcp: vec!["127.0.0.1:7117".to_owned()], reload: Some(reload), ..Config::default() };
+/// ```
 pub trait Reload: Debug + Send {
     /// Reads them. May take its time: nobody waits for it.
     ///

@@ -16,9 +16,20 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The longest that a message waits for a service manager that does not read. Hundreds of messages fit into
 /// its queue before that.
-const PATIENCE: Duration = Duration::from_millis(100);
+const TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Who started the daemon as a service and wants to hear how it is.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use plyd_daemon::{Config, ServiceManager};
+///
+/// // Under systemd; none elsewhere.
+/// let manager = ServiceManager::from_env()?.map(Arc::new);
+/// let config = Config { manager, ..Config::default() };
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ServiceManager {
     socket: UnixDatagram,
@@ -63,7 +74,7 @@ impl ServiceManager {
             }
         };
         let socket = UnixDatagram::unbound()?;
-        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(TIMEOUT))?;
         Ok(Self { socket, address, watchdog, is_stopping: AtomicBool::new(false) })
     }
 

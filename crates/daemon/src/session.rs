@@ -9,7 +9,7 @@ use tracing::Span;
 
 use super::intake::no_room;
 use super::job::{Job, Phase};
-use super::kept::LinkId;
+use super::kept::SocketId;
 use super::prepare::{Lane, Task, TaskId, Work};
 use super::refusals::Refusal;
 use super::request_error::RequestError;
@@ -59,7 +59,7 @@ pub(super) struct Arrival {
 impl Arrival {
     /// A line of a socket, by its number there, that holds no request; it is for the connection that the
     /// socket serves.
-    pub(super) fn of(state: &State, link: LinkId, number: u64, received_ns: u64) -> Self {
+    pub(super) fn of(state: &State, link: SocketId, number: u64, received_ns: u64) -> Self {
         let conn = state.conn_of(link);
         let before = state.conns.get(&conn).map_or(0, |conn| conn.lines_before);
         Self { conn, line: number.wrapping_add(before), received_ns, bytes: 0, fresh_token: None }
@@ -78,7 +78,7 @@ pub(super) enum Greeting {
 
 impl State {
     /// Takes a line that is no request.
-    pub(super) fn bad_line(&mut self, at: &Arrival, fault: wire::Fault, now_ns: u64) {
+    pub(super) fn bad_line(&mut self, at: &Arrival, fault: wire::DecodeError, now_ns: u64) {
         self.hear(at, now_ns);
         let Some(conn) = self.listening(at.conn) else {
             return;
@@ -101,7 +101,7 @@ impl State {
     /// Takes a line that was too long to be kept.
     pub(super) fn long_line(&mut self, at: &Arrival, limit: usize, now_ns: u64) {
         let message = format!("a line has at most {limit} bytes");
-        let fault = wire::Fault { id: None, code: ErrorCode::LineTooLong, pointer: None, message };
+        let fault = wire::DecodeError { id: None, code: ErrorCode::LineTooLong, pointer: None, message };
         self.bad_line(at, fault, now_ns);
     }
 

@@ -19,7 +19,7 @@ use super::holdings;
 use super::identity::{ClientId, Clients};
 use super::intake::{Held, Intake};
 use super::job::Job;
-use super::kept::{LinkId, Promise};
+use super::kept::{Promise, SocketId};
 use super::limits::Limits;
 use super::metrics::Tally;
 use super::outbox::{Item, JobId, Outbox};
@@ -160,7 +160,7 @@ pub(super) struct Conn {
     /// Wakes its reader if that waits for room.
     pub(super) room: Signal,
     /// The socket, or another way in, that serves it; none if that broke and it waits for its client.
-    pub(super) link: Option<LinkId>,
+    pub(super) link: Option<SocketId>,
     /// The promise to wait for its client.
     pub(super) promise: Option<Promise>,
     /// The bytes that wait for its client, as they are counted while it is away.
@@ -233,7 +233,7 @@ pub(super) struct State {
     /// Open connections.
     pub(super) conns: BTreeMap<ConnId, Conn>,
     /// The connections that sockets serve which opened others.
-    pub(super) taken_up: HashMap<LinkId, ConnId>,
+    pub(super) taken_up: HashMap<SocketId, ConnId>,
     /// The connections that wait for their clients, the one that has waited longest first.
     pub(super) away: VecDeque<ConnId>,
     /// The bytes that wait for them.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plyd_core::effort::{Effort, Interrupt};
+use plyd_core::engine::conformance::chosen;
 use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
 use plyd_core::engine::{FaultCode, Place};
 use plyd_core::game::{Named, Rules, Spec};
@@ -21,9 +22,14 @@ pub(crate) fn is_whole() -> bool {
     std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
 }
 
+/// Whether only one of the games is tested, so that sums over all of them say nothing.
+fn is_one_game() -> bool {
+    chosen(REGISTRY).len() < REGISTRY.len()
+}
+
 #[test]
 fn every_game_has_levels_that_rise() {
-    for entry in REGISTRY {
+    for entry in chosen(REGISTRY) {
         let levels = entry.levels();
         let name = entry.name;
         assert_eq!(levels.list.len(), FULL as usize, "{name}");
@@ -65,7 +71,7 @@ fn every_look_of_a_folder_is_named_by_an_entry() {
 #[test]
 fn each_name_and_each_former_name_stands_for_one_thing() {
     let mut formers = 0;
-    for entry in REGISTRY {
+    for entry in chosen(REGISTRY) {
         let players: Vec<&Named> = entry.players().collect();
         let evaluators: Vec<&Named> = entry.evaluators().collect();
         for (option, list) in [("player", players), ("eval", evaluators)] {
@@ -87,14 +93,17 @@ fn each_name_and_each_former_name_stands_for_one_thing() {
             }
         }
     }
-    assert!(formers >= 6, "{formers}: the players of five games and an evaluator have former names");
+    assert!(
+        formers >= 6 || is_one_game(),
+        "{formers}: the players of five games and an evaluator have former names"
+    );
 }
 
 /// That a player plays by each evaluation that it takes is one of `plyd_core::engine::conformance`'s checks.
 #[test]
 fn every_player_takes_an_evaluation_or_says_that_it_does_not() {
     let mut refusals = 0;
-    for entry in REGISTRY {
+    for entry in chosen(REGISTRY) {
         let root = settings::open(entry, &Rules::default(), None).unwrap();
         let made = |player: &str, eval: &str| {
             let (player, eval) = (player.to_owned(), eval.to_owned());
@@ -122,12 +131,15 @@ fn every_player_takes_an_evaluation_or_says_that_it_does_not() {
             assert_eq!((fault.code, fault.place), blamed, "{}: {}", entry.name, fault.message);
         }
     }
-    assert!(refusals >= 10, "{refusals}: players of four games have evaluations of their own");
+    assert!(
+        refusals >= 10 || is_one_game(),
+        "{refusals}: players of four games have evaluations of their own"
+    );
 }
 
 #[test]
 fn weights_are_options_of_their_game_and_fill_their_file() {
-    for entry in REGISTRY {
+    for entry in chosen(REGISTRY) {
         for Tunable { evaluator, weights } in entry.tunable() {
             let is_option = |weight: &Spec| entry.options().any(|spec| spec == weight);
             assert!(weights.list.iter().all(is_option), "{evaluator}");

@@ -14,7 +14,7 @@ use std::time::Instant;
 use plyd_core::zobrist::SplitMix64;
 use plyd_ladder::BotId;
 use plyd_ladder::ratings::table::{Results, table};
-use season::{Found, Season, coverage, held, median_error};
+use season::{Season, SeasonIntervals, coverage, held, median_error};
 
 /// The least number of intervals of each kind of season.
 const INTERVALS: usize = 4000;
@@ -49,10 +49,10 @@ fn main() -> io::Result<ExitCode> {
         "| season | pairs a bot | intervals | table holds | +- Elo | of those with all or no points | Glicko-2 holds | +- Elo |"
     )?;
     writeln!(out, "|---|--:|--:|--:|--:|--:|--:|--:|")?;
-    let mut all = Found::default();
+    let mut all = SeasonIntervals::default();
     let mut sound = true;
     for (name, season) in kinds {
-        let mut found = Found::default();
+        let mut found = SeasonIntervals::default();
         for seed in 0.. {
             found.add(season.play(seed));
             if found.table.len() >= INTERVALS {
@@ -68,7 +68,7 @@ fn main() -> io::Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn row(out: &mut impl Write, name: &str, found: &Found) -> io::Result<()> {
+fn row(out: &mut impl Write, name: &str, found: &SeasonIntervals) -> io::Result<()> {
     let intervals = found.table.len();
     let pairs = found.pairs as f64 / intervals as f64;
     let [table, glicko] = [&found.table, &found.glicko]

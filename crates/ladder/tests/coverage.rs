@@ -3,13 +3,13 @@
 #[path = "../benches/season/mod.rs"]
 mod season;
 
-use season::{Found, Season, coverage, median_error};
+use season::{Season, SeasonIntervals, coverage, median_error};
 
 const USUAL: Season =
     Season { bots: 15, spread: 300.0, rounds: 60, draws: 0.3, advantage: 0.05, openings: 0.1, taste: 0.05 };
 
-fn seasons(season: Season, count: u64) -> Found {
-    let mut found = Found::default();
+fn seasons(season: Season, count: u64) -> SeasonIntervals {
+    let mut found = SeasonIntervals::default();
     (0..count).for_each(|seed| found.add(season.play(seed)));
     found
 }

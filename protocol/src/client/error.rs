@@ -39,6 +39,17 @@ pub enum LineError {
 }
 
 /// Why a client cannot go on.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::{Client, ClientError, LineError};
+///
+/// let mut server = Client::spawn(std::process::Command::new("true"))?;
+/// let error = server.next(Instant::now() + Duration::from_secs(60)).unwrap_err();
+/// assert!(matches!(error, ClientError::Line(LineError::Closed { .. })), "{error}");
+/// # Ok::<(), ClientError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The connection failed.

@@ -91,6 +91,21 @@ pub struct Received {
 }
 
 /// Everything that was said about one request.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use plyd_protocol::client::Client;
+/// use plyd_protocol::{Command, Message, Ping};
+///
+/// let said = r#"{"seq":1,"t_us":5,"type":"result","id":"1","of":"ping","echo":"a"}"#;
+/// let mut printf = std::process::Command::new("printf");
+/// printf.args(["%s\\n", said]);
+/// let mut server = Client::spawn(printf)?;
+/// let answer = server.wait_final("1", Instant::now() + Duration::from_secs(60))?;
+/// assert!(answer.infos.is_empty() && matches!(answer.last.envelope.message, Message::Result(_)));
+/// # Ok::<(), plyd_protocol::client::ClientError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The `info` messages, in the order of their arrival.
@@ -252,6 +267,15 @@ impl Client {
 }
 
 /// Whether the message is the last one about its request.
+///
+/// ```
+/// use plyd_protocol::client::is_final;
+/// use plyd_protocol::{ErrorCode, ErrorMessage, Message, Notice, NoticeKind};
+///
+/// let error = ErrorMessage::new(Some("7".to_owned()), 3, ErrorCode::Overloaded, "later");
+/// assert!(is_final(&Message::Error(Box::new(error))));
+/// assert!(!is_final(&Message::Notice(Notice::new(NoticeKind::GoingAway, "bye"))));
+/// ```
 #[must_use]
 pub fn is_final(message: &Message) -> bool {
     !matches!(message, Message::Info(_) | Message::Notice(_))
@@ -272,6 +296,14 @@ pub fn is_final_json(message: &serde_json::Value) -> bool {
 }
 
 /// The id of the request that the message is about.
+///
+/// ```
+/// use plyd_protocol::client::message_id;
+/// use plyd_protocol::{ErrorCode, ErrorMessage, Message};
+///
+/// let error = ErrorMessage::new(Some("7".to_owned()), 3, ErrorCode::Overloaded, "later");
+/// assert_eq!(message_id(&Message::Error(Box::new(error))), Some("7"));
+/// ```
 #[must_use]
 pub fn message_id(message: &Message) -> Option<&str> {
     match message {

@@ -33,6 +33,17 @@ use rustix::process::{Pid, Signal, getppid, kill_process, kill_process_group};
 const CHILDREN_JOIN: bool = cfg!(target_os = "linux");
 
 /// A program to be started, by itself or once a [`Reaper`] knows of it.
+///
+/// ```no_run
+/// use std::process::{Command, Stdio};
+///
+/// use plyd_protocol::client::{Launch, Lines};
+///
+/// let mut launch = Launch::from(Command::new("plyd"));
+/// launch.command.arg("serve").stderr(Stdio::null());
+/// let server = Lines::spawn(launch)?;
+/// # Ok::<(), plyd_protocol::client::LineError>(())
+/// ```
 #[derive(Debug)]
 pub struct Launch {
     /// What was asked for.

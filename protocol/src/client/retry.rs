@@ -70,8 +70,8 @@ impl Retry {
         self.has_time(now.checked_add(pause)?).then_some(pause)
     }
 
-    /// Whether the clock leaves the 10 ms at that instant without which it is no use to send the `go`: whoever
-    /// slept for the pause may have slept longer.
+    /// Whether the clock leaves the 10 ms at that instant without which it is no use to send the `go`:
+    /// whoever slept for the pause may have slept longer.
     #[must_use]
     pub fn has_time(&self, now: Instant) -> bool {
         let spent = now.saturating_duration_since(self.began).saturating_add(LEAST);

@@ -1,7 +1,7 @@
 //! The decoder and the request schema say the same: what the schema says of each field is tried on the
 //! decoder.
 
-use plyd_protocol::{Command, Fault, Request, decode, schemas};
+use plyd_protocol::{Command, DecodeError, Request, decode, schemas};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl<'a> Check<'a> {
     }
 
     /// Decodes the request with the value at `pointer` replaced, or removed.
-    fn with(&self, pointer: &str, value: Option<Value>) -> Result<Request, Fault> {
+    fn with(&self, pointer: &str, value: Option<Value>) -> Result<Request, DecodeError> {
         let mut request = self.request.clone();
         let (parent, name) = pointer.rsplit_once('/').unwrap();
         let parent = request.pointer_mut(parent).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::arena::statistics::ratings::{Anchor, Rating, rate};
 use crate::arena::statistics::sprt::{Assessment, Verdict};
 use crate::arena::statistics::{Estimate, Points, Row, crosstable};
-use crate::arena::{FaultKind, Match, PairingResult, Summary};
+use crate::arena::{ForfeitKind, Match, PairingResult, Summary};
 use crate::cli::columns::{Columns, grouped};
 use plyd_protocol::{Seed, Settings};
 use serde::Serialize;
@@ -194,7 +194,7 @@ impl<'m> Report<'m> {
     /// How the players conducted themselves.
     fn conduct(&self) -> Columns {
         let mut heading = vec!["player", "answers", "mean", "longest"];
-        heading.extend(FaultKind::ALL.map(FaultKind::name));
+        heading.extend(ForfeitKind::ALL.map(ForfeitKind::name));
         heading.push("contradicted proofs");
         if self.forgives_stalls {
             heading.push("forgiven");
@@ -208,7 +208,7 @@ impl<'m> Report<'m> {
             let time = |us| words::time(Duration::from_micros(us));
             let mut row = vec![(*name).to_owned(), grouped(conduct.answers)];
             row.extend([time(conduct.mean_us()), time(conduct.max_us)]);
-            let faults = FaultKind::ALL.map(|kind| conduct.faults.get(&kind).copied().unwrap_or(0));
+            let faults = ForfeitKind::ALL.map(|kind| conduct.faults.get(&kind).copied().unwrap_or(0));
             row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
             if self.forgives_stalls {
                 row.push(grouped(conduct.forgiven));

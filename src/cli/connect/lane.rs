@@ -56,7 +56,7 @@ pub(super) struct Lane {
     /// Whether the session of the game is open, or is being opened.
     session: Session,
     /// The search that the ladder waits for.
-    search: Option<Search>,
+    search: Option<RelayedSearch>,
     /// A search that nobody waits for any more, and until when it may go on.
     abandoned: Option<(String, Instant)>,
     /// The ladder's ids of the other requests that it was asked, by ours.
@@ -77,7 +77,7 @@ enum Session {
     Open,
 }
 
-struct Search {
+struct RelayedSearch {
     ours: String,
     theirs: String,
     /// What was asked, as the ladder sent it.
@@ -140,7 +140,7 @@ impl Lane {
             let message = "this game has a search already: stop that one first";
             return self.failed.push_back(error(theirs, "session_busy", message));
         }
-        self.search = Some(Search { ours: self.number(), theirs: theirs.to_owned(), go });
+        self.search = Some(RelayedSearch { ours: self.number(), theirs: theirs.to_owned(), go });
         self.search(bot);
     }
 
@@ -152,7 +152,7 @@ impl Lane {
                 Err(error) => return self.fail(&error.to_string()),
             }
         }
-        let Some(Search { ours, go, .. }) = &self.search else { return };
+        let Some(RelayedSearch { ours, go, .. }) = &self.search else { return };
         let (ours, mut go) = (ours.clone(), go.clone());
         match self.session {
             Session::None if self.has_sessions => {
@@ -203,7 +203,7 @@ impl Lane {
     pub(super) fn abandon(&mut self) {
         self.asked.clear();
         self.failed.clear();
-        let Some(Search { ours, .. }) = self.search.take() else { return };
+        let Some(RelayedSearch { ours, .. }) = self.search.take() else { return };
         if self.session == Session::Opening {
             // It was not sent yet.
             self.session = Session::None;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::arena::TimeControl;
 use crate::cli::{clock, parse};
 
-use super::view::Turn;
+use super::view::ViewChange;
 
 /// A command.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +43,7 @@ pub(super) enum Command {
     Position(String),
     Save(Option<String>),
     Load(String, Option<usize>),
-    View(Turn),
+    View(ViewChange),
     Quit,
 }
 
@@ -255,7 +255,7 @@ pub(super) const COMMANDS: &[Spec] = &[
         takes: "WAY",
         about: "turn the picture: x, y, transpose, clockwise, counter-clockwise, or reset; moves keep their names",
         example: "view clockwise",
-        read: |rest| Turn::read(rest).map(Command::View),
+        read: |rest| ViewChange::read(rest).map(Command::View),
     },
     Spec {
         name: "save",

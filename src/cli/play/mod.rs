@@ -8,9 +8,9 @@
 mod catalogue;
 mod command;
 mod cursor;
-mod entry;
 mod files;
 mod history;
+mod line_editor;
 mod link;
 mod orders;
 mod plain;

@@ -16,7 +16,7 @@ use super::Front;
 use super::catalogue::Command;
 use super::command;
 use super::cursor::{self, Naming};
-use super::entry::Entry;
+use super::line_editor::LineEditor;
 use super::search::Purpose;
 use super::suggest;
 use super::table::{Note, Table, side_name};
@@ -37,7 +37,7 @@ pub(super) struct Screen<W> {
     out: W,
     terminal: Terminal,
     colours: Colours,
-    entry: Entry,
+    editor: LineEditor,
     /// The chosen cell, of the board as the game has it.
     cell: Option<Cell>,
     /// What was said, the last at the end.
@@ -62,8 +62,8 @@ impl<W: Write> Screen<W> {
     pub(super) fn new(out: W, colours: Colours) -> io::Result<Self> {
         let terminal = Terminal::enter()?;
         let size = terminal.size();
-        let (entry, said, frame) = (Entry::default(), Vec::new(), Frame::default());
-        Ok(Self { out, terminal, colours, entry, cell: None, said, page: None, frame, size })
+        let (editor, said, frame) = (LineEditor::default(), Vec::new(), Frame::default());
+        Ok(Self { out, terminal, colours, editor, cell: None, said, page: None, frame, size })
     }
 
     /// Draws everything anew, for the window as it is now.
@@ -96,7 +96,7 @@ impl<W: Write> Screen<W> {
             // A line feed is Ctrl-J here.
             (KeyCode::Enter, _) | (KeyCode::Char('j'), true) => self.enter(table),
             (KeyCode::Tab, _) => self.complete(table),
-            (code, control) if !self.entry.is_empty() => self.edit(code, control),
+            (code, control) if !self.editor.is_empty() => self.edit(code, control),
             (KeyCode::Char('d'), true) => table.leaving = true,
             (KeyCode::Char('?'), false) => table.obey(Command::Help(None)),
             (KeyCode::Home, _) => table.obey(Command::Ply(0)),
@@ -112,19 +112,19 @@ impl<W: Write> Screen<W> {
     }
 
     fn edit(&mut self, code: KeyCode, control: bool) {
-        let entry = &mut self.entry;
+        let editor = &mut self.editor;
         match (code, control) {
-            (KeyCode::Char(c), false) => entry.insert(c.encode_utf8(&mut [0; 4])),
-            (KeyCode::Backspace, _) | (KeyCode::Char('h'), true) => entry.backspace(),
-            (KeyCode::Delete, _) => entry.delete(),
-            (KeyCode::Left, _) | (KeyCode::Char('b'), true) => entry.go(-1),
-            (KeyCode::Right, _) | (KeyCode::Char('f'), true) => entry.go(1),
-            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => entry.go(isize::MIN),
-            (KeyCode::End, _) | (KeyCode::Char('e'), true) => entry.go(isize::MAX),
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => entry.recall_earlier(),
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => entry.recall_later(),
-            (KeyCode::Char('w'), true) => entry.delete_word(),
-            (KeyCode::Esc, _) | (KeyCode::Char('u'), true) => entry.clear(),
+            (KeyCode::Char(c), false) => editor.insert(c.encode_utf8(&mut [0; 4])),
+            (KeyCode::Backspace, _) | (KeyCode::Char('h'), true) => editor.backspace(),
+            (KeyCode::Delete, _) => editor.delete(),
+            (KeyCode::Left, _) | (KeyCode::Char('b'), true) => editor.go(-1),
+            (KeyCode::Right, _) | (KeyCode::Char('f'), true) => editor.go(1),
+            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => editor.go(isize::MIN),
+            (KeyCode::End, _) | (KeyCode::Char('e'), true) => editor.go(isize::MAX),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => editor.recall_earlier(),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => editor.recall_later(),
+            (KeyCode::Char('w'), true) => editor.delete_word(),
+            (KeyCode::Esc, _) | (KeyCode::Char('u'), true) => editor.clear(),
             _ => {}
         }
     }
@@ -146,7 +146,7 @@ impl<W: Write> Screen<W> {
     /// Writes the first line of a paste, as there is only one; a page is left as by any key.
     fn paste(&mut self, text: &str) {
         if self.page.take().is_none() {
-            self.entry.insert(text.lines().next().unwrap_or_default());
+            self.editor.insert(text.lines().next().unwrap_or_default());
         }
     }
 
@@ -172,7 +172,7 @@ impl<W: Write> Screen<W> {
     }
 
     fn enter(&mut self, table: &mut Table) {
-        let line = self.entry.take();
+        let line = self.editor.take();
         match self.cell.filter(|_| line.trim().is_empty() && !table.history.looking) {
             Some(cell) => self.choose(table, cell),
             None => table.take(&line),
@@ -192,7 +192,7 @@ impl<W: Write> Screen<W> {
                 table.take(&only);
             }
             _ => {
-                self.entry.set(suggest::common(&found));
+                self.editor.set(suggest::common(&found));
                 self.complete(table);
             }
         }
@@ -200,10 +200,10 @@ impl<W: Write> Screen<W> {
 
     /// Completes the line as far as all its completions agree, and lists the ways to go on.
     fn complete(&mut self, table: &mut Table) {
-        let line = self.entry.text();
+        let line = self.editor.text();
         if line.trim().is_empty() {
             if let Some(hint) = table.hint.clone() {
-                self.entry.set(&hint);
+                self.editor.set(&hint);
             }
             return;
         }
@@ -213,7 +213,7 @@ impl<W: Write> Screen<W> {
         let found = if moves.is_empty() { commands } else { moves };
         let common = suggest::common(&found);
         if common.chars().count() > line.chars().count() {
-            self.entry.set(common);
+            self.editor.set(common);
         }
         if found.len() > 1 {
             let named: Vec<&str> = found.iter().copied().take(40).collect();
@@ -268,7 +268,7 @@ impl<W: Write> Screen<W> {
         below.truncate(rest.saturating_sub(1));
         lines.extend(below);
         lines.resize(rows.saturating_sub(1 + foot), Text::default());
-        let (text, at) = self.entry.window(cols.saturating_sub(PROMPT.len()).max(1));
+        let (text, at) = self.editor.window(cols.saturating_sub(PROMPT.len()).max(1));
         let row = lines.len();
         lines.push(Text::from(format!("{PROMPT}{text}")));
         if foot > 0 {

@@ -17,7 +17,7 @@ pub(super) enum Purpose {
 
 /// A search that runs.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct RunningSearch {
     pub(super) purpose: Purpose,
     pub(super) began: Instant,
     /// The best lines so far.

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::arena::{self, Answered, Fault, FaultKind, Forfeit, GameClock, TimeControl};
+use crate::arena::{self, Answered, Forfeit, ForfeitKind, ForfeitReason, GameClock, TimeControl};
 use crate::cli::styled::{Text, Tone};
 use crate::cli::{picture, words};
 use crate::engine::Entry;
@@ -17,7 +17,7 @@ use plyd_protocol::{
 
 use super::history::History;
 use super::link::{Link, Refusal};
-use super::search::{Purpose, Search};
+use super::search::{Purpose, RunningSearch};
 use super::seats::{self, Seat};
 use super::view::View;
 
@@ -67,7 +67,7 @@ pub(super) struct Table {
     pub(super) seed: u64,
     /// The engine does not move by itself.
     pub(super) paused: bool,
-    pub(super) search: Option<Search>,
+    pub(super) search: Option<RunningSearch>,
     /// When the side to move began to think.
     pub(super) turn_began: Instant,
     /// The rules as they were given, for another game.
@@ -153,7 +153,7 @@ impl Table {
         let lost =
             self.history.forfeit.as_ref().filter(|_| self.history.is_at_end()).map(|forfeit| Outcome {
                 winner: Some(other(forfeit.player)),
-                by: forfeit.fault.kind.name().to_owned(),
+                by: forfeit.reason.kind.name().to_owned(),
                 scores: None,
             });
         self.here.outcome.clone().or(lost)
@@ -167,7 +167,8 @@ impl Table {
 
     /// Whether something runs that ends by itself, for which the next line of a script waits.
     pub(super) fn is_busy(&self) -> bool {
-        let untimed = |search: &Search| matches!(search.purpose, Purpose::Analysis { timed: false, .. });
+        let untimed =
+            |search: &RunningSearch| matches!(search.purpose, Purpose::Analysis { timed: false, .. });
         self.search.as_ref().is_some_and(|search| !untimed(search))
     }
 
@@ -328,7 +329,8 @@ impl Table {
     fn flag_falls(&mut self, player: Player, late: Duration) {
         self.give_up();
         let message = format!("{} after the flag fell", words::time(late));
-        self.history.forfeit = Some(Forfeit { player, fault: Fault { kind: FaultKind::Late, message } });
+        self.history.forfeit =
+            Some(Forfeit { player, reason: ForfeitReason { kind: ForfeitKind::Late, message } });
         self.board_due = true;
         self.show_end();
     }

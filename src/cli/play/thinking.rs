@@ -9,7 +9,7 @@ use plyd_protocol::{
 };
 
 use super::link::{Refusal, Said};
-use super::search::{Purpose, Search};
+use super::search::{Purpose, RunningSearch};
 use super::seats;
 use super::table::{Note, Table, side_name};
 
@@ -57,7 +57,7 @@ impl Table {
         }
         self.link.search(go)?;
         let began = Instant::now();
-        self.search = Some(Search { purpose, began, lines: Vec::new(), stats: Stats::default() });
+        self.search = Some(RunningSearch { purpose, began, lines: Vec::new(), stats: Stats::default() });
         if matches!(purpose, Purpose::Move(_)) {
             self.turn_began = began;
         }
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    fn answered(&mut self, search: &Search, best: &BestMove) {
+    fn answered(&mut self, search: &RunningSearch, best: &BestMove) {
         match search.purpose {
             Purpose::Move(player) => {
                 let time = search.began.elapsed();

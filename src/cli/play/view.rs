@@ -7,7 +7,7 @@ use plyd_protocol::{Board, Cell, Side};
 
 /// A way to turn or mirror the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
+pub(super) enum ViewChange {
     /// Left and right change places.
     X,
     /// Top and bottom change places.
@@ -20,7 +20,7 @@ pub(super) enum Turn {
     Reset,
 }
 
-impl Turn {
+impl ViewChange {
     /// Reads the name of a way, or a beginning of it.
     ///
     /// # Errors
@@ -56,18 +56,18 @@ pub(super) struct View {
 
 impl View {
     /// The view after one more turn of the picture.
-    pub(super) fn turned(self, turn: Turn) -> Self {
+    pub(super) fn turned(self, turn: ViewChange) -> Self {
         match turn {
-            Turn::X => Self { cols_turned: !self.cols_turned, ..self },
-            Turn::Y => Self { rows_turned: !self.rows_turned, ..self },
-            Turn::Transpose => Self {
+            ViewChange::X => Self { cols_turned: !self.cols_turned, ..self },
+            ViewChange::Y => Self { rows_turned: !self.rows_turned, ..self },
+            ViewChange::Transpose => Self {
                 transposed: !self.transposed,
                 rows_turned: self.cols_turned,
                 cols_turned: self.rows_turned,
             },
-            Turn::Clockwise => self.turned(Turn::Transpose).turned(Turn::X),
-            Turn::CounterClockwise => self.turned(Turn::Transpose).turned(Turn::Y),
-            Turn::Reset => Self::default(),
+            ViewChange::Clockwise => self.turned(ViewChange::Transpose).turned(ViewChange::X),
+            ViewChange::CounterClockwise => self.turned(ViewChange::Transpose).turned(ViewChange::Y),
+            ViewChange::Reset => Self::default(),
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    fn drawn(turns: &[Turn]) -> String {
+    fn drawn(turns: &[ViewChange]) -> String {
         let view = turns.iter().fold(View::default(), |view, turn| view.turned(*turn));
         picture::board(&view.board(&board()))
             .lines()
@@ -189,11 +189,14 @@ mod tests {
     fn pictures_turn_and_labels_with_them() {
         for (turns, expected) in [
             (&[][..], "   a b c\n  +-+-+-+\n1 |L L .|\n2 |. .|.|\n  +-+-+-+\n"),
-            (&[Turn::X], "   c b a\n  +-+-+-+\n1 |. L L|\n2 |.|. .|\n  +-+-+-+\n"),
-            (&[Turn::Y], "   a b c\n  +-+-+-+\n2 |. .|.|\n1 |L L .|\n  +-+-+-+\n"),
-            (&[Turn::Transpose], "   1 2\n  +-+-+\na |L .|\nb |L .|\n    +-+\nc |. .|\n  +-+-+\n"),
-            (&[Turn::Clockwise], "   2 1\n  +-+-+\na |. L|\nb |. L|\n  +-+\nc |. .|\n  +-+-+\n"),
-            (&[Turn::CounterClockwise], "   1 2\n  +-+-+\nc |. .|\n    +-+\nb |L .|\na |L .|\n  +-+-+\n"),
+            (&[ViewChange::X], "   c b a\n  +-+-+-+\n1 |. L L|\n2 |.|. .|\n  +-+-+-+\n"),
+            (&[ViewChange::Y], "   a b c\n  +-+-+-+\n2 |. .|.|\n1 |L L .|\n  +-+-+-+\n"),
+            (&[ViewChange::Transpose], "   1 2\n  +-+-+\na |L .|\nb |L .|\n    +-+\nc |. .|\n  +-+-+\n"),
+            (&[ViewChange::Clockwise], "   2 1\n  +-+-+\na |. L|\nb |. L|\n  +-+\nc |. .|\n  +-+-+\n"),
+            (
+                &[ViewChange::CounterClockwise],
+                "   1 2\n  +-+-+\nc |. .|\n    +-+\nb |L .|\na |L .|\n  +-+-+\n",
+            ),
         ] {
             assert_eq!(drawn(turns), expected, "{turns:?}:\n{}", drawn(turns));
         }
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn turns_make_a_group_of_eight() {
-        use Turn::{Clockwise, CounterClockwise, Reset, Transpose, X, Y};
+        use ViewChange::{Clockwise, CounterClockwise, Reset, Transpose, X, Y};
         for (turns, same) in [
             (&[Clockwise; 4][..], &[][..]),
             (&[Clockwise, CounterClockwise], &[]),
@@ -218,12 +221,18 @@ mod tests {
     #[test]
     fn directions_come_back_from_where_they_are_seen() {
         let all = [Side::Up, Side::Right, Side::Down, Side::Left];
-        for turn in [Turn::X, Turn::Y, Turn::Transpose, Turn::Clockwise, Turn::CounterClockwise] {
+        for turn in [
+            ViewChange::X,
+            ViewChange::Y,
+            ViewChange::Transpose,
+            ViewChange::Clockwise,
+            ViewChange::CounterClockwise,
+        ] {
             let view = View::default().turned(turn);
             for side in all {
                 assert_eq!(view.direction(view.side(side)), side, "{turn:?}");
             }
         }
-        assert_eq!(View::default().turned(Turn::Clockwise).direction(Side::Right), Side::Up);
+        assert_eq!(View::default().turned(ViewChange::Clockwise).direction(Side::Right), Side::Up);
     }
 }

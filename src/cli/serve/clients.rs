@@ -12,10 +12,10 @@ use std::path::Path;
 use plyd_protocol::{Role, echo};
 
 use super::file::{Table, read_tables};
-use super::found::{Fault, Found};
+use super::given::{GivenSetting, SettingError};
 use super::keys::keys_of;
 use super::sources::{parsed, refusal};
-use super::whole;
+use super::values::whole;
 use crate::cli::failure::Failure;
 use crate::daemon::{Client, ClientLimits, SETTINGS, TokenHash};
 
@@ -56,7 +56,7 @@ struct Limits {
 
 /// A table of the file.
 #[derive(Clone, Debug, clap::Args)]
-struct Entry {
+struct ClientTable {
     /// The hash of the token
     #[arg(long, value_name = "HASH", value_parser = hash)]
     token: Option<TokenHash>,
@@ -97,7 +97,7 @@ impl Limits {
 /// # Errors
 /// All that is wrong with it, a line each.
 pub(in crate::cli) fn read_clients(path: &Path) -> Result<Vec<Client>, Failure> {
-    let (tables, mut faults) = read_tables(&keys_of::<Entry>(), path, MOST_BYTES);
+    let (tables, mut faults) = read_tables(&keys_of::<ClientTable>(), path, MOST_BYTES);
     let mut clients = Vec::new();
     let mut names: BTreeMap<TokenHash, String> = BTreeMap::new();
     for table in tables {
@@ -106,7 +106,7 @@ pub(in crate::cli) fn read_clients(path: &Path) -> Result<Vec<Client>, Failure> 
                 if let Some(other) = names.insert(client.token, client.name.clone()) {
                     let message =
                         format!("{} has the token of {other}: each client needs its own", client.name);
-                    faults.push(Fault { place: table.place, message });
+                    faults.push(SettingError { place: table.place, message });
                 }
                 clients.push(client);
             }
@@ -118,18 +118,18 @@ pub(in crate::cli) fn read_clients(path: &Path) -> Result<Vec<Client>, Failure> 
 }
 
 /// The client of a table; none if the table is wrong and that is said already.
-fn client(table: &Table) -> Result<Option<Client>, Vec<Fault>> {
+fn client(table: &Table) -> Result<Option<Client>, Vec<SettingError>> {
     let Table { name, place, found, is_whole } = table;
-    let fault = |message: String| vec![Fault { place: place.clone(), message }];
+    let fault = |message: String| vec![SettingError { place: place.clone(), message }];
     self::name(name).map_err(|advice| fault(format!("`{}`: {advice}", echo(name))))?;
-    let faults: Vec<Fault> = found.iter().flat_map(Found::faults).collect();
+    let faults: Vec<SettingError> = found.iter().flat_map(GivenSetting::faults).collect();
     if !faults.is_empty() {
         return Err(faults);
     }
     if !is_whole {
         return Ok(None);
     }
-    let Entry { token, rights } = parsed(found).map_err(|error| fault(error.to_string()))?;
+    let ClientTable { token, rights } = parsed(found).map_err(|error| fault(error.to_string()))?;
     let Some(token) = token else {
         return Err(fault(format!("{name} has no `token`: `plyd token new {name}` makes one")));
     };
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_table_of_a_client_has_every_setting_that_is_given() {
-        let keys = keys_of::<Entry>();
+        let keys = keys_of::<ClientTable>();
         let flags = ["--role=operate", "--connections=1", "--sessions=2", "--searches=3", "--threads=4"];
         let command = super::super::keys::command::<Rights>();
         let matches = command.get_matches_from(flags.into_iter().chain(["--memory-mb=5"]));

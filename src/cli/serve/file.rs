@@ -11,7 +11,7 @@ use plyd_protocol::echo;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::found::{Fault, Found, Place, Value};
+use super::given::{GivenSetting, Place, SettingError, Value};
 use super::keys::{Key, Kind, nearest};
 use crate::cli::open;
 
@@ -22,13 +22,13 @@ const MOST_BYTES: usize = 64 << 10;
 pub(super) struct Table {
     pub(super) name: String,
     pub(super) place: Place,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<GivenSetting>,
     /// Whether all that stands in it was found.
     pub(super) is_whole: bool,
 }
 
 /// The settings in a file, and what is wrong with it.
-pub(super) fn read(keys: &[Key], path: &Path) -> (Vec<Found>, Vec<Fault>) {
+pub(super) fn read(keys: &[Key], path: &Path) -> (Vec<GivenSetting>, Vec<SettingError>) {
     let mut found = Vec::new();
     let faults = read_each(path, MOST_BYTES, |lines, name, value| {
         let setting = lines.setting(keys, name, value).map(|setting| found.push(setting));
@@ -38,13 +38,13 @@ pub(super) fn read(keys: &[Key], path: &Path) -> (Vec<Found>, Vec<Fault>) {
 }
 
 /// The tables in a file of at most so many bytes, each with such settings, and what is wrong with it.
-pub(super) fn read_tables(keys: &[Key], path: &Path, most: usize) -> (Vec<Table>, Vec<Fault>) {
+pub(super) fn read_tables(keys: &[Key], path: &Path, most: usize) -> (Vec<Table>, Vec<SettingError>) {
     let mut tables = Vec::new();
     let faults = read_each(path, most, |lines, name, value| {
         let place = lines.place(name.span().start);
         let DeValue::Table(settings) = value.get_ref() else {
             let message = format!("give a table, `[{}]`, and its settings below", echo(name.get_ref()));
-            return vec![Fault { place, message }];
+            return vec![SettingError { place, message }];
         };
         let (mut found, mut faults) = (Vec::new(), Vec::new());
         for (name, value) in settings {
@@ -65,19 +65,19 @@ pub(super) fn read_tables(keys: &[Key], path: &Path, most: usize) -> (Vec<Table>
 fn read_each(
     path: &Path,
     most: usize,
-    mut take: impl FnMut(&Lines<'_>, &Spanned<DeString<'_>>, &Spanned<DeValue<'_>>) -> Vec<Fault>,
-) -> Vec<Fault> {
+    mut take: impl FnMut(&Lines<'_>, &Spanned<DeString<'_>>, &Spanned<DeValue<'_>>) -> Vec<SettingError>,
+) -> Vec<SettingError> {
     let text = match text(path, most) {
         Ok(text) => text,
-        Err(message) => return vec![Fault { place: Place::Unread(path.to_owned()), message }],
+        Err(message) => return vec![SettingError { place: Place::Unread(path.to_owned()), message }],
     };
     let lines = Lines::new(path, &text);
     let (table, errors) = DeTable::parse_recoverable(&text);
     let of_form = errors.iter().map(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Fault { place: lines.place(at), message: error.message().to_owned() }
+        SettingError { place: lines.place(at), message: error.message().to_owned() }
     });
-    let mut faults: Vec<Fault> = of_form.collect();
+    let mut faults: Vec<SettingError> = of_form.collect();
     for (name, value) in table.get_ref() {
         faults.extend(take(&lines, name, value));
     }
@@ -125,9 +125,9 @@ impl<'a> Lines<'a> {
         keys: &[Key],
         name: &Spanned<impl AsRef<str>>,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Found, Fault> {
+    ) -> Result<GivenSetting, SettingError> {
         let (at, name) = (name.span().start, name.get_ref().as_ref());
-        let fault = |message: String| Fault { place: self.place(at), message };
+        let fault = |message: String| SettingError { place: self.place(at), message };
         let Some(key) = keys.iter().find(|key| key.name() == name) else {
             let near = nearest(name, keys.iter().map(|key| key.name().to_owned()));
             return Err(fault(format!("there is no setting `{}`; the nearest is `{near}`", echo(name))));
@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
                 let texts = elements.iter().enumerate().map(|(index, element)| {
                     self.text_value(element).ok_or_else(|| {
                         let message = format!("{name}[{index}]: {}", form(Kind::Text));
-                        Fault { place: self.place(element.span().start), message }
+                        SettingError { place: self.place(element.span().start), message }
                     })
                 });
                 texts.collect::<Result<_, _>>()?
@@ -153,7 +153,7 @@ impl<'a> Lines<'a> {
             }
             _ => return Err(wrong()),
         };
-        Ok(Found { key: key.clone(), values, place: self.place(at) })
+        Ok(GivenSetting { key: key.clone(), values, place: self.place(at) })
     }
 
     fn text_value(&self, value: &Spanned<DeValue<'_>>) -> Option<Value> {

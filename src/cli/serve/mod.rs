@@ -2,31 +2,30 @@
 
 mod clients;
 mod file;
-mod found;
+mod given;
 mod keys;
 mod logging;
+mod show;
 mod sources;
+mod values;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cli::columns::Columns;
 use crate::daemon::{self, Config, Handed, Limits, ServiceManager, TlsFiles, TokenHash};
-use serde_json::json;
 use tracing::level_filters::LevelFilter;
 
 use super::failure::Failure;
+use super::registry;
 use super::token_file::read_token;
 use super::verbosity::Verbosity;
-use super::{registry, styled, write_json};
 
-use found::Place;
 use logging::{Log, Logging};
+use show::{show, show_json};
 use sources::Gathered;
+use values::{address, origin, switch, whole};
 
 pub(super) use clients::{Rights, name as client_name, read_clients};
 pub(super) use keys::Kind;
@@ -451,99 +450,4 @@ impl daemon::Reload for Rereading {
 /// A failure as a line of the log has it.
 fn one_line(failure: Failure) -> String {
     failure.to_string().replace('\n', "; ")
-}
-
-/// Lists the settings, each with its value and where that stands.
-fn show(list: &[InForce], out: &mut impl Write) -> Result<(), Failure> {
-    let mut table = Columns::new(["setting", "value", "from"]);
-    for InForce { key, values, place } in list {
-        let value = if values.is_empty() { "-".to_owned() } else { values.join(", ") };
-        table.row([key.name(), &styled::line(&value), &styled::line(&place.to_string())]);
-    }
-    Ok(write!(out, "{table}")?)
-}
-
-/// A setting as `--check --json` has it.
-#[derive(serde::Serialize)]
-struct Shown<'a> {
-    name: &'a str,
-    value: serde_json::Value,
-    from: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variable: Option<&'a str>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(InForce { key, values, place }: &'a InForce) -> Self {
-        let (from, file, line, variable) = match place {
-            Place::Default => ("default", None, None, None),
-            Place::Unread(path) => ("file", Some(path), None, None),
-            Place::File { path, line } => ("file", Some(path), Some(*line), None),
-            Place::Environment(name) => ("environment", None, None, Some(name.as_str())),
-            Place::Flag => ("flag", None, None, None),
-        };
-        let first = values.first();
-        let value = match key.kind() {
-            Kind::List => json!(values),
-            Kind::Text => json!(first),
-            // What is in force is a value of its form.
-            Kind::Switch => json!(first.and_then(|text| text.parse::<bool>().ok())),
-            Kind::Number | Kind::Count => json!(first.and_then(|text| text.parse::<u64>().ok())),
-        };
-        let file = file.map(|path| path.to_string_lossy());
-        Self { name: key.name(), value, from, file, line, variable }
-    }
-}
-
-/// The same as an object.
-fn show_json(list: &[InForce], out: &mut impl Write) -> Result<(), Failure> {
-    let settings: Vec<Shown<'_>> = list.iter().map(Shown::new).collect();
-    write_json(out, &BTreeMap::from([("settings", settings)]))
-}
-
-/// True or false.
-fn switch(text: &str) -> Result<bool, String> {
-    text.parse().map_err(|_| "give true or false".to_owned())
-}
-
-/// What reads a whole number of that range.
-fn whole(min: u32, max: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    move |text| match text.parse() {
-        Ok(number) if (min..=max).contains(&number) => Ok(number),
-        _ if max == u32::MAX => Err(format!("give a whole number from {min}")),
-        _ => Err(format!("give a whole number from {min} to {max}")),
-    }
-}
-
-/// An address with a port; names are looked up when the daemon binds.
-fn address(text: &str) -> Result<String, String> {
-    match text.rsplit_once(':') {
-        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
-        _ => Err("give a host and a port, such as 127.0.0.1:7117".into()),
-    }
-}
-
-/// An origin, as browsers write it.
-fn origin(text: &str) -> Result<String, String> {
-    daemon::check_origin(text).map(|()| text.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_need_a_host_and_a_port() {
-        for (text, good) in
-            [("127.0.0.1:0", true), ("[::1]:7117", true), ("localhost:7117", true), (":1", false)]
-                .into_iter()
-                .chain([("localhost", false), ("7117", false), ("localhost:70000", false)])
-        {
-            assert_eq!(address(text).is_ok(), good, "{text}");
-        }
-    }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
-use super::found::{Fault, Found, Place, Value};
+use super::given::{GivenSetting, Place, SettingError, Value};
 use super::keys::{Key, Kind, LOG_FILTER, PREFIX, RUST_LOG, command, keys, nearest, variable};
 use super::{Reading, Settings, file};
 use crate::cli::failure::Failure;
@@ -51,7 +51,7 @@ pub(super) struct Gathered {
     /// The file that was named, by a flag or in the environment.
     pub(super) file: Option<PathBuf>,
     /// Those that a source sets, each from the strongest one.
-    chosen: Vec<Found>,
+    chosen: Vec<GivenSetting>,
 }
 
 impl Default for Given {
@@ -99,7 +99,7 @@ impl Given {
         let (in_file, in_form) = file.as_deref().map(|path| file::read(&keys, path)).unwrap_or_default();
         let sources = [in_file, environment, self.flags(&keys)];
         faults.extend(in_form);
-        faults.extend(sources.iter().flatten().flat_map(Found::faults));
+        faults.extend(sources.iter().flatten().flat_map(GivenSetting::faults));
         if faults.is_empty() {
             return together(file, sources.into_iter().flatten().collect(), has_handed);
         }
@@ -117,7 +117,7 @@ impl Given {
     }
 
     /// The settings that are flags.
-    fn flags(&self, keys: &[Key]) -> Vec<Found> {
+    fn flags(&self, keys: &[Key]) -> Vec<GivenSetting> {
         let is_given = |key: &&Key| self.0.value_source(key.id()) == Some(ValueSource::CommandLine);
         let found = keys.iter().filter(is_given).map(|key| {
             let texts: Vec<OsString> = match key.kind() {
@@ -126,7 +126,7 @@ impl Given {
                 _ => self.0.get_raw(key.id()).into_iter().flatten().map(ToOwned::to_owned).collect(),
             };
             let values = texts.into_iter().map(|text| Value { text, place: Place::Flag }).collect();
-            Found { key: key.clone(), values, place: Place::Flag }
+            GivenSetting { key: key.clone(), values, place: Place::Flag }
         });
         found.collect()
     }
@@ -174,12 +174,13 @@ impl InForce {
 }
 
 /// All that is wrong, a line each.
-pub(super) fn refusal(mut faults: Vec<Fault>) -> Failure {
+pub(super) fn refusal(mut faults: Vec<SettingError>) -> Failure {
     // One mistake may be found twice, by its form and by what is left of it.
     faults.sort_by(|one, other| one.place.cmp(&other.place));
     faults.dedup_by(|later, first| later.place == first.place);
     let more = faults.len().saturating_sub(MOST_FAULTS);
-    let shown = faults.iter().take(MOST_FAULTS).map(|Fault { place, message }| format!("{place}: {message}"));
+    let shown =
+        faults.iter().take(MOST_FAULTS).map(|SettingError { place, message }| format!("{place}: {message}"));
     let more = (more > 0).then(|| format!("and {more} more"));
     Failure::Usage(shown.chain(more).collect::<Vec<_>>().join("\n"))
 }
@@ -197,7 +198,7 @@ pub(in crate::cli) fn defaults() -> Result<Vec<InForce>, Failure> {
 fn environment(
     keys: &[Key],
     variables: impl Iterator<Item = (OsString, OsString)>,
-) -> (Vec<Found>, Option<PathBuf>, Vec<Fault>) {
+) -> (Vec<GivenSetting>, Option<PathBuf>, Vec<SettingError>) {
     let (mut found, mut config, mut faults) = (Vec::new(), None, Vec::new());
     let variables = variables
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
@@ -217,23 +218,23 @@ fn environment(
                 _ => vec![value],
             };
             let values = texts.into_iter().map(|text| Value { text, place: place.clone() }).collect();
-            found.push(Found { key: key.clone(), values, place });
+            found.push(GivenSetting { key: key.clone(), values, place });
         } else {
             let names = keys.iter().map(|key| variable(key.name())).chain([variable("config")]);
             let message = format!("there is no such setting; the nearest is {}", nearest(&name, names));
-            faults.push(Fault { place, message });
+            faults.push(SettingError { place, message });
         }
     }
     (found, config, faults)
 }
 
 /// The filter of the log in the variable that is there for every program, as far as it concerns this one.
-fn of_every_program(keys: &[Key], name: String, value: &OsStr) -> Option<Found> {
+fn of_every_program(keys: &[Key], name: String, value: &OsStr) -> Option<GivenSetting> {
     let key = keys.iter().find(|key| key.name() == LOG_FILTER)?.clone();
     let directives = own_directives(&value.to_string_lossy());
     let place = Place::Environment(name);
     let values = vec![Value { text: directives.clone().into(), place: place.clone() }];
-    (!directives.is_empty()).then_some(Found { key, values, place })
+    (!directives.is_empty()).then_some(GivenSetting { key, values, place })
 }
 
 /// The elements of a list in a variable, between commas.
@@ -243,8 +244,12 @@ fn parts(list: &OsStr) -> Vec<OsString> {
 }
 
 /// Puts settings together, of which later ones are stronger.
-fn together(file: Option<PathBuf>, sources: Vec<Found>, has_handed: bool) -> Result<Gathered, Failure> {
-    let mut chosen: Vec<Found> = Vec::new();
+fn together(
+    file: Option<PathBuf>,
+    sources: Vec<GivenSetting>,
+    has_handed: bool,
+) -> Result<Gathered, Failure> {
+    let mut chosen: Vec<GivenSetting> = Vec::new();
     for found in sources {
         chosen.retain(|weaker| weaker.key.name() != found.key.name());
         chosen.push(found);
@@ -259,8 +264,8 @@ fn together(file: Option<PathBuf>, sources: Vec<Found>, has_handed: bool) -> Res
 }
 
 /// What is declared as flags, from settings that are checked.
-pub(super) fn parsed<A: clap::Args>(settings: &[Found]) -> Result<A, Failure> {
-    let values = |found: &Found| -> Vec<OsString> {
+pub(super) fn parsed<A: clap::Args>(settings: &[GivenSetting]) -> Result<A, Failure> {
+    let values = |found: &GivenSetting| -> Vec<OsString> {
         found.values.iter().flat_map(|value| found.key.flags(&value.text)).collect()
     };
     let flags: Vec<OsString> = settings.iter().flat_map(values).collect();

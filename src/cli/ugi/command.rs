@@ -22,7 +22,7 @@ pub(super) enum Command<'a> {
     /// The position that later commands are about.
     Position(Place),
     /// Search.
-    Go(Search),
+    Go(GoParameters),
     /// The move that is pondered on was played.
     PonderHit,
     /// End the search.
@@ -57,7 +57,7 @@ pub(super) enum Query {
 
 /// The words of a `go`. Times in ms, player 1's and player 2's.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Search {
+pub(super) struct GoParameters {
     movetime: Option<i64>,
     time: [Option<i64>; 2],
     inc: [i64; 2],
@@ -86,7 +86,7 @@ impl<'a> Command<'a> {
             "uginewgame" => Ok(Self::NewGame),
             "setoption" => set_option(rest.trim()),
             "position" => Place::parse(rest).map(Self::Position),
-            "go" => Ok(Self::Go(Search::parse(rest))),
+            "go" => Ok(Self::Go(GoParameters::parse(rest))),
             "ponderhit" => Ok(Self::PonderHit),
             "stop" => Ok(Self::Stop),
             "query" => match rest.trim() {
@@ -144,7 +144,7 @@ impl Place {
     }
 }
 
-impl Search {
+impl GoParameters {
     fn parse(rest: &str) -> Self {
         let mut search = Self::default();
         let mut words = rest.split_whitespace().peekable();
@@ -254,7 +254,7 @@ pub(super) fn move_word(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn go(line: &str) -> Search {
+    fn go(line: &str) -> GoParameters {
         match Command::parse(line) {
             Ok(Command::Go(search)) => search,
             other => panic!("{line}: {other:?}"),

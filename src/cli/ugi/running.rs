@@ -23,13 +23,13 @@ pub(super) struct Running {
 
 #[derive(Debug, Default)]
 struct State {
-    search: Option<Search>,
+    search: Option<RunningSearch>,
     /// Whether no message can come any more.
     is_over: bool,
 }
 
 #[derive(Debug)]
-struct Search {
+struct RunningSearch {
     /// The id of its `go`.
     id: String,
     /// Whether the answer waits for `ponderhit` or `stop`, as a `ponder` promises.
@@ -41,7 +41,7 @@ struct Search {
 impl Running {
     /// A search begins; it waits for `ponderhit` or `stop` if it is to `hold` its answer.
     pub(super) fn begin(&self, id: String, holds: bool) {
-        self.lock().search = Some(Search { id, holds, held: None });
+        self.lock().search = Some(RunningSearch { id, holds, held: None });
     }
 
     /// Allows the answer to be printed; returns the id of the search if it still runs.

@@ -10,7 +10,7 @@ use plyd_protocol::{
     Player, Position, QuitMode, Request, ResultBody, Settings, StopTarget, ToMove, UpdateMode, Want, echo,
 };
 
-use super::command::{Command, Place, Query, Search};
+use super::command::{Command, GoParameters, Place, Query};
 use super::running::{NO_MOVE, Running};
 use super::{note, print, words};
 use crate::cli::position;
@@ -35,7 +35,7 @@ pub(super) struct Session {
     requests: Requests,
     running: Arc<Running>,
     /// The `go` that ponders, for its clock.
-    pondering: Option<Search>,
+    pondering: Option<GoParameters>,
 }
 
 /// A position that the rules know.
@@ -228,7 +228,7 @@ impl Session {
         }
     }
 
-    fn go(&mut self, search: Search) -> Result<(), Unanswered> {
+    fn go(&mut self, search: GoParameters) -> Result<(), Unanswered> {
         self.end_search()?;
         search.ignored.iter().for_each(|ignored| note(ignored));
         let board = match &self.board {

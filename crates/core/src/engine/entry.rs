@@ -11,7 +11,7 @@ use crate::effort::Effort;
 use crate::game::{Named, OpenError, Rules, Spec};
 use crate::options::weights::Tunable;
 use crate::score::Value;
-use crate::search::players::COMMON;
+use crate::search::players::NamedPlayer;
 
 /// A game of the registry.
 ///
@@ -45,11 +45,8 @@ pub struct Entry {
     pub own_options: &'static [Spec],
     /// The evaluators, by their place in the list: see [`Entry::evaluators`]. [`Entry::of`] gives them.
     pub evaluator_at: EvaluatorAt,
-    /// The players that the game has in common with others.
-    pub common_players: &'static [Named],
-    /// The players that only this game has, and those in place of common ones of the same names: see
-    /// [`Entry::players`].
-    pub own_players: &'static [Named],
+    /// The players, by their place in the list: see [`Entry::players`]. [`Entry::of`] gives them.
+    pub player_at: PlayerAt,
     /// The ways a game ends: the values of an outcome's `by`.
     pub endings: &'static [Named],
     /// How each value of the option `level` is weakened and how strong it is, as [`Levels::parse`] reads it.
@@ -78,16 +75,15 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry of which everything that has a default has it: no rules, the common players and their
-    /// options, and levels that nobody measured. The rest is empty.
+    /// An entry of which everything that has a default has it: no rules, no options but those of all players,
+    /// and levels that nobody measured. The rest is empty.
     pub const DEFAULT: Self = Self {
         name: "",
         about: "",
         rules: &[],
         own_options: &[],
         evaluator_at: |_| None,
-        common_players: &COMMON,
-        own_players: &[],
+        player_at: |_| None,
         endings: &[],
         levels: include_str!("levels.txt"),
         unit: "",
@@ -101,19 +97,15 @@ impl Entry {
         open: |_, _, _| Err(OpenError::Impossible("the game has no way to open it".to_owned())),
     };
 
-    /// The defaults for a game, with its evaluators and how it is opened.
+    /// The defaults for a game, with its evaluators and players and how it is opened.
     #[must_use]
     pub const fn of<G: Playable>(open: Open) -> Self {
-        Self { evaluator_at: evaluator_at::<G>, open, ..Self::DEFAULT }
+        Self { evaluator_at: evaluator_at::<G>, player_at: player_at::<G>, open, ..Self::DEFAULT }
     }
 
     /// The players that the option `player` names; the first is the default.
     pub fn players(&self) -> impl Iterator<Item = &'static Named> + Clone + use<> {
-        let (common, own) = (self.common_players, self.own_players);
-        let in_place =
-            move |named: &'static Named| own.iter().find(|own| own.name == named.name).unwrap_or(named);
-        let is_more = move |own: &&Named| common.iter().all(|named| named.name != own.name);
-        common.iter().map(in_place).chain(own.iter().filter(is_more))
+        (0..).map_while(self.player_at)
     }
 
     /// The evaluators that the option `eval` names; the first is the default.
@@ -156,6 +148,14 @@ impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// Gives a game's players by their place in the list.
+pub type PlayerAt = fn(usize) -> Option<&'static Named>;
+
+/// The player at a place of the list of a game.
+fn player_at<G: Playable>(place: usize) -> Option<&'static Named> {
+    NamedPlayer::all(G::PLAYERS).nth(place).map(NamedPlayer::named)
 }
 
 /// Opens a game from explicit rules and a start text; absent, the rules' initial position. If the rules
@@ -214,18 +214,6 @@ mod tests {
     use crate::game::Kind;
     use crate::options::FULL_LEVEL;
     use crate::options::weights::Weights;
-
-    #[test]
-    fn a_player_of_its_own_takes_the_place_of_the_common_one_of_its_name() {
-        const ENTRY: Entry = Entry {
-            common_players: &[Named::new("default", "common"), Named::new("random", "common")],
-            own_players: &[Named::new("solver", "own"), Named::new("random", "own")],
-            ..Entry::DEFAULT
-        };
-        let players: Vec<(&str, &str)> = ENTRY.players().map(|named| (named.name, named.about)).collect();
-        assert_eq!(players, [("default", "common"), ("random", "own"), ("solver", "own")]);
-        assert!(Entry::DEFAULT.players().eq(&COMMON));
-    }
 
     #[test]
     fn each_level_but_the_last_is_weakened_by_default() {

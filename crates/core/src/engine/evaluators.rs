@@ -5,9 +5,9 @@ use crate::game::{Evaluator, Named};
 use crate::options::weights::Weights;
 use crate::options::{OptionError, Options};
 use crate::score::Score;
-use crate::search::Searcher;
 #[cfg(debug_assertions)]
 use crate::search::erased::Erased;
+use crate::search::players::Made;
 
 /// What the registry knows of an evaluator.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ impl<G: Playable> NamedEvaluator<G> {
     }
 
     /// The player that the options name, with this evaluator.
-    pub(super) fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError> {
+    pub(super) fn player(&self, game: &G, options: &Options) -> Made<G> {
         self.make.player(game, options)
     }
 
@@ -122,7 +122,7 @@ pub trait MakeEvaluator<G: Playable>: Sync {
     ///
     /// # Errors
     /// See [`Playable::player`].
-    fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError>;
+    fn player(&self, game: &G, options: &Options) -> Made<G>;
 
     /// The static evaluation of a position that is not over, with the default weights, from the view of
     /// [`Game::side`](crate::game::Game::side).
@@ -133,7 +133,7 @@ pub trait MakeEvaluator<G: Playable>: Sync {
 }
 
 impl<G: Playable, E: Evaluator<G>, F: Fn(&G, &Options) -> E + Sync> MakeEvaluator<G> for F {
-    fn player(&self, game: &G, options: &Options) -> Result<Box<dyn Searcher<G>>, OptionError> {
+    fn player(&self, game: &G, options: &Options) -> Made<G> {
         let evaluator = self(game, options);
         // Half of what a build compiles is the searches. One that is made to be tested, not to be strong, has
         // them once a game, for all evaluations alike.

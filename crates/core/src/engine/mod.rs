@@ -17,7 +17,9 @@ use crate::learning::selfplay::SelfPlay;
 use crate::learning::td::Played;
 use crate::options::Options;
 use crate::score::Score;
-use crate::search::{Control, End, Searcher, players};
+use crate::search::iterate::Iterate;
+use crate::search::players;
+use crate::search::{Control, End};
 
 mod answer;
 pub mod conformance;
@@ -33,13 +35,14 @@ pub mod settings;
 mod typed;
 
 pub use answer::{ChanceOutcome, Evaluation, Line, Proof, Successor, ToMove};
-pub use entry::{Bench, Entry, Open, Share, Solve, Solved};
+pub use entry::{Bench, Entry, Open, PlayerAt, Share, Solve, Solved};
 pub use evaluators::{EvaluatorAt, EvaluatorEntry, MakeEvaluator, NamedEvaluator};
 pub use fault::{Fault, FaultCode, Place};
 pub use learner::learner;
 pub use root::open;
 
 pub use crate::options::OptionError;
+pub use crate::search::players::{Made, NamedPlayer};
 
 /// How [`AnyRoot::perft`] counts.
 ///
@@ -81,27 +84,34 @@ pub trait Playable: Notation {
     /// The evaluators that the option `eval` names; the first is the default. They are named here alone.
     const EVALUATORS: &'static [NamedEvaluator<Self>];
 
+    /// The players that only this game has, and those in place of common ones of the same names; see
+    /// [`NamedPlayer::COMMON`] for these. They are named here alone.
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[];
+
     /// The game's entry in the registry.
     fn entry() -> &'static Entry;
 
-    /// The player that the options name, with an evaluation. A game makes those that its entry lists as its
-    /// own, and leaves the others to [`players::build`].
+    /// The player `default` with an evaluation; compiled with each, so that it calls its own directly.
     ///
     /// # Errors
     /// An option that is not available, and why.
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        players::build(self, evaluator, options)
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
+        Ok(Box::new(Iterate::new(self, evaluator, options)))
+    }
+
+    /// The player that the options name, with an evaluation: what [`PLAYERS`](Self::PLAYERS) says of it.
+    ///
+    /// # Errors
+    /// There is no such player, or it cannot be made by these options.
+    fn player<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
+        players::make(self, Self::PLAYERS, evaluator, options, |evaluator| self.strongest(evaluator, options))
     }
 
     /// The player that the options name, with the evaluator that they name.
     ///
     /// # Errors
     /// As [`Playable::player`]; an evaluator that there is not.
-    fn searcher(&self, options: &Options) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+    fn searcher(&self, options: &Options) -> Made<Self> {
         NamedEvaluator::find(&options.eval)?.player(self, options)
     }
 

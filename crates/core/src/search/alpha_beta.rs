@@ -15,14 +15,14 @@ use crate::game::{Evaluator, Game, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
 use crate::search::ordering::{History, MAX_PLY};
-use crate::search::table::{Entry, Table};
+use crate::search::table::{Table, TableEntry};
 use crate::search::thread::{SearchThread, final_value, is_lost, is_won};
 
 /// Positions up to this size, in bytes, are copied before a move rather than restored after it.
 const COPIED: usize = 64;
 
 /// One thread's search of one iteration.
-pub(super) struct Search<'a, G: Game, E> {
+pub(super) struct AlphaBeta<'a, G: Game, E> {
     /// The rules.
     pub game: &'a G,
     /// The evaluation.
@@ -63,7 +63,7 @@ impl<M> NodeContext<M> {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
+impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
     /// The value of the position after `mv` was played by `side`, from `side`'s view.
     #[inline]
     pub(super) fn child(
@@ -202,7 +202,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         // With an open window a line is wanted, which the table does not have. Below a chance node windows
         // are open though no line is wanted; there averaged values must be of one depth.
         let is_usable =
-            |entry: &Entry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
+            |entry: &TableEntry| !open || (G::STOCHASTIC && ply > 2 && i32::from(entry.depth) == depth);
         if let Some(value) = known.filter(is_usable).and_then(|entry| {
             let score = entry.value.score.shifted(settled).earlier(distance);
             entry.decides(score, depth, alpha, beta).then_some(Value { score, ..entry.value })
@@ -271,7 +271,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
             let bound = Bound::of(best.score, window_alpha, beta);
             let value = Value { score: best.score.later(distance).shifted(-settled), ..best };
             let best = best_move.map(|mv| game.index(mv) as u16);
-            self.table.store(key, Entry { value, bound, depth: depth.min(255) as u8, best });
+            self.table.store(key, TableEntry { value, bound, depth: depth.min(255) as u8, best });
         }
         best
     }

@@ -13,15 +13,15 @@
 use crate::game::{Evaluator, Game, Turn};
 use crate::score::{Score, Value};
 use crate::search::Bound;
-use crate::search::alpha_beta::{NodeContext, Search};
+use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::ordering::MAX_PLY;
-use crate::search::table::Entry;
+use crate::search::table::TableEntry;
 
 /// The smallest depth at which single moves are looked at first: nearer to the horizon they cost as much as
 /// they save.
 const PROBED: i32 = 2;
 
-impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
+impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
     /// The value of a chance node from the view of [`Game::side`].
     ///
     /// It is proven only if every outcome is, with one and the same result: all won, all lost, or all equal.
@@ -39,7 +39,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         let key = self.key(self.game.hash(pos));
         // The line begins at the root's child; and an average over lines of one depth is not that over lines
         // of another.
-        let is_usable = |entry: &Entry| node.ply > 1 && i32::from(entry.depth) == node.depth;
+        let is_usable = |entry: &TableEntry| node.ply > 1 && i32::from(entry.depth) == node.depth;
         if let Some(entry) = self.table.get(key).filter(is_usable) {
             let score = entry.value.score.shifted(settled).earlier(node.distance);
             if entry.decides(score, node.depth, alpha, beta) {
@@ -50,7 +50,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         if !self.thread.is_over() {
             let value = Value { score: found.score.later(node.distance).shifted(-settled), ..found };
             let bound = Bound::of(found.score, alpha, beta);
-            self.table.store(key, Entry { value, bound, depth: node.depth.min(255) as u8, best: None });
+            self.table.store(key, TableEntry { value, bound, depth: node.depth.min(255) as u8, best: None });
         }
         found
     }

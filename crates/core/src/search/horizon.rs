@@ -9,12 +9,12 @@
 
 use crate::game::{Context, Evaluator, Game, Side};
 use crate::score::{Score, Value};
-use crate::search::alpha_beta::{NodeContext, Search, is_over};
+use crate::search::alpha_beta::{AlphaBeta, NodeContext, is_over};
 use crate::search::ordering::MAX_PLY;
 
-impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
+impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
     /// Whether a position is worth more than `alpha`; `child` gives the value after a move, as
-    /// [`Search::child`] does.
+    /// [`AlphaBeta::child`] does.
     pub(super) fn frontier(
         &mut self,
         pos: &mut G::Position,
@@ -76,7 +76,7 @@ impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
         }
     }
 
-    /// [`Search::child`] where the child is at the horizon.
+    /// [`AlphaBeta::child`] where the child is at the horizon.
     #[inline(always)]
     pub(super) fn last_child(
         &mut self,
@@ -176,7 +176,7 @@ mod tests {
     fn search(eval: i32, depth: i32, alpha: Score) -> (Value, u64) {
         let game = Nim { most: 3 };
         let (control, table, mut history) = (Control::default(), Table::new(1), History::new(&game));
-        let mut search = Search {
+        let mut search = AlphaBeta {
             game: &game,
             evaluator: &Always(eval),
             table: &table,
@@ -185,7 +185,7 @@ mod tests {
             root: Side::First,
         };
         let node = NodeContext { depth, ply: 1, distance: 1, last: None };
-        let value = search.frontier(&mut Heap::of(50), &node, alpha, Search::child);
+        let value = search.frontier(&mut Heap::of(50), &node, alpha, AlphaBeta::child);
         (value, search.thread.nodes)
     }
 

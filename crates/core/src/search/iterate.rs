@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use crate::game::{Evaluator, Game, Root};
 use crate::options::Options;
 use crate::score::{Score, Value};
-use crate::search::alpha_beta::{NodeContext, Search};
+use crate::search::alpha_beta::{AlphaBeta, NodeContext};
 use crate::search::gate::Gate;
 use crate::search::ordering::{History, MAX_PLY};
 use crate::search::table::Table;
@@ -271,7 +271,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                 let (mut roots, table, evaluator) = (roots.to_vec(), &*table, &*evaluator);
                 let thread = thread.helper(&halt, UNLIMITED);
                 let search = move || {
-                    let mut search = Search { game, evaluator, table, history, thread, root: side };
+                    let mut search = AlphaBeta { game, evaluator, table, history, thread, root: side };
                     // In another order, so that each thread finds what the others need next.
                     roots[1..].rotate_left((i + 1) % others);
                     let mut quiet = |_: &SearchResult<G::Move>| {};
@@ -285,7 +285,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
                 }
             }
             let mut search =
-                Search { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
+                AlphaBeta { game, evaluator: &*evaluator, table: &*table, history, thread, root: side };
             // The scope joins the helpers also when this thread panics, so they must be stopped on every way
             // out.
             let _halt = EndOnDrop(&halt);
@@ -295,7 +295,7 @@ impl<G: Game, E: Evaluator<G>> Iterate<G, E> {
     }
 }
 
-impl<G: Game, E: Evaluator<G>> Search<'_, G, E> {
+impl<G: Game, E: Evaluator<G>> AlphaBeta<'_, G, E> {
     /// Searches all root moves to one depth, best lines first, each line with its own window.
     fn iteration(&mut self, iteration: &mut Iteration<'_, '_, G>, roots: &mut [RootMove<G::Move>]) {
         let multipv = iteration.multipv.min(roots.len());

@@ -254,8 +254,8 @@ impl Control {
         self.cpu_before_ns.store(clock::thread_cpu_time().as_nanos() as u64, Relaxed);
     }
 
-    /// The CPU time in nanoseconds that the search's first thread has used since [`Control::count_cpu`], as it
-    /// was shown last: every quarter of a millisecond, or less often where the rules compute long.
+    /// The CPU time in nanoseconds that the search's first thread has used since [`Control::count_cpu`], as
+    /// it was shown last: every quarter of a millisecond, or less often where the rules compute long.
     #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.cpu_ns.load(Relaxed)
@@ -266,8 +266,8 @@ impl Control {
         self.cpu_ns.store(cpu_ns, Relaxed);
     }
 
-    /// Shows the CPU time of the calling thread, the search's first one, unless it did so just before: reading
-    /// it takes a system call.
+    /// Shows the CPU time of the calling thread, the search's first one, unless it did so just before:
+    /// reading it takes a system call.
     pub(super) fn read_cpu(&self, now_ns: u64) {
         if now_ns.saturating_sub(self.cpu_read_ns.load(Relaxed)) >= READ_CPU_EVERY_NS {
             self.cpu_read_ns.store(now_ns, Relaxed);

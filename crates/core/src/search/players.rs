@@ -1,4 +1,5 @@
-//! Players that every game has by name: `default`, `random`, `greedy`, `minimax`, `alphabeta`, `tree`.
+//! Players by name: those that every game has (`default`, `random`, `greedy`, `minimax`, `alphabeta`,
+//! `tree`), and what a game lists of its own.
 
 use crate::game::{Evaluator, Game, Named};
 use crate::options::{OptionError, Options};
@@ -9,56 +10,160 @@ use crate::search::one_ply::{Greedy, Random};
 use crate::search::plain::{Plain, Pruning};
 use crate::search::tree::Tree;
 
-/// The players that [`build`] makes. A game's entry has them beside its own, and in the place of those that
-/// have the same names.
-pub const COMMON: [Named; 6] = [
-    Named::new("default", "The strongest player: iterative deepening (PVS) with a table."),
-    Named::new("random", "Any legal move, each as likely, drawn from the seed."),
-    Named::new("greedy", "The move whose position the evaluation likes best; ties drawn from the seed."),
-    Named::new("minimax", "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3."),
-    Named::new(
-        "alphabeta",
-        "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
-    ),
-    Named::new(
-        "tree",
-        "A tree search (PUCT) whose values and likelihoods come from the evaluation; each depth is four times the visits of the last.",
-    ),
-];
+/// A player, or why the options make none.
+pub type Made<G> = Result<Box<dyn Searcher<G>>, OptionError>;
+
+/// How a player is made: for a game, with an evaluation, by options.
+pub type MakePlayer<G> = dyn Fn(&G, Erased<G>, &Options) -> Made<G> + Sync;
+
+/// A player of a game: its name, what it is, and how it is made.
+///
+/// ```
+/// use plyd_core::nim::Nim;
+/// use plyd_core::search::one_ply::Random;
+/// use plyd_core::search::players::NamedPlayer;
+///
+/// /// What [`Playable::PLAYERS`](plyd_core::engine::Playable::PLAYERS) of a game would be.
+/// const PLAYERS: &[NamedPlayer<Nim>] = &[
+///     NamedPlayer::strongest("The strongest player, in the words of this game."),
+///     NamedPlayer::new("careless", "Any move.", &|_, _, options| Ok(Box::new(Random::new(options.seed))))
+///         .formerly("random-move"),
+/// ];
+/// assert_eq!(PLAYERS[0].named().name, "default");
+/// ```
+pub struct NamedPlayer<G: Game> {
+    named: Named,
+    /// None: the strongest search, compiled with each evaluation and not for all of them alike.
+    make: Option<&'static MakePlayer<G>>,
+}
+
+impl<G: Game> NamedPlayer<G> {
+    /// The players that games have in common. A game's own one takes the place of one that has the same name.
+    pub const COMMON: &'static [Self] = &[
+        Self::strongest("The strongest player: iterative deepening (PVS) with a table."),
+        Self::new("random", "Any legal move, each as likely, drawn from the seed.", &|_, _, options| {
+            Ok(Box::new(Random::new(options.seed)))
+        }),
+        Self::new(
+            "greedy",
+            "The move whose position the evaluation likes best; ties drawn from the seed.",
+            &|_, evaluator, options| Ok(Box::new(Greedy::new(evaluator, options.seed))),
+        ),
+        Self::new(
+            "minimax",
+            "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3.",
+            &|_, evaluator, options| Ok(Box::new(Plain::new(evaluator, Pruning::None, options.depth, 3))),
+        ),
+        Self::new(
+            "alphabeta",
+            "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
+            &|_, evaluator, options| {
+                Ok(Box::new(Plain::new(evaluator, Pruning::AlphaBeta, options.depth, 5)))
+            },
+        ),
+        Self::new(
+            "tree",
+            "A tree search (PUCT) whose values and likelihoods come from the evaluation; each depth is four times the visits of the last.",
+            &|_, evaluator, options| Ok(Box::new(Tree::new(evaluator, options))),
+        ),
+    ];
+
+    /// A player that `make` makes.
+    #[must_use]
+    pub const fn new(name: &'static str, about: &'static str, make: &'static MakePlayer<G>) -> Self {
+        Self { named: Named::new(name, about), make: Some(make) }
+    }
+
+    /// The player `default`: [`Playable::strongest`](crate::engine::Playable::strongest) makes it.
+    #[must_use]
+    pub const fn strongest(about: &'static str) -> Self {
+        Self { named: Named::new("default", about), make: None }
+    }
+
+    /// The same, which was called `former` in the version before.
+    #[must_use]
+    pub const fn formerly(self, former: &'static str) -> Self {
+        Self { named: self.named.formerly(former), make: self.make }
+    }
+
+    /// Its name, and what it is.
+    #[must_use]
+    pub const fn named(&self) -> &Named {
+        &self.named
+    }
+
+    /// All players of a game that has these of its own: the common ones first, or what takes their places.
+    pub(crate) fn all(own: &'static [Self]) -> impl Iterator<Item = &'static Self> + Clone {
+        let is_same = |one: &Self, other: &Self| one.named.name == other.named.name;
+        let in_place =
+            move |common: &'static Self| own.iter().find(|own| is_same(own, common)).unwrap_or(common);
+        let is_more = move |own: &&Self| !Self::COMMON.iter().any(|common| is_same(common, own));
+        Self::COMMON.iter().map(in_place).chain(own.iter().filter(is_more))
+    }
+}
+
+/// The player that `options.player` names, of a game that has these of its own, with an evaluation.
+///
+/// # Errors
+/// No player has that name, or it cannot be made.
+pub(crate) fn make<G: Game, E: Evaluator<G>>(
+    game: &G,
+    own: &'static [NamedPlayer<G>],
+    evaluator: E,
+    options: &Options,
+    strongest: impl FnOnce(E) -> Made<G>,
+) -> Made<G> {
+    let mut players = NamedPlayer::all(own);
+    let Some(player) = players.clone().find(|player| player.named.name == options.player) else {
+        let names: Vec<&str> = players.by_ref().map(|player| player.named.name).collect();
+        let message = format!("`{}` is no player of this game: {}", options.player, names.join(", "));
+        return Err(OptionError { name: "player", message });
+    };
+    match player.make {
+        Some(make) => make(game, Erased::new(evaluator), options),
+        None => strongest(evaluator),
+    }
+}
 
 /// The common player that `options.player` names, with an evaluation.
 ///
 /// ```
 /// use plyd_core::nim::{Nim, Rest};
 /// use plyd_core::options::Options;
-/// use plyd_core::search::players;
+/// use plyd_core::search::players::{self, NamedPlayer};
 ///
 /// let nim = Nim { most: 3 };
-/// for name in players::COMMON.map(|named| named.name) {
-///     let options = Options { player: name.to_owned(), ..Options::default() };
-///     assert!(players::build(&nim, Rest, &options).is_ok(), "{name}");
+/// for player in NamedPlayer::<Nim>::COMMON {
+///     let options = Options { player: player.named().name.to_owned(), ..Options::default() };
+///     assert!(players::build(&nim, Rest, &options).is_ok());
 /// }
 /// ```
 ///
 /// # Errors
 /// No common player has that name.
-pub fn build<G: Game, E: Evaluator<G>>(
-    game: &G,
-    evaluator: E,
-    options: &Options,
-) -> Result<Box<dyn Searcher<G>>, OptionError> {
-    Ok(match options.player.as_str() {
-        "default" => Box::new(Iterate::new(game, evaluator, options)),
-        "random" => Box::new(Random::new(options.seed)),
-        "greedy" => Box::new(Greedy::new(Erased::new(evaluator), options.seed)),
-        "minimax" => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 3)),
-        "alphabeta" => Box::new(Plain::new(Erased::new(evaluator), Pruning::AlphaBeta, options.depth, 5)),
-        "tree" => Box::new(Tree::new(Erased::new(evaluator), options)),
-        name => {
-            let names = COMMON.map(|named| named.name).join(", ");
-            let message =
-                format!("`{name}` is no player of this game, nor one that games have in common: {names}");
-            return Err(OptionError { name: "player", message });
-        }
-    })
+pub fn build<G: Game, E: Evaluator<G>>(game: &G, evaluator: E, options: &Options) -> Made<G> {
+    make(game, &[], evaluator, options, |evaluator| Ok(Box::new(Iterate::new(game, evaluator, options))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim::Nim;
+
+    #[test]
+    fn a_player_of_its_own_takes_the_place_of_the_common_one_of_its_name() {
+        const OWN: &[NamedPlayer<Nim>] = &[
+            NamedPlayer::new("solver", "own", &|_, _, options| Ok(Box::new(Random::new(options.seed)))),
+            NamedPlayer::new("greedy", "own", &|_, _, options| Ok(Box::new(Random::new(options.seed)))),
+        ];
+        let names = |own| NamedPlayer::all(own).map(|player| player.named.name).collect::<Vec<_>>();
+        let common = ["default", "random", "greedy", "minimax", "alphabeta", "tree"];
+        assert_eq!(names(&[]), common);
+        assert_eq!(names(OWN), [&common[..], &["solver"]].concat());
+        let own: Vec<&str> = NamedPlayer::all(OWN)
+            .filter(|player| player.named.about == "own")
+            .map(|player| player.named.name)
+            .collect();
+        assert_eq!(own, ["greedy", "solver"]);
+    }
 }

@@ -166,7 +166,7 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
         if first.is_some() {
             publish(&found);
         }
-        let mut report = |lines: &[RootLine<G::Move>]| {
+        let mut publish = |lines: &[RootLine<G::Move>]| {
             let better = result(lines);
             if better != found {
                 found = better;
@@ -175,7 +175,7 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
         };
         let depths = agent.depths(control.depth_limit());
         let first_depth = *depths.start();
-        let mut tree = Tree {
+        let mut tree = PublishedSearch {
             game,
             agent,
             root: game.side(&root.pos),
@@ -192,14 +192,14 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
             if !A::KEEPS_BEST {
                 lines.clear();
             }
-            let Some(values) = tree.search(&mut pos, params, depth, &mut lines, &mut report) else {
+            let Some(values) = tree.search(&mut pos, params, depth, &mut lines, &mut publish) else {
                 end = tree.thread.end().unwrap_or(End::Stopped);
                 break;
             };
             let concluded = tree.agent.conclude(depth, &values, &mut lines);
             tree.thread.depth = depth;
             tree.thread.show();
-            report(&lines);
+            publish(&lines);
             if let Some(reason) = concluded {
                 end = reason;
                 break;
@@ -226,10 +226,10 @@ fn result<M: Copy>(lines: &[RootLine<M>]) -> SearchResult<M> {
 }
 
 /// What better lines go to.
-type Report<'a, M> = &'a mut dyn FnMut(&[RootLine<M>]);
+type Publish<'a, M> = &'a mut dyn FnMut(&[RootLine<M>]);
 
 /// One search of an agent.
-struct Tree<'a, G: Game, A> {
+struct PublishedSearch<'a, G: Game, A> {
     game: &'a G,
     agent: &'a mut A,
     root: Side,
@@ -237,7 +237,7 @@ struct Tree<'a, G: Game, A> {
     stack: Vec<G::Move>,
 }
 
-impl<G: Game, A: Agent<G>> Tree<'_, G, A> {
+impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
     /// Searches the moves at the root and puts the best lines, best first and equal ones in the order of
     /// their moves, into `lines`; gives the values of all, or nothing if there was no time.
     fn search(
@@ -246,7 +246,7 @@ impl<G: Game, A: Agent<G>> Tree<'_, G, A> {
         params: &SearchParams<G::Move>,
         depth: u32,
         lines: &mut Vec<RootLine<G::Move>>,
-        report: Report<'_, G::Move>,
+        publish: Publish<'_, G::Move>,
     ) -> Option<Vec<Value>> {
         let moves = self.agent.root_moves(self.game, pos, &params.moves, &mut self.thread);
         if self.thread.is_over() {
@@ -274,7 +274,7 @@ impl<G: Game, A: Agent<G>> Tree<'_, G, A> {
                 lines.insert(rank, RootLine { pv, depth, value });
                 lines.truncate(kept);
                 if A::PUBLISHES_AT_ONCE {
-                    report(&unbounded(lines));
+                    publish(&unbounded(lines));
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::search::Bound;
 
 /// What the table knows of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Entry {
+pub(super) struct TableEntry {
     /// The value, with the distance counted from the position itself.
     pub value: Value,
     /// On which side of the search's value it is.
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub best: Option<u16>,
 }
 
-impl Entry {
+impl TableEntry {
     /// Whether the value bounds a search to `depth` from below.
     #[inline]
     #[must_use]
@@ -50,7 +50,7 @@ impl Entry {
 const NO_MOVE: u16 = u16::MAX;
 
 /// Data layout, from the low end: score 32, move 16, depth 8, bound 2, at_least 1, at_most 1, generation 4.
-fn pack(entry: Entry, generation: u8) -> u64 {
+fn pack(entry: TableEntry, generation: u8) -> u64 {
     u64::from(entry.value.score.raw() as u32)
         | u64::from(entry.best.unwrap_or(NO_MOVE)) << 32
         | u64::from(entry.depth) << 48
@@ -60,9 +60,9 @@ fn pack(entry: Entry, generation: u8) -> u64 {
         | u64::from(generation & 15) << 60
 }
 
-fn unpack(data: u64) -> Entry {
+fn unpack(data: u64) -> TableEntry {
     let best = (data >> 32) as u16;
-    Entry {
+    TableEntry {
         value: Value {
             score: Score::from_raw(data as u32 as i32),
             at_least: data >> 58 & 1 != 0,
@@ -168,7 +168,7 @@ impl Table {
     /// What is known of the position with this key.
     #[inline]
     #[must_use]
-    pub(super) fn get(&self, key: u64) -> Option<Entry> {
+    pub(super) fn get(&self, key: u64) -> Option<TableEntry> {
         self.cluster(key).0.iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
             (slot.check.load(Relaxed) ^ data == key && data != 0).then(|| unpack(data))
@@ -178,7 +178,7 @@ impl Table {
     /// Keeps an entry: in the place of the same position, else of the shallowest entry, older searches'
     /// first.
     #[inline]
-    pub(super) fn store(&self, key: u64, mut entry: Entry) {
+    pub(super) fn store(&self, key: u64, mut entry: TableEntry) {
         let generation = self.generation.load(Relaxed) & 15;
         let mut place = &self.cluster(key).0[0];
         let mut lowest = i32::MAX;
@@ -229,9 +229,9 @@ mod tests {
     use super::*;
     use crate::zobrist::SplitMix64;
 
-    fn entry(score: Score, depth: u8) -> Entry {
+    fn entry(score: Score, depth: u8) -> TableEntry {
         let value = Value { score, at_least: true, at_most: false };
-        Entry { value, bound: Bound::Lower, depth, best: Some(77) }
+        TableEntry { value, bound: Bound::Lower, depth, best: Some(77) }
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
             for bound in [Bound::Exact, Bound::Lower, Bound::Upper] {
                 for flags in 0..4 {
                     let value = Value { score, at_least: flags & 1 != 0, at_most: flags & 2 != 0 };
-                    let kept = Entry { value, bound, depth: 255, best: Some(i as u16) };
+                    let kept = TableEntry { value, bound, depth: 255, best: Some(i as u16) };
                     assert_eq!(unpack(pack(kept, 7)), kept);
                 }
             }
@@ -289,7 +289,8 @@ mod tests {
     fn proofs_hold_at_every_depth() {
         let proven = entry(Score::win_in(3), 2);
         assert!(proven.lower(30) && !proven.upper(2));
-        let guess = Entry { value: Value::guess(Score::DRAW), bound: Bound::Exact, depth: 5, best: None };
+        let guess =
+            TableEntry { value: Value::guess(Score::DRAW), bound: Bound::Exact, depth: 5, best: None };
         assert!(guess.lower(5) && guess.upper(5) && !guess.lower(6) && !guess.upper(6));
     }
 }

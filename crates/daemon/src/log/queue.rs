@@ -1,7 +1,7 @@
 //! What is logged, between those who log and the thread that writes it.
 //!
-//! To wake that thread costs who logs a call of the system, and may cost it its core. So the daemon does it once
-//! its lock is free and those that wait for an answer are awake ([`Log::hold`]).
+//! To wake that thread costs who logs a call of the system, and may cost it its core. So the daemon does it
+//! once its lock is free and those that wait for an answer are awake ([`Log::hold`]).
 
 use std::cell::Cell;
 use std::os::fd::AsFd;
@@ -29,26 +29,26 @@ pub(super) struct Log {
 
 /// Something that waits to be written.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum LogEntry {
     /// What one line will say.
     Noted(Noted),
     /// Whole lines.
     Lines(String),
 }
 
-impl From<Noted> for Entry {
+impl From<Noted> for LogEntry {
     fn from(noted: Noted) -> Self {
         Self::Noted(noted)
     }
 }
 
-impl From<String> for Entry {
+impl From<String> for LogEntry {
     fn from(lines: String) -> Self {
         Self::Lines(lines)
     }
 }
 
-impl Entry {
+impl LogEntry {
     fn bytes(&self) -> usize {
         match self {
             Self::Noted(noted) => noted.bytes(),
@@ -73,7 +73,7 @@ impl Entry {
 
 struct Queue {
     /// What waits, oldest first, and its bytes.
-    entries: Vec<Entry>,
+    entries: Vec<LogEntry>,
     bytes: usize,
     /// The lines that found no room behind them.
     refused: u64,
@@ -104,7 +104,7 @@ impl Log {
 
     /// Queues lines, if there is room. Once lines were refused, so are later ones until the thread takes what
     /// waits: the loss is then one gap, and its place in the log is known.
-    pub(super) fn append(&'static self, entry: impl Into<Entry>) {
+    pub(super) fn append(&'static self, entry: impl Into<LogEntry>) {
         let entry = entry.into();
         let (bytes, count) = (entry.bytes(), entry.count());
         // A thread that ends has no hold any more.
@@ -138,7 +138,7 @@ impl Log {
     }
 
     /// Waits for something to write, and takes all with the number of lines that were refused behind it.
-    fn take(&self) -> (Vec<Entry>, u64) {
+    fn take(&self) -> (Vec<LogEntry>, u64) {
         let mut queue = self.lock();
         if queue.is_writing {
             queue.is_writing = false;

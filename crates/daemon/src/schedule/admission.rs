@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use super::plan::{Debt, Plan, ends, first_late};
-use super::{Claim, Class, Schedule, Search};
+use super::{AdmittedSearch, Claim, Class, Schedule};
 use crate::outbox::JobId;
 use crate::state::ConnId;
 
@@ -51,8 +51,9 @@ impl Schedule {
         let mut plan = self.plan(now_ns);
         let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
-        let timed =
-            |search: &&Search| search.claim.class == Class::Move && search.claim.deadline_ns.is_some();
+        let timed = |search: &&AdmittedSearch| {
+            search.claim.class == Class::Move && search.claim.deadline_ns.is_some()
+        };
         self.searches
             .values()
             .filter(timed)

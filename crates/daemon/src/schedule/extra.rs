@@ -6,7 +6,7 @@
 //! and takes from them what it needs.
 
 use super::plan::Debt;
-use super::{Class, Schedule, Search};
+use super::{AdmittedSearch, Class, Schedule};
 use crate::outbox::JobId;
 
 /// A piece of an extra for a search whose first iteration is not complete: as long as a turn.
@@ -25,7 +25,7 @@ pub(in super::super) struct Progress {
     pub(in super::super) cpu_ns: u64,
 }
 
-impl Search {
+impl AdmittedSearch {
     /// What it lacks of a real search, to be had before its deadline.
     fn lacking(&self, progress: Progress, now_ns: u64) -> u64 {
         let Some(deadline_ns) = self.claim.deadline_ns.filter(|_| self.claim.class == Class::Move) else {

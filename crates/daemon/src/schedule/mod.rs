@@ -50,7 +50,7 @@ pub(super) struct Changes {
 
 /// An admitted search.
 #[derive(Debug)]
-struct Search {
+struct AdmittedSearch {
     claim: Claim,
     /// The CPU time that it was promised.
     minimum_ns: u64,
@@ -63,12 +63,12 @@ struct Search {
     has_begun: bool,
     /// Its time on its cores.
     used_ns: u64,
-    turn: Option<Turn>,
+    turn: Option<TimeSlice>,
 }
 
 /// A search's time on its cores while it runs.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct TimeSlice {
     /// Until when it is charged.
     charged_ns: u64,
     /// When others get their turn.
@@ -93,7 +93,7 @@ enum Rank {
     Turns(Class),
 }
 
-impl Search {
+impl AdmittedSearch {
     fn rank(&self) -> Rank {
         if self.used_ns < self.promised_ns { Rank::Promised } else { Rank::Turns(self.claim.class) }
     }
@@ -118,7 +118,7 @@ struct Account {
 #[derive(Debug)]
 pub(super) struct Schedule {
     cores: usize,
-    searches: BTreeMap<JobId, Search>,
+    searches: BTreeMap<JobId, AdmittedSearch>,
     accounts: HashMap<(Class, ConnId), Account>,
     holdings: Holdings,
     /// The searches that run.
@@ -193,7 +193,7 @@ impl Schedule {
         self.held += claim.threads;
         self.holdings.add(&claim);
         let minimum_ns = claim.minimum(now_ns);
-        let search = Search {
+        let search = AdmittedSearch {
             claim,
             minimum_ns,
             promised_ns: minimum_ns,
@@ -314,7 +314,7 @@ impl Schedule {
                 continue;
             };
             let goes_on = search.turn.filter(|turn| turn.until_ns > now_ns && turn.place.rank == place.rank);
-            let fresh = || Turn {
+            let fresh = || TimeSlice {
                 charged_ns: now_ns,
                 until_ns: now_ns
                     + match place.rank {
@@ -368,7 +368,7 @@ impl Schedule {
         chosen
     }
 
-    fn place(&self, search: &Search, now_ns: u64) -> Place {
+    fn place(&self, search: &AdmittedSearch, now_ns: u64) -> Place {
         let rank = search.rank();
         if let Some(turn) = search.turn
             && turn.place.rank == rank

@@ -276,8 +276,8 @@ fn as_few_leave_as_are_needed() {
 
 #[test]
 fn a_search_keeps_its_cores_until_its_first_iteration_is_complete() {
-    // The time that the first iteration takes, and what the search has had of 60 ms beside another move, which
-    // has had its minimum before.
+    // The time that the first iteration takes, and what the search has had of 60 ms beside another move,
+    // which has had its minimum before.
     for (first_ms, had) in [(0, 28..=36), (9, 28..=36), (14, 28..=36), (38, 40..=45), (200, 60..=60)] {
         let mut machine = Machine::new(1);
         machine.goes(1, 1, None);

@@ -41,17 +41,7 @@ pub(super) static COUNTING: Entry = Entry {
         about: "Unused.",
     }],
     evaluator_at: |place| (place == 0).then_some(&TOTAL),
-    common_players: &[],
-    own_players: &[
-        Named::new("steady", "Thinks until it is stopped.").formerly("calm"),
-        Named::new("instant", "Has nothing to think about."),
-        Named::new("prover", "Proves at once."),
-        Named::new("chatty", "Publishes as fast as it can."),
-        Named::new("panics", "Breaks after its first move."),
-        Named::new("panics-early", "Breaks before its first move."),
-        Named::new("stuck", "Does not yield before the gate of its seed opens."),
-        Named::new("impossible", "Cannot be made."),
-    ],
+    player_at: |place| PLAYERS.get(place),
     endings: &[Named::new("goal", "The goal is reached.")],
     unit: "point",
     position_grammar: "a number",
@@ -59,6 +49,17 @@ pub(super) static COUNTING: Entry = Entry {
     open,
     ..Entry::DEFAULT
 };
+
+static PLAYERS: &[Named] = &[
+    Named::new("steady", "Thinks until it is stopped.").formerly("calm"),
+    Named::new("instant", "Has nothing to think about."),
+    Named::new("prover", "Proves at once."),
+    Named::new("chatty", "Publishes as fast as it can."),
+    Named::new("panics", "Breaks after its first move."),
+    Named::new("panics-early", "Breaks before its first move."),
+    Named::new("stuck", "Does not yield before the gate of its seed opens."),
+    Named::new("impossible", "Cannot be made."),
+];
 
 /// The only evaluator.
 static TOTAL: EvaluatorEntry = EvaluatorEntry {

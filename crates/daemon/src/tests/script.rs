@@ -7,8 +7,8 @@
 //! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
 //! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
 //! `gone`, `shutdown`; `drain MS` the end is announced, before it; `lose ID` the thread that was to take the
-//! search could not be started; `searched ID` its first iteration is complete, and it had the CPU time that it was
-//! promised; `closed` the connection is over; `status JSON`; `conn NAME` the connection
+//! search could not be started; `searched ID` its first iteration is complete, and it had the CPU time that
+//! it was promised; `closed` the connection is over; `status JSON`; `conn NAME` the connection
 //! meant from here on, opened at its first mention (those whose names begin with `tcp` must shake hands);
 //! `token TEXT` what `hello` must show there from here on; `limit NAME NUMBER` a limit from here on, by its
 //! name in `limits`.

@@ -27,7 +27,7 @@ use losses::Losses;
 /// Bytes that may wait for the disk.
 const QUEUE_BYTES: usize = 64 << 20;
 /// What a line that waits takes beside its text.
-const ENTRY_BYTES: usize = size_of::<Entry>() + 16;
+const ENTRY_BYTES: usize = size_of::<TranscriptEntry>() + 16;
 /// Bytes of records that are written at once.
 const BATCH_BYTES: usize = 64 << 10;
 /// How long a record may stay in memory while the file takes more.
@@ -35,7 +35,7 @@ const FLUSH: Duration = Duration::from_millis(200);
 
 /// The transcript's end that takes lines.
 pub(super) struct Transcript {
-    lines: Sender<Entry>,
+    lines: Sender<TranscriptEntry>,
     /// Disconnected when the writer has ended; none once a caller waited for that.
     writer: Mutex<Option<Receiver<Infallible>>>,
     load: Arc<Load>,
@@ -49,7 +49,7 @@ struct Load {
     losses: Losses,
 }
 
-enum Entry {
+enum TranscriptEntry {
     Line {
         t_us: u64,
         conn: ConnId,
@@ -145,25 +145,25 @@ impl Transcript {
     ) -> Result<(), ServeError> {
         let opened = Continued::open(path, has_stdio, token)?;
         // The writer has ended only if it panicked, and the log says so.
-        let _ended = self.lines.send(Entry::Continue(opened));
+        let _ended = self.lines.send(TranscriptEntry::Continue(opened));
         Ok(())
     }
 
     /// Goes on in the same file, and keeps `token` out from now on.
     pub(super) fn keep_out(&self, token: Option<String>) {
         // As in `continue_in`.
-        let _ended = self.lines.send(Entry::KeepOut(token));
+        let _ended = self.lines.send(TranscriptEntry::KeepOut(token));
     }
 
     /// Notes a line from a client.
     pub(super) fn received(&self, conn: ConnId, line: u64, t_us: u64, bytes: &[u8]) {
-        let entry = || Entry::Line { t_us, conn, line, said: Said::Client(bytes.to_vec()) };
+        let entry = || TranscriptEntry::Line { t_us, conn, line, said: Said::Client(bytes.to_vec()) };
         self.note(bytes.len(), entry);
     }
 
     /// Notes a line to a client, whose number is its `seq`.
     pub(super) fn sent(&self, conn: ConnId, seq: u64, t_us: u64, line: Stamped) {
-        self.note(line.len(), || Entry::Line { t_us, conn, line: seq, said: Said::Server(line) });
+        self.note(line.len(), || TranscriptEntry::Line { t_us, conn, line: seq, said: Said::Server(line) });
     }
 
     /// The number of lines that are lost, as it grows.
@@ -176,7 +176,7 @@ impl Transcript {
     pub(super) fn finish(&self, time: Duration) {
         let Some(writer) = self.take_writer() else { return };
         // The writer takes it last. It has ended already only if it panicked, and the log says so.
-        let _ended = self.lines.send(Entry::End);
+        let _ended = self.lines.send(TranscriptEntry::End);
         if writer.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("the transcript was not written in time: its last lines are missing");
         }
@@ -192,7 +192,7 @@ impl Transcript {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn note(&self, bytes: usize, entry: impl FnOnce() -> Entry) {
+    fn note(&self, bytes: usize, entry: impl FnOnce() -> TranscriptEntry) {
         let bytes = bytes + ENTRY_BYTES;
         let fits = self.load.bytes.fetch_add(bytes, Relaxed) + bytes <= QUEUE_BYTES;
         if !fits || self.lines.send(entry()).is_err() {
@@ -222,7 +222,7 @@ impl Writer {
 
     /// Writes lines until the end; once that fails, counts the later lines as lost until it is to go on in
     /// another file.
-    fn run(mut self, queue: &Receiver<Entry>) {
+    fn run(mut self, queue: &Receiver<TranscriptEntry>) {
         loop {
             let next = self.write(queue).unwrap_or_else(|error| {
                 self.give_up(&error);
@@ -240,23 +240,23 @@ impl Writer {
     }
 
     /// Counts lines as lost until the end, or until the transcript is to go on in a file.
-    fn lose(&self, queue: &Receiver<Entry>) -> Option<Continued> {
+    fn lose(&self, queue: &Receiver<TranscriptEntry>) -> Option<Continued> {
         loop {
             match queue.recv() {
-                Ok(Entry::Line { said, .. }) => {
+                Ok(TranscriptEntry::Line { said, .. }) => {
                     self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
                     self.load.losses.note(1);
                 }
                 // The file to go on in comes with the token of its time.
-                Ok(Entry::KeepOut(_)) => {}
-                Ok(Entry::Continue(opened)) => return Some(opened),
-                Ok(Entry::End) | Err(_) => return None,
+                Ok(TranscriptEntry::KeepOut(_)) => {}
+                Ok(TranscriptEntry::Continue(opened)) => return Some(opened),
+                Ok(TranscriptEntry::End) | Err(_) => return None,
             }
         }
     }
 
     /// Writes lines until the end, or until the transcript is to go on in another file.
-    fn write(&mut self, queue: &Receiver<Entry>) -> io::Result<Option<Continued>> {
+    fn write(&mut self, queue: &Receiver<TranscriptEntry>) -> io::Result<Option<Continued>> {
         // Looked at only now: when the file was opened, the last lines to an earlier one may have been under
         // way, and that may be the same.
         if self.reader.as_ref().map_or(Ok(false), file::ends_within_a_line)? {
@@ -279,16 +279,16 @@ impl Writer {
                 }
             };
             let (t_us, conn, line, said) = match entry {
-                Some(Entry::Line { t_us, conn, line, said }) => (t_us, conn, line, said),
-                Some(Entry::Continue(opened)) => {
+                Some(TranscriptEntry::Line { t_us, conn, line, said }) => (t_us, conn, line, said),
+                Some(TranscriptEntry::Continue(opened)) => {
                     self.flush().unwrap_or_else(|error| self.give_up(&error));
                     return Ok(Some(opened));
                 }
-                Some(Entry::KeepOut(token)) => {
+                Some(TranscriptEntry::KeepOut(token)) => {
                     self.token = token;
                     continue;
                 }
-                Some(Entry::End) | None => return self.flush().map(|()| None),
+                Some(TranscriptEntry::End) | None => return self.flush().map(|()| None),
             };
             self.load.bytes.fetch_sub(said.len() + ENTRY_BYTES, Relaxed);
             self.batched += 1;
@@ -443,7 +443,7 @@ mod tests {
         let opened = Continued::open(&path, false, None).unwrap();
         // As if the writer had failed there after the file was opened again.
         std::fs::write(&path, "{").unwrap();
-        assert!(transcript.lines.send(Entry::Continue(opened)).is_ok());
+        assert!(transcript.lines.send(TranscriptEntry::Continue(opened)).is_ok());
         transcript.received(1, 2, 0, b"{}");
         transcript.finish(TIMEOUT);
         let text = std::fs::read_to_string(&path).unwrap();

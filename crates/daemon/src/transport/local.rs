@@ -10,7 +10,7 @@ use tracing::Span;
 
 use super::{Form, Next, Parker, Received, Signal, next_messages};
 use crate::Shared;
-use crate::kept::LinkId;
+use crate::kept::SocketId;
 use crate::spans::{self, Origin};
 use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
@@ -18,6 +18,24 @@ use plyd_protocol::framing::Event;
 
 /// A connection to a daemon of this process; as on the standard streams, `hello` is optional. It may be
 /// shared: one thread sends, one receives.
+///
+/// ```
+/// use plyd_core::engine::Entry;
+/// use plyd_core::search::clock::now_ns;
+/// use plyd_daemon::{Config, Daemon};
+///
+/// static GAMES: &[&Entry] = &[&plyd_core::nim::ENTRY];
+///
+/// let daemon = Daemon::start(&Config::default(), GAMES)?;
+/// let connection = daemon.connect();
+/// connection.send(br#"{"id":"1","cmd":"ping"}"#, now_ns());
+/// let said = connection.receive().expect("the connection is open");
+/// assert!(String::from_utf8_lossy(&said).contains(r#""of":"ping""#));
+/// // The input ends, and then the connection.
+/// connection.finish_input();
+/// assert_eq!(connection.receive(), None);
+/// # Ok::<(), plyd_daemon::ServeError>(())
+/// ```
 pub struct Connection {
     shared: Arc<Shared>,
     conn: ConnId,
@@ -53,7 +71,7 @@ impl Connection {
         } else {
             Event::Line { number, bytes: Cow::Borrowed(line) }
         };
-        let received = Received::decode(&self.shared, LinkId(self.conn), event, arrived_ns);
+        let received = Received::decode(&self.shared, SocketId(self.conn), event, arrived_ns);
         self.shared.with(|state| received.apply(state));
     }
 
@@ -66,7 +84,7 @@ impl Connection {
     #[must_use]
     pub fn receive(&self) -> Option<Vec<u8>> {
         loop {
-            match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
+            match next_messages(&self.shared, SocketId(self.conn), Form::Lines) {
                 Next::Write(lines) => {
                     self.shared.traffic.sent(lines.len());
                     return Some(lines.into_bytes());

@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 
 use super::Shared;
 use super::conn::Taken;
-use super::kept::{LinkId, fresh_token};
+use super::kept::{SocketId, fresh_token};
 use super::outbox::Numbered;
 use super::session::Arrival;
 use super::state::State;
@@ -101,7 +101,7 @@ enum Form {
 }
 
 /// The next messages of the connection that a socket serves.
-fn next_messages(shared: &Arc<Shared>, link: LinkId, form: Form) -> Next {
+fn next_messages(shared: &Arc<Shared>, link: SocketId, form: Form) -> Next {
     let taken = shared.with_conn(link, |state, conn| state.take_messages(conn, BATCH_BYTES, now_ns()));
     let batch = match taken {
         Taken::Batch(batch) => batch,
@@ -126,7 +126,7 @@ const SHORT_LINE: usize = 16 << 10;
 
 /// A line as a reader gives it to the state.
 struct Received {
-    link: LinkId,
+    link: SocketId,
     /// The line, counted from 1 over those of the socket.
     number: u64,
     received_ns: u64,
@@ -139,14 +139,14 @@ struct Received {
 
 enum Content {
     Request(Box<wire::Request>),
-    Fault(wire::Fault),
+    Fault(wire::DecodeError),
     /// Longer than this many bytes.
     TooLong(usize),
 }
 
 impl Received {
     /// Decodes what a reader found: up to tens of milliseconds for a line of 1 MiB.
-    fn decode(shared: &Shared, link: LinkId, event: Event<'_>, received_ns: u64) -> Self {
+    fn decode(shared: &Shared, link: SocketId, event: Event<'_>, received_ns: u64) -> Self {
         let mut weight = 0;
         let mut token = None;
         let (number, content) = match event {

@@ -24,7 +24,7 @@ use super::tls;
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::Shared;
 use crate::intake::Reserved;
-use crate::kept::{LinkId, NOBODY};
+use crate::kept::{NOBODY, SocketId};
 use crate::log::{Quota, bounded};
 use crate::refusals::Refusal;
 use crate::session::Arrival;
@@ -122,28 +122,28 @@ where
         (conn, state.span(conn))
     });
     spans::opened(&span);
-    let id = LinkId(conn);
-    let link = Link { shared: Arc::clone(shared), id, room };
+    let id = SocketId(conn);
+    let link = SocketReader { shared: Arc::clone(shared), id, room };
     tokio::spawn(read(link, input, hang_up).instrument(span.clone()));
     tokio::spawn(write(Arc::clone(shared), id, output, wake).instrument(span));
 }
 
 /// What the reader of a socket knows.
-pub(super) struct Link {
+pub(super) struct SocketReader {
     pub(super) shared: Arc<Shared>,
-    pub(super) id: LinkId,
+    pub(super) id: SocketId,
     /// Notified when there may be room for the line that waits.
     pub(super) room: Arc<Notify>,
 }
 
-impl Link {
+impl SocketReader {
     /// Changes the connection that the socket serves.
     fn with<R>(&self, change: impl FnOnce(&mut State, ConnId) -> R) -> R {
         self.shared.with_conn(self.id, change)
     }
 }
 
-async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
+async fn read(link: SocketReader, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify>) {
     let shared = &link.shared;
     let mut framing = Framing::new(wire::MAX_FIRST_LINE);
     let mut buffer = vec![0; READ_BYTES];
@@ -162,12 +162,12 @@ async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify
             }
             Ok(0) => {
                 if let Some(event) = framing.finish() {
-                    receive(&link, event, time, &mut Turn::begin()).await;
+                    receive(&link, event, time, &mut TimeSlice::begin()).await;
                 }
                 return link.with(|state, conn| state.input_ended(conn, now_ns()));
             }
             Ok(count) if greeted => {
-                let (mut rest, mut turn) = (&buffer[..count], Turn::begin());
+                let (mut rest, mut turn) = (&buffer[..count], TimeSlice::begin());
                 while let Some(event) = framing.next(&mut rest) {
                     receive(&link, event, time, &mut turn).await;
                 }
@@ -181,11 +181,11 @@ async fn read(link: Link, mut input: impl AsyncRead + Unpin, hang_up: Arc<Notify
 }
 
 /// The time that a connection may use up before others have their turn.
-pub(super) struct Turn {
+pub(super) struct TimeSlice {
     began_ns: u64,
 }
 
-impl Turn {
+impl TimeSlice {
     pub(super) fn begin() -> Self {
         Self { began_ns: now_ns() }
     }
@@ -201,8 +201,8 @@ impl Turn {
 
 /// Takes a line, a long one on another thread; returns once the state has it, so that lines keep their order.
 /// If there is no room for it, waits, and reads nothing more of the connection meanwhile.
-pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) {
-    let Link { shared, id, room: freed } = link;
+pub(super) async fn receive(link: &SocketReader, event: Event<'_>, time: u64, turn: &mut TimeSlice) {
+    let SocketReader { shared, id, room: freed } = link;
     let event = match event {
         Event::Line { number, bytes } if bytes.len() > SHORT_LINE => {
             let room = wire::decoded_bound(&bytes);
@@ -233,7 +233,12 @@ pub(super) async fn receive(link: &Link, event: Event<'_>, time: u64, turn: &mut
 
 /// Takes a line of a peer that has not said hello, and waits for the answer if its token was wrong; returns
 /// whether it is still a stranger.
-pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64, turn: &mut Turn) -> bool {
+pub(super) async fn receive_of_stranger(
+    link: &SocketReader,
+    event: Event<'_>,
+    time: u64,
+    turn: &mut TimeSlice,
+) -> bool {
     receive(link, event, time, turn).await;
     while link.with(|state, conn| state.is_late(conn)) {
         link.room.notified().await;
@@ -242,7 +247,7 @@ pub(super) async fn receive_of_stranger(link: &Link, event: Event<'_>, time: u64
 }
 
 /// Gives a line to the state as soon as there is room for it.
-async fn apply(link: &Link, received: Received) {
+async fn apply(link: &SocketReader, received: Received) {
     let mut waits = Some(received);
     while let Some(received) = waits {
         waits = link.shared.with(|state| received.apply_if_room(state));
@@ -253,8 +258,8 @@ async fn apply(link: &Link, received: Received) {
 }
 
 /// Takes bytes of a peer that has not said hello; true once it has.
-async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
-    let mut turn = Turn::begin();
+async fn feed_stranger(link: &SocketReader, framing: &mut Framing, bytes: &[u8], time: u64) -> bool {
+    let mut turn = TimeSlice::begin();
     let mut rest = bytes;
     while !rest.is_empty() {
         let (line, next) = match rest.iter().position(|byte| *byte == b'\n') {
@@ -294,7 +299,7 @@ async fn feed_stranger(link: &Link, framing: &mut Framing, bytes: &[u8], time: u
 /// again.
 const MAX_REQUEST_LINE: usize = 2048;
 
-async fn write(shared: Arc<Shared>, link: LinkId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
+async fn write(shared: Arc<Shared>, link: SocketId, mut output: impl AsyncWrite + Unpin, wake: Arc<Notify>) {
     loop {
         let mut lines = match next_messages(&shared, link, Form::Lines) {
             Next::Write(lines) => lines,
@@ -319,7 +324,7 @@ async fn write(shared: Arc<Shared>, link: LinkId, mut output: impl AsyncWrite + 
 /// more. Others have their turn after each piece of a long message. What TLS keeps of it is written as well.
 pub(super) async fn write_all(
     shared: &Arc<Shared>,
-    link: LinkId,
+    link: SocketId,
     output: &mut (impl AsyncWrite + Unpin),
     outgoing: &mut Outgoing,
     wake: &Notify,
@@ -425,7 +430,7 @@ mod tests {
                     tokio::task::yield_now().await;
                 }
             });
-            write(Arc::clone(&daemon.shared), LinkId(conn), output, wake).await;
+            write(Arc::clone(&daemon.shared), SocketId(conn), output, wake).await;
         });
         assert!(!daemon.shared.lock().conns.contains_key(&conn), "the writer gave up");
         std::mem::take(&mut written.lock().unwrap())

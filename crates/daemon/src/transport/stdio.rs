@@ -19,7 +19,7 @@ use super::outgoing::Outgoing;
 use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
 use crate::Shared;
 use crate::intake::Reserved;
-use crate::kept::LinkId;
+use crate::kept::SocketId;
 use crate::log;
 use crate::spans::{self, Origin};
 use crate::state::ConnId;
@@ -32,7 +32,7 @@ const READ_BYTES: usize = 64 << 10;
 const PIPE_BYTES: usize = 4096;
 
 /// What both threads know.
-struct Link<O> {
+struct StdioConn<O> {
     shared: Arc<Shared>,
     conn: ConnId,
     output: O,
@@ -76,7 +76,7 @@ where
     let is_pipe =
         rustix::fs::fstat(&output).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
     let shared = Arc::clone(shared);
-    let link = Arc::new(Link { shared, conn, output, is_pipe, pending: Mutex::default(), parker, room });
+    let link = Arc::new(StdioConn { shared, conn, output, is_pipe, pending: Mutex::default(), parker, room });
     let (writer, reader) = (Arc::clone(&link), Arc::clone(&link));
     let writing = span.clone();
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
@@ -98,7 +98,7 @@ where
 }
 
 /// Ends the input when dropped, also by a panic.
-struct InputEnd<'a, O>(&'a Link<O>);
+struct InputEnd<'a, O>(&'a StdioConn<O>);
 
 impl<O> Drop for InputEnd<'_, O> {
     fn drop(&mut self) {
@@ -111,7 +111,7 @@ impl<O> Drop for InputEnd<'_, O> {
 }
 
 /// Ends the connection when dropped, also by a panic: nothing would write its messages.
-struct OutputEnd<'a, O>(&'a Link<O>);
+struct OutputEnd<'a, O>(&'a StdioConn<O>);
 
 impl<O> Drop for OutputEnd<'_, O> {
     fn drop(&mut self) {
@@ -119,7 +119,7 @@ impl<O> Drop for OutputEnd<'_, O> {
     }
 }
 
-impl<O: AsFd> Link<O> {
+impl<O: AsFd> StdioConn<O> {
     /// Reads until the input ends.
     fn read(&self, input: &impl AsFd) {
         let mut framing = Framing::new(wire::MAX_LINE);
@@ -162,7 +162,7 @@ impl<O: AsFd> Link<O> {
         // The log has its turn behind the answer.
         let mut hold = log::hold();
         // While this decodes, the other thread writes the searches' messages.
-        let mut waits = Some(Received::decode(&self.shared, LinkId(self.conn), event, time));
+        let mut waits = Some(Received::decode(&self.shared, SocketId(self.conn), event, time));
         while let Some(received) = waits {
             waits = self.shared.with(|state| {
                 state.hold_writer(self.conn);
@@ -203,7 +203,7 @@ impl<O: AsFd> Link<O> {
         if !pending.is_empty() || !is_ready {
             return ControlFlow::Break(());
         }
-        match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
+        match next_messages(&self.shared, SocketId(self.conn), Form::Lines) {
             Next::Write(lines) => *pending = lines,
             Next::Wait => return ControlFlow::Continue(()),
             Next::Close | Next::Gone => return ControlFlow::Break(()),
@@ -226,7 +226,7 @@ impl<O: AsFd> Link<O> {
         loop {
             let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
             if pending.is_empty() {
-                match next_messages(&self.shared, LinkId(self.conn), Form::Lines) {
+                match next_messages(&self.shared, SocketId(self.conn), Form::Lines) {
                     Next::Write(lines) => *pending = lines,
                     Next::Wait => {
                         drop(pending);

@@ -34,7 +34,7 @@ pub(crate) struct Site {
 }
 
 /// The outcome of a request.
-enum Turn {
+enum Response {
     /// It is answered.
     Answer(Answer),
     /// It becomes a WebSocket after this answer.
@@ -58,11 +58,11 @@ impl Site {
         self.guard.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self, shared: &Arc<Shared>, request: &Request<()>) -> Turn {
+    fn response(&self, shared: &Arc<Shared>, request: &Request<()>) -> Response {
         if asks_for_websocket(request) {
-            return self.upgrade(shared, request).map_or_else(Turn::Answer, Turn::Upgrade);
+            return self.upgrade(shared, request).map_or_else(Response::Answer, Response::Upgrade);
         }
-        Turn::Answer(match &self.page {
+        Response::Answer(match &self.page {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => {
                 Answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET or HEAD")
                     .with("Allow", "GET, HEAD")
@@ -209,9 +209,9 @@ async fn visit<S, R, W>(
                 }
                 (refusal, false)
             }
-            Ok(Some(request)) => match site.turn(&shared, &request) {
-                Turn::Answer(answer) => (answer, request.method() == Method::HEAD),
-                Turn::Upgrade(accepted) => {
+            Ok(Some(request)) => match site.response(&shared, &request) {
+                Response::Answer(answer) => (answer, request.method() == Method::HEAD),
+                Response::Upgrade(accepted) => {
                     if stream.write_all(&accepted).await.is_ok() && stream.flush().await.is_ok() {
                         let (input, output) = split(stream);
                         websocket::connect(&shared, input, output, ahead, origin);

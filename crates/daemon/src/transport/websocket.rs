@@ -14,12 +14,12 @@ use tokio::sync::Notify;
 use tracing::Instrument;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::net::{self, Turn, receive, receive_of_stranger, write_all};
+use super::net::{self, TimeSlice, receive, receive_of_stranger, write_all};
 use super::outgoing::Outgoing;
 use super::reading::{LINGER, READ_BYTES, drain};
 use super::{Form, Next, Signal, next_messages};
 use crate::Shared;
-use crate::kept::LinkId;
+use crate::kept::SocketId;
 use crate::refusals::Refusal;
 use crate::spans::{self, Origin};
 use plyd_core::search::clock::now_ns;
@@ -27,9 +27,9 @@ use plyd_protocol::frames::{self, ControlFrame, Frames, Piece, Violation, Writer
 use plyd_protocol::framing::{Event, Framing};
 
 /// What both tasks of a socket know.
-struct Link {
+struct WebSocketConn {
     shared: Arc<Shared>,
-    id: LinkId,
+    id: SocketId,
     /// Wakes the writer.
     wake: Arc<Notify>,
     controls: Mutex<Controls>,
@@ -58,9 +58,9 @@ where
         (conn, state.span(conn))
     });
     spans::opened(&span);
-    let id = LinkId(conn);
-    let link = Arc::new(Link { shared: Arc::clone(shared), id, wake, controls: Mutex::default() });
-    let input_link = net::Link { shared: Arc::clone(shared), id, room };
+    let id = SocketId(conn);
+    let link = Arc::new(WebSocketConn { shared: Arc::clone(shared), id, wake, controls: Mutex::default() });
+    let input_link = net::SocketReader { shared: Arc::clone(shared), id, room };
     let reader = Reader::new(Arc::clone(&link), input_link);
     tokio::spawn(reader.run(input, early, hang_up).instrument(span.clone()));
     tokio::spawn(link.write(output).instrument(span));
@@ -68,9 +68,9 @@ where
 
 /// Finds lines in a peer's frames.
 struct Reader {
-    link: Arc<Link>,
+    link: Arc<WebSocketConn>,
     /// The state that is common to the readers of all sockets.
-    input: net::Link,
+    input: net::SocketReader,
     frames: Frames,
     framing: Framing,
     /// Whether the peer has said hello.
@@ -78,7 +78,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(link: Arc<Link>, input: net::Link) -> Self {
+    fn new(link: Arc<WebSocketConn>, input: net::SocketReader) -> Self {
         let framing = Framing::new(wire::MAX_FIRST_LINE);
         Self { link, input, frames: Frames::of(Writer::Client), framing, greeted: false }
     }
@@ -122,7 +122,7 @@ impl Reader {
 
     /// Takes bytes; breaks when no more are wanted.
     async fn take(&mut self, bytes: &mut [u8]) -> ControlFlow<()> {
-        let (time, mut turn) = (now_ns(), Turn::begin());
+        let (time, mut turn) = (now_ns(), TimeSlice::begin());
         let mut rest = bytes;
         loop {
             match self.frames.next(&mut rest) {
@@ -151,7 +151,7 @@ impl Reader {
     }
 
     /// Takes bytes of a message.
-    async fn lines(&mut self, mut bytes: &[u8], time: u64, turn: &mut Turn) -> ControlFlow<()> {
+    async fn lines(&mut self, mut bytes: &[u8], time: u64, turn: &mut TimeSlice) -> ControlFlow<()> {
         while let Some(event) = self.framing.next(&mut bytes) {
             let is_text = match &event {
                 Event::Line { bytes, .. } => std::str::from_utf8(bytes).is_ok(),
@@ -183,7 +183,7 @@ fn without_line_feeds(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte }).collect()
 }
 
-impl Link {
+impl WebSocketConn {
     /// Changes what is to be written, and wakes the writer.
     fn control(&self, change: impl FnOnce(&mut Controls)) {
         change(&mut self.controls.lock().unwrap_or_else(PoisonError::into_inner));

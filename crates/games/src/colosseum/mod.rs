@@ -45,24 +45,15 @@ use self::rules::{APART, Colosseum};
 use self::setup::Setup;
 use crate::bits::{Bits, U192};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
-use plyd_core::game::{Evaluator, Named, OpenError, Rules};
-use plyd_core::options::Options;
-use plyd_core::search::Searcher;
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, NamedPlayer, Playable};
+use plyd_core::game::{Named, OpenError, Rules};
 use plyd_core::search::erased::Erased;
-use plyd_core::search::players as common;
 
 /// Colosseum Survival in the registry.
 pub static ENTRY: Entry = Entry {
     name: "colosseum",
     about: "Colosseum Survival: walk a few steps and put a wall; once the players are apart, the larger zone wins.",
     rules: setup::RULES,
-    own_players: &[Named::new(
-        PUBLISHED,
-        "The published player, with the evaluation of that name unless another published evaluation is \
-             asked for: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
-    )
-    .formerly("seed")],
     endings: &[Named::new(APART, "The players are apart; each scores the cells that it can reach.")],
     levels: include_str!("levels.txt"),
     unit: "cell",
@@ -151,27 +142,21 @@ impl<B: Bits> Playable for Colosseum<B> {
         .formerly("seed"),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[NamedPlayer::new(
+        PUBLISHED,
+        "The published player, with the evaluation of that name unless another published evaluation is \
+             asked for: iterative deepening over alpha-beta with the best size + 3 moves of each position.",
+        &|game, evaluator, options| {
+            options.expect_eval(&["reachable", "aggression", "winning", PUBLISHED])?;
+            let is_usual = options.eval.is_empty();
+            let evaluator = if is_usual { Erased::new(Published::new(game, &Part::ALL)) } else { evaluator };
+            Ok(Box::new(PublishedPlayer::new(evaluator, options.depth)))
+        },
+    )
+    .formerly("seed")];
+
     fn entry() -> &'static Entry {
         &ENTRY
-    }
-
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(match options.player.as_str() {
-            PUBLISHED => {
-                options.expect_eval(&["reachable", "aggression", "winning", PUBLISHED])?;
-                let evaluator = if options.eval.is_empty() {
-                    Erased::new(Published::new(self, &Part::ALL))
-                } else {
-                    Erased::new(evaluator)
-                };
-                Box::new(PublishedPlayer::new(evaluator, options.depth))
-            }
-            _ => common::build(self, evaluator, options)?,
-        })
     }
 }
 
@@ -184,7 +169,8 @@ mod tests {
     use super::position::Position;
     use super::*;
     use plyd_core::engine::{Line, Proof};
-    use plyd_core::game::{Context, Game, Kind, Notation, Side};
+    use plyd_core::game::{Context, Evaluator, Game, Kind, Notation, Side};
+    use plyd_core::options::Options;
     use plyd_core::search::Control;
     use plyd_core::zobrist::SplitMix64;
 

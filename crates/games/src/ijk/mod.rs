@@ -45,7 +45,7 @@ use self::published_eval::Published;
 use self::rules::{BY_FULL, BY_K, BY_MAX_PLIES, BY_REPETITION, Ijk, Move, Position};
 use self::variant::Variant;
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, NamedEvaluator, OptionError, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Learner, Made, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Evaluator, Game, Named, OpenError, Rules};
 use plyd_core::options::Options;
 use plyd_core::search::Searcher;
@@ -54,35 +54,12 @@ use plyd_core::search::erased::Erased;
 use plyd_core::search::iterate::Iterate;
 use plyd_core::search::one_ply;
 use plyd_core::search::plain::{Plain, Pruning};
-use plyd_core::search::players;
 
 /// IJK in the registry.
 pub static ENTRY: Entry = Entry {
     name: "ijk",
     about: "IJK: a 2048 for two, upper case against lower case; a K ends the game, or a full board.",
     rules: variant::RULES,
-    own_players: &[
-        Named::new(
-            "default",
-            "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several \
-             games in which the tiles are drawn beforehand, averaged.",
-        ),
-        Named::new(
-            EXPECTIMINIMAX,
-            "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
-        ),
-        Named::new(
-            DEEPENING,
-            "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
-        ),
-        Named::new(
-            PUBLISHED,
-            "The published player, with `gradient` unless another published evaluation is asked for: \
-             alpha-beta to depth 6, with mode=nondet expectiminimax to depth 3, which is 6 with the chance \
-             plies.",
-        )
-        .formerly("seed"),
-    ],
     endings: &[
         Named::new(BY_K, "A K or k is on the board, as the rule `win` counts it."),
         Named::new(BY_FULL, "The board is full: the higher letter wins, equal ones draw."),
@@ -101,12 +78,8 @@ pub static ENTRY: Entry = Entry {
     ..Entry::of::<Ijk<false>>(open)
 };
 
-/// The name of expectiminimax.
-const EXPECTIMINIMAX: &str = "expectiminimax";
 /// The name of the search of the game itself.
 const DEEPENING: &str = "deepening";
-/// The name of the published player.
-const PUBLISHED: &str = "published";
 
 /// The start, and positions from games, some on 4x4; three with chance.
 const BENCH: &[Bench] = &[
@@ -182,32 +155,43 @@ where
         ),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[
+        NamedPlayer::strongest(
+            "The strongest player: iterative deepening (PVS) with a table; with mode=nondet of several \
+             games in which the tiles are drawn beforehand, averaged.",
+        ),
+        NamedPlayer::new(
+            "expectiminimax",
+            "Plain minimax that averages over chance, to the option `depth`; absent, to the search's depth limit, or 2.",
+            &|_, evaluator, options| Ok(Box::new(Plain::new(evaluator, Pruning::None, options.depth, 2))),
+        ),
+        NamedPlayer::new(
+            DEEPENING,
+            "Iterative deepening (PVS) with a table; with mode=nondet over chance nodes with Star1 and Star2 pruning.",
+            &|game, evaluator, options| Ok(Box::new(Iterate::new(game, evaluator, options))),
+        ),
+        NamedPlayer::new(
+            "published",
+            "The published player, with `gradient` unless another published evaluation is asked for: \
+             alpha-beta to depth 6, with mode=nondet expectiminimax to depth 3, which is 6 with the chance \
+             plies.",
+            &|_, evaluator, options| {
+                options.expect_eval(&["gradient", "smoothness"])?;
+                let is_usual = options.eval.is_empty();
+                let evaluator = if is_usual { Erased::new(Published::Gradient) } else { evaluator };
+                let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
+                Ok(Box::new(Plain::new(evaluator, pruning, options.depth, usual)))
+            },
+        )
+        .formerly("seed"),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        let (pruning, usual) = if CHANCE { (Pruning::None, 3) } else { (Pruning::AlphaBeta, 6) };
-        Ok(match options.player.as_str() {
-            "default" => self.strongest(evaluator, options),
-            DEEPENING if CHANCE => Box::new(Iterate::new(self, Erased::new(evaluator), options)),
-            DEEPENING => self.strongest(evaluator, options),
-            EXPECTIMINIMAX => Box::new(Plain::new(Erased::new(evaluator), Pruning::None, options.depth, 2)),
-            PUBLISHED => {
-                options.expect_eval(&["gradient", "smoothness"])?;
-                let evaluator = if options.eval.is_empty() {
-                    Erased::new(Published::Gradient)
-                } else {
-                    Erased::new(evaluator)
-                };
-                Box::new(Plain::new(evaluator, pruning, options.depth, usual))
-            }
-            _ => players::build(self, Erased::new(evaluator), options)?,
-        })
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
+        Ok(self.by_chance(evaluator, options))
     }
 
     fn learner(&self, _evaluator: &str) -> Result<Box<dyn Learner>, String> {
@@ -222,19 +206,19 @@ where
 /// A game with a strongest player, which differs with and without chance.
 trait Strongest: Sized {
     /// The strongest player with an evaluation.
-    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
+    fn by_chance<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>>
     where
         Self: Game;
 }
 
 impl Strongest for Ijk<false> {
-    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+    fn by_chance<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
         Box::new(Iterate::new(self, evaluator, options))
     }
 }
 
 impl Strongest for Ijk<true> {
-    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
+    fn by_chance<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Box<dyn Searcher<Self>> {
         Box::new(Ensemble::new(self, evaluator, options))
     }
 }

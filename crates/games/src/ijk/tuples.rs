@@ -13,12 +13,11 @@ use super::board::{Case, STRIDE};
 use super::eval::{Lead, WIN, bounded, highest};
 use super::rules::{Ijk, Move, Position, case};
 use super::variant::{Skip, Variant};
-use plyd_core::engine::{self, Learner, MakeEvaluator, OptionError, Playable};
+use plyd_core::engine::{self, Learner, Made, MakeEvaluator, Playable};
 use plyd_core::game::{Context, Evaluator, Game};
 use plyd_core::learning::network::{Network, Sum};
 use plyd_core::options::Options;
 use plyd_core::score::Score;
-use plyd_core::search::Searcher;
 
 /// Rows and columns of the board.
 const SIZE: usize = 4;
@@ -101,11 +100,7 @@ impl<const CHANCE: bool> MakeEvaluator<Ijk<CHANCE>> for WhereLearned
 where
     Ijk<CHANCE>: Playable,
 {
-    fn player(
-        &self,
-        game: &Ijk<CHANCE>,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Ijk<CHANCE>>>, OptionError> {
+    fn player(&self, game: &Ijk<CHANCE>, options: &Options) -> Made<Ijk<CHANCE>> {
         let lead = Lead::new(|spec| options.weight(spec));
         match learned(game, lead) {
             Some(tuples) => game.player(tuples, options),

@@ -48,12 +48,11 @@ use self::solver::Solver;
 use self::territory::{Territory, WEIGHTS};
 use crate::bits::Bits;
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::{EXACT, Options};
-use plyd_core::search::Searcher;
 use plyd_core::search::erased::Erased;
-use plyd_core::search::players as common;
+use plyd_core::search::iterate::Iterate;
 use plyd_core::search::prover_player::ProverPlayer;
 use plyd_core::search::proving::Proving;
 
@@ -69,18 +68,6 @@ pub static ENTRY: Entry = Entry {
             about: "Whether the default player decides positions by its solver where it can; not where a depth limits it.",
         },
         EXACT,
-    ],
-    own_players: &[
-        Named::new(
-            "default",
-            "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
-        ),
-        Named::new(SOLVER, "The solver alone: a proven answer or none; it knows no depth."),
-        Named::new(
-            PUBLISHED,
-            "The published player: iterative deepening over plain alpha-beta, until three depths agree.",
-        )
-        .formerly("seed"),
     ],
     endings: &[Named::new(STUCK, "The side to move has no move and loses.")],
     levels: include_str!("levels.txt"),
@@ -216,21 +203,33 @@ impl<B: Bits> Playable for Isolation<B> {
         ),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[
+        NamedPlayer::strongest(
+            "The strongest player: a solver that decides who wins, beside iterative deepening (PVS) with a table.",
+        ),
+        NamedPlayer::new(
+            SOLVER,
+            "The solver alone: a proven answer or none; it knows no depth.",
+            &|game, _, options| Ok(Box::new(ProverPlayer::new(Solver::new(game), options))),
+        ),
+        NamedPlayer::new(
+            PUBLISHED,
+            "The published player: iterative deepening over plain alpha-beta, until three depths agree.",
+            &|_, evaluator, options| Ok(Box::new(PublishedPlayer::new(evaluator, options.depth))),
+        )
+        .formerly("seed"),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
+    fn strongest<E: Evaluator<Self>>(&self, evaluator: E, options: &Options) -> Made<Self> {
         let solves = options.depth.is_none() && options.own_bool("solver").unwrap_or(true);
-        Ok(match options.player.as_str() {
-            PUBLISHED => Box::new(PublishedPlayer::new(Erased::new(evaluator), options.depth)),
-            SOLVER => Box::new(ProverPlayer::new(Solver::new(self), options)),
-            "default" if solves => Box::new(Proving::new(self, evaluator, Solver::new(self), options)),
-            _ => common::build(self, evaluator, options)?,
+        Ok(if solves {
+            Box::new(Proving::new(self, evaluator, Solver::new(self), options))
+        } else {
+            Box::new(Iterate::new(self, evaluator, options))
         })
     }
 }

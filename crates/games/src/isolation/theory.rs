@@ -21,7 +21,7 @@ const SEVEN: &str = include_str!("openings-7x7.txt");
 
 /// What is known of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownOutcome {
     /// Whether the mover wins.
     pub won: bool,
     /// A move that wins; in a lost position, one after which the opponent may still err.
@@ -30,12 +30,12 @@ pub(super) struct Known {
 
 /// What theory knows of a position in which the mover can move.
 #[must_use]
-pub(super) fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
+pub(super) fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<KnownOutcome> {
     if let Some(known) = from_book(game, pos) {
         return Some(known);
     }
     if is_mirrored(game, pos) {
-        return Some(Known { won: false, mv: None });
+        return Some(KnownOutcome { won: false, mv: None });
     }
     let mut moves = Vec::new();
     game.moves(pos, &mut moves);
@@ -44,7 +44,7 @@ pub(super) fn at_sight<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Optio
         game.play(&mut after, mv);
         is_mirrored(game, &after)
     })?;
-    Some(Known { won: true, mv: Some(mv) })
+    Some(KnownOutcome { won: true, mv: Some(mv) })
 }
 
 /// Whether the mover's opponent can win by answering each move with its image.
@@ -87,7 +87,7 @@ fn cell_of(name: &str) -> u8 {
 }
 
 /// What the book knows: positions before the third move.
-fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
+fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<KnownOutcome> {
     let board = game.board();
     let [own, opp] = [pos.mover(), pos.mover().other()].map(|side| pos.token(side));
     let placed = Side::ALL.iter().filter(|&&side| pos.token(side) != UNPLACED).count();
@@ -97,11 +97,11 @@ fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
     }
     Some(if own != UNPLACED && opp != UNPLACED {
         let mv = reply(board, own, opp);
-        Known { won: mv.is_some(), mv }
+        KnownOutcome { won: mv.is_some(), mv }
     } else if opp != UNPLACED {
         // Any placement that leaves the other side without a winning reply.
         let mv = pos.open().cells().find(|&cell| reply(board, opp, cell).is_none()).map(Target);
-        Known { won: mv.is_some(), mv }
+        KnownOutcome { won: mv.is_some(), mv }
     } else {
         // Lost: most errors are possible after the placement that fewest replies refute.
         let refutations = |&first: &u8| {
@@ -109,7 +109,7 @@ fn from_book<B: Bits>(game: &Isolation<B>, pos: &Position<B>) -> Option<Known> {
             others.cells().filter(|&second| reply(board, first, second).is_none()).count()
         };
         let mv = board.full().cells().min_by_key(refutations).map(Target);
-        Known { won: mv.is_some_and(|mv| refutations(&mv.0) == 0), mv }
+        KnownOutcome { won: mv.is_some_and(|mv| refutations(&mv.0) == 0), mv }
     })
 }
 
@@ -163,7 +163,7 @@ mod tests {
             assert!(!at_sight(&game, &play(&game, &[first, known.mv.unwrap().0])).unwrap().won);
         }
         assert_eq!(exceptions, 8);
-        assert_eq!(at_sight(&game, &game.start()), Some(Known { won: false, mv: Some(Target(24)) }));
+        assert_eq!(at_sight(&game, &game.start()), Some(KnownOutcome { won: false, mv: Some(Target(24)) }));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::LGame;
 use super::board::State;
-use super::table::Table;
+use super::tablebase::Tablebase;
 use plyd_core::engine::{Share, Solved};
 use plyd_core::game::{OpenError, Rules};
 use plyd_core::score::{Score, Value};
@@ -20,7 +20,7 @@ pub(super) fn solve(rules: &Rules, _progress: &mut dyn FnMut(usize, usize)) -> R
     }
     let neutrals = LGame::of(rules)?.neutrals;
     let began = thread_cpu_time();
-    let table = Table::of(neutrals);
+    let table = Tablebase::of(neutrals);
     let cpu = thread_cpu_time() - began;
     let mut counts: BTreeMap<Option<u32>, (u64, u64)> = BTreeMap::new();
     for state in State::all() {

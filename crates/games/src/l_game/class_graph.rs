@@ -5,7 +5,7 @@
 use super::LGame;
 use super::board::{PAIRS, ROWS, State, row};
 use super::neutrals::Neutrals;
-use super::table::Table;
+use super::tablebase::Tablebase;
 
 /// How the game ends from a class under perfect play, from its mover's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl ClassGraph {
             let classes = game.turns(state).map(|mv| state.after(mv.target, mv.tokens).class());
             successors.push(classes.map(|class| numbers[index(class)]));
         }
-        let table = Table::of(neutrals);
+        let table = Tablebase::of(neutrals);
         let fates = states.iter().map(|state| match table.distance(0, *state) {
             Some(plies) if plies % 2 == 1 => Fate::Won,
             Some(_) => Fate::Lost,

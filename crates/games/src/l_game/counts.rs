@@ -3,7 +3,7 @@
 use super::board::{PAIRS, State};
 use super::notation::{START, parse_position};
 use super::solution::{Solution, Tally};
-use super::table::Table;
+use super::tablebase::Tablebase;
 use super::{LGame, Neutrals, Position};
 use plyd_core::game::Side;
 
@@ -69,7 +69,7 @@ fn moves_of_drawn_states() {
     assert_eq!(solution.tally(start), Tally { wins: 0, draws: 36, losses: 29 });
     let (mut drawn, mut single, mut share) = (0, 0, 0.0);
     for state in State::all().filter(|state| *state == state.class()) {
-        if Table::of(Neutrals::One).distance(0, state).is_none() {
+        if Tablebase::of(Neutrals::One).distance(0, state).is_none() {
             let (solution, node) = Solution::new(&GAME, &GAME.position(state, Side::First));
             let tally = solution.tally(node);
             assert_eq!(tally.wins, 0);

@@ -8,11 +8,10 @@ use super::perfect::Perfect;
 use super::published::PublishedPlayer;
 use super::{LGame, Neutrals};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Evaluator, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
 use plyd_core::search::erased::Erased;
-use plyd_core::search::{Searcher, players};
 
 /// The game.
 pub static ENTRY: Entry = Entry {
@@ -47,20 +46,6 @@ pub static ENTRY: Entry = Entry {
             about: "Whether the default player judges the opponent by its replies to choose among drawing moves.",
         },
     ],
-    own_players: &[
-        Named::new(
-            "default",
-            "Perfect play from a table; among drawing moves the one after which opponents most likely err. With \
-             the option `depth` it sees wins and losses within so many plies only.",
-        ),
-        Named::new(
-            PUBLISHED,
-            "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states as \
-             leaves, another of the best moves each time that a position comes again.",
-        )
-        .formerly("seed"),
-        Named::new(SUGGEST, "The first move that the evaluator `state` likes best at depth 1."),
-    ],
     endings: &[
         Named::new("stuck", "The mover's L cannot move: the other side wins."),
         Named::new("max_plies", "As many plies were played as the rules allow: a draw."),
@@ -86,8 +71,6 @@ pub static ENTRY: Entry = Entry {
 
 /// The name of the published agent.
 const PUBLISHED: &str = "published";
-/// The name of the published agent's advice.
-const SUGGEST: &str = "suggest";
 
 fn open(rules: &Rules, start: Option<&str>, _effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, OpenError> {
     let game = LGame::of(rules)?;
@@ -111,23 +94,36 @@ impl Playable for LGame {
         ),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[
+        NamedPlayer::strongest(
+            "Perfect play from a table; among drawing moves the one after which opponents most likely err. With \
+             the option `depth` it sees wins and losses within so many plies only.",
+        ),
+        NamedPlayer::new(
+            PUBLISHED,
+            "The published agent: alpha-beta with `state` to the option `depth` (2 when absent), lost states as \
+             leaves, another of the best moves each time that a position comes again.",
+            &|_, _, options| {
+                options.expect_eval(&["state"])?;
+                Ok(Box::new(PublishedPlayer::new(options)))
+            },
+        )
+        .formerly("seed"),
+        NamedPlayer::new(
+            "suggest",
+            "The first move that the evaluator `state` likes best at depth 1.",
+            &|_, _, options| {
+                options.expect_eval(&["state"])?;
+                Ok(Box::new(PublishedPlayer::suggest()))
+            },
+        ),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(match options.player.as_str() {
-            "default" => Box::new(Perfect::new(options)),
-            name @ (PUBLISHED | SUGGEST) => {
-                options.expect_eval(&["state"])?;
-                let is_advice = name == SUGGEST;
-                Box::new(if is_advice { PublishedPlayer::suggest() } else { PublishedPlayer::new(options) })
-            }
-            _ => players::build(self, evaluator, options)?,
-        })
+    fn strongest<E: Evaluator<Self>>(&self, _evaluator: E, options: &Options) -> Made<Self> {
+        Ok(Box::new(Perfect::new(options)))
     }
 }

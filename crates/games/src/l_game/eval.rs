@@ -5,7 +5,7 @@
 
 use super::board::{CELLS, CORE, CORNERS, Cells, EDGES, State};
 use super::neutrals::Neutrals;
-use super::table::Table;
+use super::tablebase::Tablebase;
 use super::{LGame, Position};
 use plyd_core::game::{Context, Evaluator};
 use plyd_core::score::Score;
@@ -52,7 +52,7 @@ impl Weights {
 
 /// Whether the mover of a state loses against best play: 29 classes of the game with one optional token move.
 pub(super) fn is_lost(neutrals: Neutrals, state: State) -> bool {
-    Table::of(neutrals).distance(0, state).is_some_and(|plies| plies % 2 == 0)
+    Tablebase::of(neutrals).distance(0, state).is_some_and(|plies| plies % 2 == 0)
 }
 
 /// The judgement of a move in units, from the view of the side that makes it: 25 for each cell of its L in

@@ -15,12 +15,12 @@
 //! ```
 //!
 //! A turn puts the own L on a different set of four free cells and then, if wanted, a token on another free
-//! cell. A mover whose L cannot move loses. The game is solved: `table` holds the distance to the end of all
-//! 18,368 states, and the default player (`perfect`) plays from it.
+//! cell. A mover whose L cannot move loses. The game is solved: `tablebase` holds the distance to the end of
+//! all 18,368 states, and the default player (`perfect`) plays from it.
 //!
 //! Modules in reading order: `board` (geometry), `neutrals` (variants), this one (the rules), `notation`
-//! (texts), `table` and `solution` (exact values), `census` (these in numbers), `perfect` with `opponent` on
-//! `class_graph` (the default player), `eval` and `published` (the published heuristics and the agent that
+//! (texts), `tablebase` and `solution` (exact values), `census` (these in numbers), `perfect` with `opponent`
+//! on `class_graph` (the default player), `eval` and `published` (the published heuristics and the agent that
 //! they come from), `entry` (the registry's entry).
 
 mod board;
@@ -38,7 +38,7 @@ mod oracle;
 mod perfect;
 mod published;
 mod solution;
-mod table;
+mod tablebase;
 
 pub use entry::ENTRY;
 pub use neutrals::Neutrals;
@@ -49,7 +49,7 @@ use std::collections::hash_map::Entry;
 use self::board::{
     CELLS, CLEAR, CORE, CORNERS, Cells, PAIRS, PLACEMENTS, Pairs, SYMMETRIES, State, pair_mask,
 };
-use self::table::Table;
+use self::tablebase::Tablebase;
 use plyd_core::game::{Game, OpenError, Outcome, Rules, Side, Turn};
 use plyd_core::score::Value;
 use plyd_core::zobrist::mix;
@@ -282,7 +282,7 @@ impl Game for LGame {
     /// The table's value, unless positions seen before may draw a game that is won or lost otherwise: see
     /// `solution`.
     fn probe(&self, pos: &Position) -> Option<Value> {
-        let distance = Table::of(self.neutrals).distance(0, pos.state);
+        let distance = Tablebase::of(self.neutrals).distance(0, pos.state);
         let repeats = self.repetition > 0 && solution::repetitions_matter(self, pos);
         (!repeats).then(|| Value::proven(solution::score(distance, self.plies_left(pos))))
     }
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn a_stuck_mover_loses_even_on_the_last_ply() {
         let game = LGame::new(Neutrals::One, 1, 0);
-        let won = State::all().find(|state| Table::of(Neutrals::One).distance(0, *state) == Some(1));
+        let won = State::all().find(|state| Tablebase::of(Neutrals::One).distance(0, *state) == Some(1));
         let pos = game.position(won.expect("wins exist"), Side::Second);
         let mut endings = Vec::new();
         for mv in legal(&game, &pos) {

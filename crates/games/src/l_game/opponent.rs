@@ -263,7 +263,7 @@ mod tests {
     use super::super::notation::{START, parse_position};
     use super::super::perfect::Perfect;
     use super::super::perfect::tests::{answer, ask, legal};
-    use super::super::table::Table;
+    use super::super::tablebase::Tablebase;
     use super::*;
     use plyd_core::game::{Notation, Side, Turn};
     use plyd_core::search::{Control, End, SearchParams, Searcher};
@@ -284,7 +284,7 @@ mod tests {
             let mut root = Root::<LGame>::new(parse_position(&game, START).expect("valid"));
             let mut random = SplitMix64::new(seed);
             let is_lost = |pos: &Position| {
-                Table::of(neutrals).distance(0, pos.state).is_some_and(|plies| plies % 2 == 0)
+                Tablebase::of(neutrals).distance(0, pos.state).is_some_and(|plies| plies % 2 == 0)
             };
             while game.turn(&root.pos) == Turn::Move {
                 let mv = if root.pos.mover == Side::First {
@@ -296,7 +296,7 @@ mod tests {
                     // A careful opponent: any move that keeps its value.
                     let moves = legal(&game, &root);
                     let distance = |mv: &Move| {
-                        Table::of(neutrals).distance(0, root.pos.state.after(mv.target, mv.tokens))
+                        Tablebase::of(neutrals).distance(0, root.pos.state.after(mv.target, mv.tokens))
                     };
                     let safe: Vec<Move> = moves
                         .iter()

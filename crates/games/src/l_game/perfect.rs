@@ -224,7 +224,7 @@ pub(super) mod tests {
     use super::super::Neutrals;
     use super::super::notation::{START, parse_position};
     use super::super::oracle::{game_tree_value, random_states};
-    use super::super::table::Table;
+    use super::super::tablebase::Tablebase;
     use super::*;
     use plyd_core::game::Side;
 
@@ -278,7 +278,7 @@ pub(super) mod tests {
             {
                 let root = Root::<LGame>::new(game.position(state.image(number % 8), Side::Second));
                 let line = answer(PLAYER, &game, &root);
-                let distance = Table::of(neutrals).distance(0, state);
+                let distance = Tablebase::of(neutrals).distance(0, state);
                 assert_eq!(score(&line), super::super::solution::score(distance, u32::MAX), "{state:?}");
                 let mut pos = root.pos.clone();
                 for &mv in &line.pv {
@@ -417,7 +417,7 @@ pub(super) mod tests {
             let mut player = Perfect { depth: Some(3), ..PLAYER };
             let (found, end) = player.search(&GAME, &root, &asked, &Control::default(), &mut |_| ());
             let line = &found.lines[0];
-            let distance = Table::of(Neutrals::One).distance(0, state).filter(|plies| *plies <= 3);
+            let distance = Tablebase::of(Neutrals::One).distance(0, state).filter(|plies| *plies <= 3);
             let expected = distance.map_or(Value::guess(Score::DRAW), |plies| {
                 Value::proven(super::super::solution::score(Some(plies), u32::MAX))
             });

@@ -139,7 +139,7 @@ fn earlier_visits(game: &LGame, root: &Root<LGame>) -> usize {
 mod tests {
     use super::super::Neutrals;
     use super::super::notation::{START, parse_position};
-    use super::super::table::Table;
+    use super::super::tablebase::Tablebase;
     use super::*;
     use plyd_core::game::{Context, Evaluator, Side};
     use plyd_core::search::{Control, SearchResult, Searcher};
@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn distance(state: State) -> Option<u32> {
-        Table::of(Neutrals::One).distance(0, state)
+        Tablebase::of(Neutrals::One).distance(0, state)
     }
 
     #[test]

@@ -21,7 +21,7 @@
 use std::cell::Cell;
 
 use super::board::State;
-use super::table::Table;
+use super::tablebase::Tablebase;
 use super::{LGame, Move, Position};
 use plyd_core::score::Score;
 
@@ -37,7 +37,7 @@ pub(super) const fn score(distance: Option<u32>, left: u32) -> Score {
 
 /// Whether positions seen before may change the plain table's value of a position.
 pub(super) fn repetitions_matter(game: &LGame, pos: &Position) -> bool {
-    let table = Table::of(game.neutrals);
+    let table = Tablebase::of(game.neutrals);
     let Some(distance) = table.distance(0, pos.state) else {
         return false;
     };
@@ -80,8 +80,8 @@ pub(super) struct Solution<'a> {
 }
 
 enum Source {
-    Shared(&'static Table),
-    Own(Table),
+    Shared(&'static Tablebase),
+    Own(Tablebase),
 }
 
 /// How the moves of a position end: how many win, draw and lose for the mover.
@@ -112,10 +112,10 @@ impl<'a> Solution<'a> {
     /// The solution around a position. Solves the graph without the positions that may draw by repetition if
     /// one of them is won or lost otherwise; that takes under a millisecond.
     pub(super) fn new(game: &'a LGame, pos: &Position) -> (Self, Node) {
-        let plain = Table::of(game.neutrals);
+        let plain = Tablebase::of(game.neutrals);
         let drawing: Vec<(usize, State)> = drawing_states(game, pos).collect();
         let table = if drawing.iter().any(|(_, state)| plain.distance(0, *state).is_some()) {
-            Source::Own(Table::with_draws(game.neutrals, drawing.into_iter()))
+            Source::Own(Tablebase::with_draws(game.neutrals, drawing.into_iter()))
         } else {
             Source::Shared(plain)
         };
@@ -227,7 +227,7 @@ mod tests {
             }
             let truth = check(&game, &mut pos);
             compared += 1;
-            let plain = score(Table::of(game.neutrals).distance(0, pos.state), game.plies_left(&pos));
+            let plain = score(Tablebase::of(game.neutrals).distance(0, pos.state), game.plies_left(&pos));
             changed += usize::from(plain != truth);
         }
         assert!(compared > count / 40 && changed > count / 800, "{compared} {changed} of {count}");
@@ -235,7 +235,7 @@ mod tests {
 
     /// Whether a win or loss is near, so that repetition may matter.
     fn decided_nearby(game: &LGame, pos: &Position) -> bool {
-        Table::of(game.neutrals).distance(0, pos.state).is_some_and(|plies| plies > 0)
+        Tablebase::of(game.neutrals).distance(0, pos.state).is_some_and(|plies| plies > 0)
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn open(text: &str, preset: &'static str) -> (Sudoku, Position) {
 }
 
 /// A board file and what is known of its position.
-pub(super) struct Known {
+pub(super) struct KnownBoard {
     pub(super) name: &'static str,
     pub(super) text: &'static str,
     /// Legal moves, taboo ones included.
@@ -28,7 +28,7 @@ pub(super) struct Known {
 
 macro_rules! board {
     ($name:literal, $legal:literal, $taboo:literal, $solutions:expr) => {
-        Known {
+        KnownBoard {
             name: $name,
             text: include_str!(concat!("boards/", $name, ".txt")),
             legal: $legal,
@@ -38,7 +38,7 @@ macro_rules! board {
     };
 }
 
-pub(super) const BOARDS: &[Known] = &[
+pub(super) const BOARDS: &[KnownBoard] = &[
     board!("easy-2x2", 5, 1, Some(1)),
     board!("easy-3x3", 252, 26, Some(223)),
     board!("empty-2x2", 64, 0, Some(288)),

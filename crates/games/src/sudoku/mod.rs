@@ -13,14 +13,15 @@
 //!
 //! In reading order: `grid` (shapes), `solver` (the solutions of a puzzle) with `run`, `counts` and `bands`,
 //! `shape` (grid and solver for each size), `witness` (a known solution), [`presets`] (which game is asked
-//! for), [`position`] and [`rules`], [`solutions`] (which moves are taboo), [`layout`], `state_text` and
-//! `notation` (texts and pictures), `race`, `pairs` and `filling` (the game as the search sees it),
-//! `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions). This file
-//! opens the game for the registry.
+//! for), [`position`], `changes` and [`rules`], [`solutions`] (which moves are taboo), [`layout`],
+//! `state_text` and `notation` (texts and pictures), `race`, `pairs` and `filling` (the game as the search
+//! sees it), `territory`, [`eval`], [`player`], `naive` and `published` (players that know no solutions).
+//! This file opens the game for the registry.
 
 mod bands;
 #[cfg(test)]
 mod boards;
+mod changes;
 mod counts;
 pub mod eval;
 mod filling;
@@ -58,13 +59,12 @@ use self::presets::Choice;
 use self::published::{MoveOrder, PublishedPlayer};
 use self::rules::{FULL, STUCK, Sudoku};
 use plyd_core::effort::Effort;
-use plyd_core::engine::{self, AnyRoot, Bench, Entry, NamedEvaluator, OptionError, Playable};
+use plyd_core::engine::{self, AnyRoot, Bench, Entry, Made, NamedEvaluator, NamedPlayer, Playable};
 use plyd_core::game::{Evaluator, Game, Kind, Named, OpenError, Rules, Spec};
 use plyd_core::options::Options;
 use plyd_core::search::Searcher;
 use plyd_core::search::erased::Erased;
 use plyd_core::search::one_ply::Greedy;
-use plyd_core::search::players;
 
 /// Competitive Sudoku in the registry.
 pub static ENTRY: Entry = Entry {
@@ -76,22 +76,6 @@ pub static ENTRY: Entry = Entry {
         kind: Kind::Bool { default: Some(false) },
         about: "Whether the player `published` tries cells by their number of legal values, those with two last; else at random.",
     }],
-    own_players: &[
-        Named::new(
-            "default",
-            "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on. \
-             With `parity` or `score`.",
-        ),
-        Named::new(
-            "greedy",
-            "The largest gain, which is `score`; ties drawn from the seed. It knows no taboo moves.",
-        ),
-        Named::new(
-            PUBLISHED,
-            "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
-        )
-        .formerly("seed"),
-    ],
     endings: &[
         Named::new(FULL, "Every cell has a value; more points win."),
         Named::new(STUCK, "Neither player has a cell left to play; more points win."),
@@ -153,35 +137,42 @@ impl Playable for Sudoku {
         ),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] = &[
+        NamedPlayer::strongest(
+            "The strongest player: PVS on the race to fill cells, under the exact rules from 26 empty cells on. \
+             With `parity` or `score`.",
+        ),
+        NamedPlayer::new(
+            "greedy",
+            "The largest gain, which is `score`; ties drawn from the seed. It knows no taboo moves.",
+            &|_, _, options| {
+                options.expect_eval(&["score"])?;
+                Ok(Box::new(Unknowing::new(Greedy::new(Points, options.seed))))
+            },
+        ),
+        NamedPlayer::new(
+            PUBLISHED,
+            "The published player: minimax with iterative deepening; it knows no taboo moves. With `score` or `fewer-filled`.",
+            &|_, _, options| {
+                options.expect_eval(&["score", "fewer-filled"])?;
+                let is_points = options.eval != "fewer-filled";
+                let evaluator = if is_points { Erased::new(Points) } else { Erased::new(FewerFilled) };
+                Ok(published_player(evaluator, options))
+            },
+        )
+        .formerly("seed"),
+    ];
+
     fn entry() -> &'static Entry {
         &ENTRY
     }
 
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        Ok(match options.player.as_str() {
-            "default" => {
-                options.expect_eval(&["parity", "score"])?;
-                if options.eval == "score" {
-                    Box::new(Racer::new(Points, options))
-                } else {
-                    Box::new(Racer::new(parity(options), options))
-                }
-            }
-            "greedy" => {
-                options.expect_eval(&["score"])?;
-                Box::new(Unknowing::new(Greedy::new(Points, options.seed)))
-            }
-            PUBLISHED => {
-                options.expect_eval(&["score", "fewer-filled"])?;
-                let is_points = options.eval != "fewer-filled";
-                let evaluator = if is_points { Erased::new(Points) } else { Erased::new(FewerFilled) };
-                published_player(evaluator, options)
-            }
-            _ => players::build(self, Erased::new(evaluator), options)?,
+    fn strongest<E: Evaluator<Self>>(&self, _evaluator: E, options: &Options) -> Made<Self> {
+        options.expect_eval(&["parity", "score"])?;
+        Ok(if options.eval == "score" {
+            Box::new(Racer::new(Points, options))
+        } else {
+            Box::new(Racer::new(parity(options), options))
         })
     }
 }

@@ -224,7 +224,7 @@ fn in_game<const C: usize, const W: usize, const S: usize>(
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::boards::{BOARDS, Known, open};
+    use super::super::boards::{BOARDS, KnownBoard, open};
     use super::super::eval::Parity;
     use super::super::oracle::{Oracle, solved};
     use super::super::position::Position;
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn more_lines_than_the_race_has_moves_are_worth_what_their_like_is() {
-        for Known { name, text, legal: count, .. } in BOARDS {
+        for KnownBoard { name, text, legal: count, .. } in BOARDS {
             let (game, pos) = open(text, "classic");
             let moves = legal(&game, &pos);
             if pos.empty() <= EXACT_CELLS || pos.empty() > 90 {

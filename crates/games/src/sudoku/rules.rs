@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::grid::Grid;
+pub use super::position::Fill;
 use super::position::{Change, Position, SECOND, Setup, Undo};
 use super::presets::{Choice, Preset};
 use super::shape::Shape;
@@ -54,15 +55,6 @@ pub(super) enum Effect {
     Passes,
     /// It was not found out.
     Undecided,
-}
-
-/// A value for a cell: a move. It fills the cell, or is declared taboo.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Fill {
-    /// The cell, by rows from the top left.
-    pub cell: u16,
-    /// The value, from 1.
-    pub value: u8,
 }
 
 impl Sudoku {

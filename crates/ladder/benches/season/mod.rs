@@ -39,7 +39,7 @@ pub(crate) type Interval = (RangeInclusive<f64>, f64);
 
 /// The intervals of a season.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct SeasonIntervals {
     /// Of the table.
     pub(crate) table: Vec<Interval>,
     /// Those of the table for bots that made all points or none.
@@ -50,7 +50,7 @@ pub(crate) struct Found {
     pub(crate) pairs: usize,
 }
 
-impl Found {
+impl SeasonIntervals {
     /// Adds another season's.
     pub(crate) fn add(&mut self, other: Self) {
         self.table.extend(other.table);
@@ -111,13 +111,13 @@ impl Season {
     }
 
     /// Plays a season and rates it.
-    pub(crate) fn play(&self, seed: u64) -> Found {
+    pub(crate) fn play(&self, seed: u64) -> SeasonIntervals {
         let mut random = SplitMix64::new(seed);
         let mut truth: Vec<f64> = ANCHORS.to_vec();
         truth.extend((0..self.bots).map(|_| 1500.0 + self.spread * normal(&mut random)));
         let mut bots: Vec<Candidate> = (0..truth.len()).map(|bot| self.newcomer(bot)).collect();
         let mut results = Results::default();
-        let mut found = Found::default();
+        let mut found = SeasonIntervals::default();
         let matchmaker = Matchmaker::default();
         for _ in 0..self.rounds {
             // Some are away, or still play.

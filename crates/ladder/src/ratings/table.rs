@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use plyd_arena::statistics::ratings::{Fit, Known, Prior};
+use plyd_arena::statistics::ratings::{Assumptions, Fit, Prior};
 use plyd_arena::statistics::{Estimate, Pairing};
 
 use crate::BotId;
@@ -185,7 +185,7 @@ fn fit(members: &[usize], pairings: &[Pairing], anchored: &BTreeMap<usize, f64>)
     };
     let pairings: Vec<Pairing> = pairings.iter().filter_map(within).collect();
     let fixed = anchored.iter().filter_map(|(bot, elo)| Some((*place.get(bot)?, *elo))).collect();
-    Fit::new(members.len(), &pairings, &Known { fixed, prior: Prior::Jeffreys })
+    Fit::new(members.len(), &pairings, &Assumptions { fixed, prior: Prior::Jeffreys })
 }
 
 /// The players in groups that games connect, whoever won them; each in order.

@@ -172,7 +172,7 @@ fn end(game: &PlayedGame) -> String {
         }
     }
     if let Some(forfeit) = &game.forfeit {
-        let _never_fails = write!(text, " ({})", forfeit.fault.message);
+        let _never_fails = write!(text, " ({})", forfeit.reason.message);
     }
     for contradiction in &game.contradictions {
         let _never_fails =

@@ -84,7 +84,7 @@ struct Row {
 
 /// The result of a match.
 #[derive(Debug, Serialize)]
-struct Found {
+struct MatchResult {
     #[serde(rename = "match")]
     label: String,
     claims: Vec<Claim>,
@@ -106,7 +106,7 @@ struct Found {
 #[derive(Debug, Serialize)]
 struct Played {
     table: String,
-    matches: Vec<Found>,
+    matches: Vec<MatchResult>,
 }
 
 /// The result of a preset.
@@ -181,7 +181,7 @@ fn count(tables: &[Played]) -> String {
 }
 
 impl Row {
-    fn play(self, given: &Args, record: Option<PathBuf>, halt: &Halt) -> Result<Found, Failure> {
+    fn play(self, given: &Args, record: Option<PathBuf>, halt: &Halt) -> Result<MatchResult, Failure> {
         let Self { label, claims, words } = self;
         let Words { mut args } =
             Words::try_parse_from(words).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -192,11 +192,11 @@ impl Row {
         let mut the_match = read_match(&args)?;
         let mut totals = Totals::new(&the_match, None);
         play(&mut the_match, &mut totals, record.as_deref(), halt)?;
-        Ok(Found::new(label, claims, &totals.summary, the_match.schedule.games() as u64))
+        Ok(MatchResult::new(label, claims, &totals.summary, the_match.schedule.games() as u64))
     }
 }
 
-impl Found {
+impl MatchResult {
     fn new(label: String, claims: Vec<Claim>, summary: &Summary, scheduled: u64) -> Self {
         let result = &summary.results[0];
         let longest = summary.longest.unwrap_or(0);

@@ -20,18 +20,18 @@ const ROUNDS: usize = 50;
 /// What is known before the results.
 ///
 /// ```
-/// use plyd_arena::statistics::ratings::{Fit, Known, Prior};
+/// use plyd_arena::statistics::ratings::{Fit, Assumptions, Prior};
 /// use plyd_arena::statistics::{Pairing, Pairs};
 ///
 /// let won = Pairing { pairs: Pairs { counts: [0, 0, 0, 0, 7] }, ..Pairing::new([0, 1]) };
-/// let known = Known { fixed: vec![(1, 1500.0)], prior: Prior::Jeffreys };
+/// let known = Assumptions { fixed: vec![(1, 1500.0)], prior: Prior::Jeffreys };
 /// let fit = Fit::new(2, &[won], &known);
 /// // 14 games were won, and half of the one that is added: odds of 29 to 1.
 /// assert_eq!(fit.elo(0).value.round(), 1500.0 + (400.0 * 29_f64.log10()).round());
 /// assert_eq!(fit.elo(1).error, 0.0);
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Known {
+pub struct Assumptions {
     /// The players whose strength is fixed, with their Elo. If there are none, the mean of all is 0.
     pub fixed: Vec<(usize, f64)>,
     /// What is thought of the others.
@@ -77,7 +77,7 @@ impl Fit {
     /// # Panics
     /// If a player is not among so many.
     #[must_use]
-    pub fn new(players: usize, pairings: &[Pairing], known: &Known) -> Self {
+    pub fn new(players: usize, pairings: &[Pairing], known: &Assumptions) -> Self {
         let mut free = vec![true; players];
         let mut strengths = vec![0.0; players];
         if !known.fixed.is_empty() {
@@ -210,7 +210,7 @@ impl Met<'_> {
     }
 }
 
-/// All results, and whose strength they are to tell.
+/// All results, and whose strength is estimated from them.
 struct Results<'a> {
     free: Vec<bool>,
     met: Vec<Met<'a>>,

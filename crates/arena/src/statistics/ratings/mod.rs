@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::normal::{self, Z_95};
 use super::{Estimate, Pairing};
 
-pub use bradley_terry::{Fit, Known, Prior};
+pub use bradley_terry::{Assumptions, Fit, Prior};
 
 /// A player's rating.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -87,7 +87,7 @@ fn rate_group(group: usize, members: &[usize], pairings: &[Pairing], anchor: Anc
         Some(Pairing { players: [place(first)?, place(second)?], ..*pairing })
     };
     let results = pairings.iter().filter_map(within).collect::<Vec<_>>();
-    let fit = Fit::new(members.len(), &results, &Known::default());
+    let fit = Fit::new(members.len(), &results, &Assumptions::default());
     let anchored = match anchor {
         Anchor::Mean => None,
         Anchor::Player(player) => place(player),
@@ -160,7 +160,7 @@ mod tests {
         let order: Vec<_> = ratings.iter().map(|rating| rating.player).collect();
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
         // The same with the last team's strength fixed.
-        let known = Known { fixed: vec![(6, 1500.0)], prior: Prior::None };
+        let known = Assumptions { fixed: vec![(6, 1500.0)], prior: Prior::None };
         let fit = Fit::new(7, &pairings, &known);
         for rating in ratings {
             let (elo, fixed) = (rating.elo.unwrap(), fit.elo(rating.player));
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn a_prior_and_fixed_players_give_what_is_computed_by_hand() {
         // 0 won 9 pairs and 1 1/2 points of a tenth against the fixed player 1: with the prior 20 of 21
-        // points, odds of 20 to 1. The two fixed ones met, too, which tells nothing.
+        // points, odds of 20 to 1. The two fixed ones met, too, which says nothing.
         let pairings = [pairs([0, 1], [0, 0, 0, 1, 9]), pairs([1, 2], [3, 0, 0, 0, 0])];
-        let known = Known { fixed: vec![(1, 100.0), (2, -50.0)], prior: Prior::Jeffreys };
+        let known = Assumptions { fixed: vec![(1, 100.0), (2, -50.0)], prior: Prior::Jeffreys };
         let fit = Fit::new(3, &pairings, &known);
         let elo = fit.elo(0);
         assert!((elo.value - 100.0 - 400.0 * 20_f64.log10()).abs() < 1e-6, "{elo:?}");

@@ -11,6 +11,7 @@ use crate::zobrist::SplitMix64;
 use super::Playable;
 use seen::Seen;
 
+mod chosen;
 mod evaluations;
 mod players;
 mod probe;
@@ -20,6 +21,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
+pub use chosen::chosen;
 pub use evaluations::evaluations;
 pub use players::{announced, wins_in_one};
 pub use samples::{Sample, counted, few, next, samples};

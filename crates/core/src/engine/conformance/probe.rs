@@ -33,7 +33,7 @@ fn compare<G: Game>(game: &G, pos: &G::Position, probe: Probe<'_, G>) -> Result<
     }
     let claimed = bounds(Some(value));
     let plies = value.score.distance().filter(|plies| *plies <= SHORT);
-    let mut search = Search { game, probe, left: MOST };
+    let mut search = FullWidth { game, probe, left: MOST };
     let found = search.within(&mut pos.clone(), plies.unwrap_or(1), true);
     let Some((least, most)) = found else { return Ok(()) };
     if least > claimed.1 || most < claimed.0 {
@@ -55,13 +55,13 @@ fn bounds(value: Option<Value>) -> Bounds {
     })
 }
 
-struct Search<'a, G: Game> {
+struct FullWidth<'a, G: Game> {
     game: &'a G,
     probe: Probe<'a, G>,
     left: usize,
 }
 
-impl<G: Game> Search<'_, G> {
+impl<G: Game> FullWidth<'_, G> {
     /// What so many plies prove of a position from the view of its side; none if there are too many.
     fn within(&mut self, pos: &mut G::Position, plies: u32, is_root: bool) -> Option<Bounds> {
         self.left = self.left.checked_sub(1)?;

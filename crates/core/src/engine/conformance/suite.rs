@@ -352,7 +352,7 @@ mod tests {
             ("no bench", Entry { bench: &[], ..NIM }),
             ("no endings", Entry { endings: &[], ..NIM }),
             ("no evaluators", Entry { evaluator_at: |_| None, ..NIM }),
-            ("no player `default`", Entry { common_players: &[], ..NIM }),
+            ("no player `default`", Entry { player_at: |_| None, ..NIM }),
             ("line 1 of the levels", Entry { levels: "nonsense", ..NIM }),
             (
                 "nobody moves",

@@ -4,22 +4,21 @@ use std::sync::Arc;
 
 use super::{announcements, check, evaluations, rules, wins};
 use crate::effort::Effort;
-use crate::engine::{self, AnyRoot, Entry, NamedEvaluator, OptionError, Playable};
+use crate::engine::{self, AnyRoot, Entry, NamedEvaluator, NamedPlayer, Playable};
 use crate::game::{
     Context, Drawing, Evaluator, Game, Kind, Notation, OpenError, Outcome, Root, Rules, Setting, Side, Spec,
     Turn,
 };
 use crate::nim::{self, Heap, Nim, Rest};
-use crate::options::Options;
 use crate::score::Score;
-use crate::search::{Searcher, players};
+use crate::search::players;
 use crate::zobrist::mix;
 
 const NIM: Nim = Nim { most: 3 };
 
 /// What is wrong with a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fault {
+enum Defect {
     Nothing,
     /// Every number of stones is legal.
     Legality,
@@ -39,16 +38,16 @@ enum Fault {
     Choosy,
 }
 
-const FAULTS: [(Fault, &str); 5] = [
-    (Fault::Nothing, ""),
-    (Fault::Legality, "a move of another position, is legal but not listed"),
-    (Fault::Hash, "but after [] from both another side is to move"),
-    (Fault::Range, "rest evaluates it as 2000, beyond its range of -1000 to 1000"),
-    (Fault::Stuck, "nothing can be played"),
+const FAULTS: [(Defect, &str); 5] = [
+    (Defect::Nothing, ""),
+    (Defect::Legality, "a move of another position, is legal but not listed"),
+    (Defect::Hash, "but after [] from both another side is to move"),
+    (Defect::Range, "rest evaluates it as 2000, beyond its range of -1000 to 1000"),
+    (Defect::Stuck, "nothing can be played"),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Faulty(Fault);
+struct Faulty(Defect);
 
 impl Game for Faulty {
     type Position = Heap;
@@ -61,20 +60,20 @@ impl Game for Faulty {
 
     fn turn(&self, heap: &Heap) -> Turn {
         match (self.0, NIM.turn(heap)) {
-            (Fault::Stuck, _) => Turn::Move,
-            (Fault::Misere, Turn::Over(end)) => Turn::Over(Outcome { winner: Some(heap.side), ..end }),
+            (Defect::Stuck, _) => Turn::Move,
+            (Defect::Misere, Turn::Over(end)) => Turn::Over(Outcome { winner: Some(heap.side), ..end }),
             (_, turn) => turn,
         }
     }
 
     fn moves(&self, heap: &Heap, out: &mut Vec<u8>) {
-        if self.0 == Fault::Endless { out.push(0) } else { NIM.moves(heap, out) }
+        if self.0 == Defect::Endless { out.push(0) } else { NIM.moves(heap, out) }
     }
 
     fn is_legal(&self, heap: &Heap, taken: u8) -> bool {
         match self.0 {
-            Fault::Legality => true,
-            Fault::Endless => taken == 0,
+            Defect::Legality => true,
+            Defect::Endless => taken == 0,
             _ => NIM.is_legal(heap, taken),
         }
     }
@@ -88,7 +87,7 @@ impl Game for Faulty {
     }
 
     fn hash(&self, heap: &Heap) -> u64 {
-        if self.0 == Fault::Hash { mix(heap.stones.into()) } else { NIM.hash(heap) }
+        if self.0 == Defect::Hash { mix(heap.stones.into()) } else { NIM.hash(heap) }
     }
 
     fn index(&self, taken: u8) -> usize {
@@ -124,23 +123,18 @@ impl Playable for Faulty {
         NamedEvaluator::new("flat", "", &|_, _| Flat),
     ];
 
+    const PLAYERS: &'static [NamedPlayer<Self>] =
+        &[NamedPlayer::new("greedy", "", &|game, evaluator, options| match game.0 {
+            Defect::Deaf => players::build(game, *game, options),
+            Defect::Choosy => {
+                options.expect_eval(&["rest"])?;
+                players::build(game, evaluator, options)
+            }
+            _ => players::build(game, evaluator, options),
+        })];
+
     fn entry() -> &'static Entry {
         &ENTRY
-    }
-
-    fn player<E: Evaluator<Self>>(
-        &self,
-        evaluator: E,
-        options: &Options,
-    ) -> Result<Box<dyn Searcher<Self>>, OptionError> {
-        match self.0 {
-            Fault::Deaf if options.player == "greedy" => players::build(self, *self, options),
-            Fault::Choosy if options.player == "greedy" => {
-                options.expect_eval(&["rest"])?;
-                players::build(self, evaluator, options)
-            }
-            _ => players::build(self, evaluator, options),
-        }
     }
 }
 
@@ -161,7 +155,7 @@ impl Evaluator<Faulty> for Flat {
 impl Evaluator<Self> for Faulty {
     fn evaluate(&self, _game: &Self, heap: &Heap, _ctx: &Context<u8>) -> Score {
         let score = Rest.evaluate_alone(&NIM, heap).raw();
-        Score::eval(if self.0 == Fault::Range { 2 * score } else { score })
+        Score::eval(if self.0 == Defect::Range { 2 * score } else { score })
     }
 
     fn range(&self) -> (i32, i32) {
@@ -179,12 +173,12 @@ static ENTRY: Entry = Entry {
         let side = if side == "1" { Side::First } else { Side::Second };
         let heap = Heap { stones: stones.parse().expect("a number"), side };
         let fault = match rules.int("fault") {
-            None | Some(0) => Fault::Nothing,
-            Some(1) => Fault::Legality,
-            Some(2) => Fault::Hash,
-            Some(3) => Fault::Range,
-            Some(4) => Fault::Stuck,
-            Some(_) => Fault::Endless,
+            None | Some(0) => Defect::Nothing,
+            Some(1) => Defect::Legality,
+            Some(2) => Defect::Hash,
+            Some(3) => Defect::Range,
+            Some(4) => Defect::Stuck,
+            Some(_) => Defect::Endless,
         };
         Ok(engine::open(Faulty(fault), heap))
     })
@@ -195,7 +189,7 @@ fn each_fault_is_found() {
     for (fault, words) in FAULTS {
         let found = check(&Faulty(fault), &Root::new(Heap::of(21)), 1, 600);
         match (fault, found) {
-            (Fault::Nothing, found) => assert!(found.is_ok_and(|finished| finished > 10)),
+            (Defect::Nothing, found) => assert!(found.is_ok_and(|finished| finished > 10)),
             (_, Ok(_)) => panic!("{fault:?} is not found"),
             (_, Err(message)) => assert!(message.contains(words), "{fault:?}: {message}"),
         }
@@ -206,7 +200,7 @@ fn each_fault_is_found() {
 fn games_without_an_end_and_rules_that_break_are_found() {
     static ENDLESS: Entry = Entry {
         name: "endless",
-        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Fault::Endless), Heap::of(21))))
+        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Defect::Endless), Heap::of(21))))
     };
     fn strict(rules: &Rules, error: OpenError) -> Result<Arc<dyn AnyRoot>, OpenError> {
         let is_default = rules.iter().next().is_none();
@@ -233,10 +227,8 @@ fn games_without_an_end_and_rules_that_break_are_found() {
 
 #[test]
 fn a_game_in_which_nobody_wins_by_a_move_passes() {
-    static MISERE: Entry = Entry {
-        common_players: nim::ENTRY.common_players,
-        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Fault::Misere), Heap::of(21))))
-    };
+    static MISERE: Entry =
+        Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Defect::Misere), Heap::of(21))));
     assert_eq!(wins(&MISERE), Ok(()));
     assert_eq!(announcements(&MISERE), Ok(()));
 }
@@ -245,10 +237,10 @@ fn a_game_in_which_nobody_wins_by_a_move_passes() {
 fn a_player_that_takes_an_evaluation_and_plays_by_another_is_found() {
     const DEAF: Entry = Entry {
         name: "deaf",
-        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Fault::Deaf), Heap::of(21))))
+        ..Entry::of::<Faulty>(|_, _, _| Ok(engine::open(Faulty(Defect::Deaf), Heap::of(21))))
     };
     const CHOOSY: Entry =
-        Entry { open: |_, _, _| Ok(engine::open(Faulty(Fault::Choosy), Heap::of(21))), ..DEAF };
+        Entry { open: |_, _, _| Ok(engine::open(Faulty(Defect::Choosy), Heap::of(21))), ..DEAF };
     let message = evaluations(&DEAF).unwrap_err();
     assert!(message.starts_with("deaf, player greedy: it plays by `rest` and by `flat` alike"), "{message}");
     assert_eq!(evaluations(&CHOOSY), Ok(()));

@@ -50,7 +50,7 @@ pub(crate) struct Loaded(Arc<ServerConfig>);
 /// The server's end of TLS.
 pub(crate) struct Tls {
     config: RwLock<Arc<ServerConfig>>,
-    pace: Pace,
+    throttle: HandshakeThrottle,
 }
 
 impl Tls {
@@ -95,7 +95,7 @@ impl Tls {
     }
 
     pub(crate) fn new(loaded: Loaded) -> Self {
-        Self { config: RwLock::new(loaded.0), pace: Pace::default() }
+        Self { config: RwLock::new(loaded.0), throttle: HandshakeThrottle::default() }
     }
 
     /// Shows other certificates from now on.
@@ -119,7 +119,7 @@ impl Tls {
         }
         let config = Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner));
         let handshake = TlsAcceptor::from(config).accept(Bounded::new(stream, progress)).into_fallible();
-        match self.pace.run(handshake).await {
+        match self.throttle.run(handshake).await {
             Ok(mut stream) => {
                 stream.get_mut().0.unbind();
                 Ok(stream)
@@ -169,12 +169,12 @@ fn read(path: &Path) -> Result<Vec<u8>, ServeError> {
 
 /// Lets handshakes take their steps one at a time, and the connections have their time between them.
 #[derive(Default)]
-struct Pace {
+struct HandshakeThrottle {
     /// What the connections are owed.
     owed: tokio::sync::Mutex<Duration>,
 }
 
-impl Pace {
+impl HandshakeThrottle {
     /// Runs a handshake to its end.
     async fn run<F: Future + Unpin>(&self, mut handshake: F) -> F::Output {
         loop {

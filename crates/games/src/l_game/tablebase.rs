@@ -25,16 +25,16 @@ const DRAW: u8 = u8::MAX;
 ///
 /// A table has one plane, or two when some states are drawn for one side to move only: plane 0 for one mover,
 /// plane 1 for the other.
-pub(super) struct Table {
+pub(super) struct Tablebase {
     planes: usize,
     distances: Box<[u8]>,
     barred: Box<[Pairs]>,
 }
 
-impl Table {
+impl Tablebase {
     /// The solution of a variant, computed when it is first asked for.
     pub(super) fn of(neutrals: Neutrals) -> &'static Self {
-        static TABLES: [OnceLock<Table>; 4] = [const { OnceLock::new() }; 4];
+        static TABLES: [OnceLock<Tablebase>; 4] = [const { OnceLock::new() }; 4];
         TABLES[neutrals as usize].get_or_init(|| Self::solve(neutrals, 1, vec![0; ROWS].into()))
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn histogram(neutrals: Neutrals) -> BTreeMap<Option<u32>, usize> {
         let mut counts = BTreeMap::new();
         for state in State::all() {
-            *counts.entry(Table::of(neutrals).distance(0, state)).or_default() += 1;
+            *counts.entry(Tablebase::of(neutrals).distance(0, state)).or_default() += 1;
         }
         counts
     }
@@ -165,7 +165,7 @@ mod tests {
     fn distances_of_the_classes() {
         let mut counts = BTreeMap::new();
         for state in State::all().filter(|state| *state == state.class()) {
-            *counts.entry(Table::of(Neutrals::One).distance(0, state)).or_default() += 1;
+            *counts.entry(Tablebase::of(Neutrals::One).distance(0, state)).or_default() += 1;
         }
         let expected = [
             (None, 1_261),
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn images_have_equal_distances() {
         for neutrals in Neutrals::ALL {
-            let table = Table::of(neutrals);
+            let table = Tablebase::of(neutrals);
             for state in State::all() {
                 assert_eq!(table.distance(0, state), table.distance(0, state.class()));
             }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn only_an_l_on_a_corner_loses() {
         let on_corner = |l: u8| CELLS[usize::from(l)] & CORNERS != 0;
-        let table = Table::of(Neutrals::One);
+        let table = Tablebase::of(Neutrals::One);
         let is_lost = |state| table.distance(0, state).is_some_and(|plies| plies % 2 == 0);
         assert!(State::all().filter(|state| is_lost(*state)).all(|state| on_corner(state.own)));
         let off_corners: Vec<State> = State::all().filter(|state| !on_corner(state.own)).collect();
@@ -227,12 +227,12 @@ mod tests {
 
     #[test]
     fn barred_states_are_drawn_for_one_side_only() {
-        let table = Table::of(Neutrals::One);
+        let table = Tablebase::of(Neutrals::One);
         let won = State::all().find(|state| table.distance(0, *state) == Some(1)).expect("wins exist");
         // Bar every end for plane 1: then nobody to move in plane 0 wins in one, and those in plane 1 still
         // do.
         let ends = State::all().filter(|state| state.is_stuck()).map(|state| (1, state));
-        let barred = Table::with_draws(Neutrals::One, ends);
+        let barred = Tablebase::with_draws(Neutrals::One, ends);
         assert_ne!(barred.distance(0, won), Some(1));
         assert_eq!(barred.distance(1, won), Some(1));
     }

@@ -5,7 +5,7 @@ const KEPT: usize = 100;
 
 /// A line with a place in it, and the lines written before.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct LineEditor {
     text: Vec<char>,
     at: usize,
     earlier: Vec<String>,
@@ -13,7 +13,7 @@ pub(super) struct Entry {
     recalled: Option<usize>,
 }
 
-impl Entry {
+impl LineEditor {
     pub(super) fn text(&self) -> String {
         self.text.iter().collect()
     }
@@ -122,52 +122,52 @@ mod tests {
 
     #[test]
     fn lines_are_edited_in_the_middle() {
-        let mut entry = Entry::default();
-        entry.insert("undo 12\r\n");
-        entry.go(-2);
-        entry.backspace();
-        entry.insert("_");
-        assert_eq!(entry.text(), "undo_12");
-        entry.delete();
-        entry.go(100);
-        entry.delete();
-        assert_eq!(entry.text(), "undo_2");
-        entry.insert(" b c  ");
-        entry.delete_word();
-        assert_eq!(entry.text(), "undo_2 b ");
-        entry.go(-100);
-        entry.backspace();
-        entry.delete_word();
-        assert_eq!(entry.text(), "undo_2 b ");
+        let mut editor = LineEditor::default();
+        editor.insert("undo 12\r\n");
+        editor.go(-2);
+        editor.backspace();
+        editor.insert("_");
+        assert_eq!(editor.text(), "undo_12");
+        editor.delete();
+        editor.go(100);
+        editor.delete();
+        assert_eq!(editor.text(), "undo_2");
+        editor.insert(" b c  ");
+        editor.delete_word();
+        assert_eq!(editor.text(), "undo_2 b ");
+        editor.go(-100);
+        editor.backspace();
+        editor.delete_word();
+        assert_eq!(editor.text(), "undo_2 b ");
     }
 
     #[test]
     fn earlier_lines_come_back() {
-        let mut entry = Entry::default();
+        let mut editor = LineEditor::default();
         for line in ["one", "two", "two", "  "] {
-            entry.insert(line);
-            entry.take();
+            editor.insert(line);
+            editor.take();
         }
         let mut seen = Vec::new();
         for _ in 0..3 {
-            entry.recall_earlier();
-            seen.push(entry.text());
+            editor.recall_earlier();
+            seen.push(editor.text());
         }
         for _ in 0..3 {
-            entry.recall_later();
-            seen.push(entry.text());
+            editor.recall_later();
+            seen.push(editor.text());
         }
         assert_eq!(seen, ["two", "one", "one", "two", "", ""]);
     }
 
     #[test]
     fn the_place_is_always_in_sight() {
-        let mut entry = Entry::default();
-        entry.insert("abcdef");
-        assert_eq!(entry.window(4), ("def".into(), 3));
-        entry.go(-100);
-        assert_eq!(entry.window(4), ("abcd".into(), 0));
-        assert_eq!(entry.window(1), ("a".into(), 0));
-        assert_eq!(Entry::default().window(0).0, "");
+        let mut editor = LineEditor::default();
+        editor.insert("abcdef");
+        assert_eq!(editor.window(4), ("def".into(), 3));
+        editor.go(-100);
+        assert_eq!(editor.window(4), ("abcd".into(), 0));
+        assert_eq!(editor.window(1), ("a".into(), 0));
+        assert_eq!(LineEditor::default().window(0).0, "");
     }
 }

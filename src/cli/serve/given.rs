@@ -30,14 +30,14 @@ pub(super) struct Value {
 
 /// What is wrong, and where.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct SettingError {
     pub(super) place: Place,
     pub(super) message: String,
 }
 
 /// A setting in one of the sources.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct GivenSetting {
     pub(super) key: Key,
     pub(super) values: Vec<Value>,
     pub(super) place: Place,
@@ -55,9 +55,9 @@ impl fmt::Display for Place {
     }
 }
 
-impl Found {
+impl GivenSetting {
     /// What is wrong with its values.
-    pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
+    pub(super) fn faults(&self) -> impl Iterator<Item = SettingError> {
         self.values.iter().enumerate().filter_map(|(index, Value { text, place })| {
             let message = self.key.check(text).err()?;
             let name = self.key.name();
@@ -66,7 +66,7 @@ impl Found {
                 Place::File { .. } => format!("{name}: {message}"),
                 _ => message,
             };
-            Some(Fault { place: place.clone(), message })
+            Some(SettingError { place: place.clone(), message })
         })
     }
 }

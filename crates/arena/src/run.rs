@@ -1,0 +1,126 @@
+//! A match from its first game to its last: referees beside each other take one fixture after another.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use plyd_bridge as bridge;
+
+use super::game::Referee;
+use super::matches::Match;
+use super::played::{PlayedGame, Unplayed};
+use super::seat::ForfeitReason;
+
+/// How often a game is begun if a player's server is overloaded meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// A player that does not even begin.
+#[derive(Debug, thiserror::Error)]
+#[error("the player `{player}` cannot play: {reason}")]
+pub struct StartError {
+    /// The player's name.
+    pub player: String,
+    /// Why.
+    pub reason: ForfeitReason,
+}
+
+impl Match {
+    /// Starts each player once, to report mistakes in its options before they lose a game.
+    ///
+    /// # Errors
+    /// The first player that does not take the game.
+    pub fn try_players(&self) -> Result<(), StartError> {
+        let mut referee = Referee::new(self, 0);
+        (0..self.players.len()).try_for_each(|index| {
+            let player = self.players[index].name.clone();
+            referee.begin(index, self.seed.0).map_err(|reason| StartError { player, reason })
+        })
+    }
+
+    /// Whether a game that was played before belongs to this match.
+    ///
+    /// # Errors
+    /// What does not fit, for people.
+    pub fn owns(&self, game: &PlayedGame) -> Result<(), String> {
+        let number = game.number;
+        let fixture = number.checked_sub(1).and_then(|index| self.schedule.fixture(index));
+        let Some(fixture) = fixture else {
+            return Err(format!("game {number} is not among the {} of this match", self.schedule.games()));
+        };
+        for (entrant, index) in game.players.iter().zip(fixture.players) {
+            let name = &self.players[index].name;
+            if entrant.index != index || entrant.name != *name {
+                return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
+            }
+            if entrant.build != self.players[index].build {
+                return Err(format!("game {number} was played by another build of `{name}`"));
+            }
+        }
+        let (record, opening) = (&game.record, &self.openings[fixture.round]);
+        let same_opening = record.start == opening.start_text()
+            && game.opening == opening.played().len()
+            && record.moves.starts_with(opening.played());
+        let differs = match () {
+            () if record.game != self.game.name => "is of another game",
+            () if record.rules != bridge::rules(&opening.rules()) => "has other rules",
+            () if game.seed != self.seed => "has another seed",
+            () if game.terms != self.strictness => "was refereed on other terms",
+            () if !same_opening => "has another opening",
+            () => return Ok(()),
+        };
+        Err(format!("game {number} {differs}"))
+    }
+
+    /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
+    /// when it ends, before the same referee begins another; games that are played at once end in any order.
+    /// No further game begins once `halt` is raised.
+    ///
+    /// A game in which a player's server is overloaded is played again from its beginning; at the third time
+    /// it is left out, and given as [`Unplayed`].
+    ///
+    /// # Errors
+    /// The first error of `finished`, after which no further game begins.
+    pub fn run<E: Send>(
+        &self,
+        played: &HashSet<usize>,
+        halt: &AtomicBool,
+        finished: impl FnMut(Result<PlayedGame, Unplayed>) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let next = AtomicUsize::new(0);
+        let judged = Mutex::new((finished, Ok(())));
+        let judge = |game| {
+            let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
+            if result.is_ok() {
+                *result = finished(game);
+            }
+            result.is_ok()
+        };
+        thread::scope(|scope| {
+            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
+                let (next, judge) = (&next, &judge);
+                scope.spawn(move || {
+                    let mut referee = Referee::new(self, place);
+                    let fixtures =
+                        std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
+                    for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
+                        if halt.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let mut game = referee.play(fixture);
+                        for _again in 1..ATTEMPTS {
+                            if game.is_ok() || halt.load(Ordering::Relaxed) {
+                                break;
+                            }
+                            game = referee.play(fixture);
+                        }
+                        if !judge(game) {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        judged.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+}

@@ -1,0 +1,62 @@
+//! Which games tests check: all of a registry, or one that a person works on.
+
+use crate::engine::Entry;
+
+/// The games of a registry that are to be tested: all, or the one that the environment variable `PLYD_GAME`
+/// names, as in `PLYD_GAME=ijk cargo test`. Every test of all games asks it.
+///
+/// ```no_run
+/// use plyd_core::engine::conformance::{all, chosen};
+///
+/// for entry in chosen(&[&plyd_core::nim::ENTRY]) {
+///     all(entry).unwrap();
+/// }
+/// ```
+///
+/// # Panics
+/// If the registry has no game of that name; the message lists those that it has.
+#[must_use]
+pub fn chosen(registry: &[&'static Entry]) -> Vec<&'static Entry> {
+    let name = std::env::var_os("PLYD_GAME").filter(|name| !name.is_empty());
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    named(registry, name.as_deref()).unwrap_or_else(|unknown| panic!("{unknown}"))
+}
+
+fn named(registry: &[&'static Entry], name: Option<&str>) -> Result<Vec<&'static Entry>, String> {
+    let is_named = |entry: &&&Entry| name.is_none_or(|name| entry.name == name);
+    let games: Vec<_> = registry.iter().filter(is_named).copied().collect();
+    match name {
+        Some(name) if games.is_empty() => {
+            let names: Vec<&str> = registry.iter().map(|entry| entry.name).collect();
+            let names = names.join(", ");
+            Err(format!("there is no game `{name}`, which PLYD_GAME names; there are: {names}"))
+        }
+        _ => Ok(games),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim;
+
+    static OTHER: Entry = Entry { name: "other", ..nim::ENTRY };
+
+    #[test]
+    fn a_game_is_chosen_by_its_name() {
+        let registry = [&nim::ENTRY, &OTHER];
+        let names = |name| -> Result<Vec<&str>, String> {
+            Ok(named(&registry, name)?.into_iter().map(|entry| entry.name).collect())
+        };
+        assert_eq!(names(None).unwrap(), ["nim", "other"]);
+        assert_eq!(names(Some("nim")).unwrap(), ["nim"]);
+        assert_eq!(names(Some("other")).unwrap(), ["other"]);
+        for unknown in ["", "no_such_game", "othe", "\u{fffd}"] {
+            let message = names(Some(unknown)).unwrap_err();
+            assert!(
+                message.contains(&format!("`{unknown}`")) && message.ends_with("nim, other"),
+                "{message}"
+            );
+        }
+    }
+}
