@@ -39,6 +39,7 @@ mod opening;
 mod played;
 mod player;
 mod proof;
+pub mod referee;
 mod schedule;
 mod seat;
 mod stalls;
@@ -66,12 +67,12 @@ pub use opening::{NoOpening, drawn, openings, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
 pub use player::{Address, Player, Program};
 pub use plyd_protocol::client::Reaper;
+pub use referee::{Fault, FaultKind};
 pub use schedule::{Fixture, Format, Schedule};
-pub use seat::{Fault, FaultKind};
 pub use stalls::Stalls;
 pub use summary::{Conduct, PairingResult, Summary};
 
-use game::Referee;
+use game::Table;
 
 /// A match: each opening is played twice by each two players who meet, with sides swapped.
 ///
@@ -235,10 +236,10 @@ impl Match {
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut referee = Referee::new(self, 0);
+        let mut table = Table::new(self, 0);
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
-            referee.begin(index, self.seed.0).map_err(|fault| StartError { player, fault })
+            table.begin(index, self.seed.0).map_err(|fault| StartError { player, fault })
         })
     }
 
@@ -277,7 +278,7 @@ impl Match {
     }
 
     /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
-    /// when it ends, before the same referee begins another; games that are played at once end in any order.
+    /// when it ends, before the same table begins another; games that are played at once end in any order.
     /// No further game begins once `halt` is raised.
     ///
     /// # Errors
@@ -301,11 +302,11 @@ impl Match {
             for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
                 let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
-                    let mut referee = Referee::new(self, place);
+                    let mut table = Table::new(self, place);
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
-                        if halt.load(Ordering::Relaxed) || !judge(referee.play(fixture)) {
+                        if halt.load(Ordering::Relaxed) || !judge(table.play(fixture)) {
                             return;
                         }
                     }
