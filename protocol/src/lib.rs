@@ -59,7 +59,7 @@ mod settings;
 mod size;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
-pub use decode::{Fault, decode};
+pub use decode::{Fault, decode, decode_offer};
 pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word};
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
