@@ -28,6 +28,8 @@
 //! ```
 
 pub mod pairing;
+#[cfg(feature = "server")]
+pub mod play;
 pub mod ratings;
 
 /// A bot by its number.
