@@ -131,11 +131,24 @@ fn each_fault_is_recorded_by_its_name() {
 fn check_fault(row: &[&str; 4]) {
     let [way, limit, fault, word] = row;
     let place = Place::new();
-    let options: &[&str] = if *fault == "silence" { &TIMEOUT } else { &[] };
-    let (records, report) = place.against(way, limit, options);
+    let options: &[&str] = if ["silence", "overloaded"].contains(fault) { &TIMEOUT } else { &[] };
+    let (mut records, report) = place.against(way, limit, options);
     let drawn = json!({ "winner": null, "by": "max_plies" });
     let faults = &report["summary"]["players"][0]["faults"];
-    if fault.is_empty() {
+    let left_out = u64::from(*fault == "overloaded");
+    assert_eq!(report["summary"]["unplayed"], left_out, "{row:?}");
+    assert_eq!(report["summary"]["players"][0]["overloaded"], left_out, "{row:?}");
+    if left_out > 0 {
+        // The first game is in no record, and counts for nobody.
+        assert_eq!((records.len(), &records[0]["number"]), (1, &json!(2)), "{row:?}");
+        assert_eq!(
+            (&report["ended"], &report["summary"]["games"]),
+            (&json!("overloaded"), &json!(1)),
+            "{row:?}"
+        );
+        assert_eq!(faults, &json!({}), "{row:?}");
+        records.insert(0, Value::Null);
+    } else if fault.is_empty() {
         assert_eq!((&records[0]["forfeit"], &records[0]["result"]), (&Value::Null, &drawn), "{row:?}");
         assert_eq!(faults, &json!({}), "{row:?}");
     } else {

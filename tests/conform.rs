@@ -9,6 +9,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+#[path = "conform/dialer.rs"]
+mod dialer;
 #[path = "conform/mutant.rs"]
 mod mutant;
 #[path = "conform/relay.rs"]
@@ -44,7 +46,7 @@ const SAMPLE: usize = 12;
 /// How many checks that must pass are made beside those that must fail: the next ones of the list.
 const BYSTANDERS: usize = 2;
 
-const TESTS: [Test; 12] = [
+const TESTS: [Test; 13] = [
     ("each mutant is caught by its check", each_mutant_is_caught_by_its_check),
     ("our daemon passes over TCP: what is timed", || our_daemon_passes_over_tcp(0)),
     ("our daemon passes over TCP: searches and rules", || our_daemon_passes_over_tcp(1)),
@@ -54,6 +56,7 @@ const TESTS: [Test; 12] = [
     ("our daemon passes on a Unix socket with a token", our_daemon_passes_on_a_unix_socket_with_a_token),
     ("our daemon passes at low limits", our_daemon_passes_at_low_limits),
     ("our daemon passes as a bot", our_daemon_passes_as_a_bot),
+    ("our bot passes as it dials", our_bot_passes_as_it_dials),
     ("what is no server fails and hangs nothing", what_is_no_server_fails_and_hangs_nothing),
     ("no server outlives a suite that is killed", no_server_outlives_a_suite_that_is_killed),
     ("checks are listed and chosen by name", checks_are_listed_and_chosen_by_name),
@@ -62,7 +65,11 @@ const TESTS: [Test; 12] = [
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
     if Path::new(&arguments[0]).file_name().is_some_and(|name| name == "mutant") {
-        return Mutant::read(&arguments[1], &arguments[2]).serve(PLYD);
+        let mutant = Mutant::read(&arguments[1], &arguments[2]);
+        return match &arguments[3..] {
+            [ladder, token] => dialer::dial(mutant, PLYD, ladder, token),
+            _ => mutant.serve(PLYD),
+        };
     }
     harness::run(&TESTS)
 }
@@ -203,7 +210,7 @@ fn our_daemon_passes_over_tcp(part: usize) {
     let skipped: Vec<String> = others.chain(group("websocket/")).chain(group("resume/")).collect();
     let listed = listed();
     let all: BTreeSet<&str> = listed.iter().filter_map(|check| check.split_inclusive('/').next()).collect();
-    let is_rest = |group: &&str| *group != OF_BOTS && !PARTS.concat().contains(group);
+    let is_rest = |group: &&str| ![OF_BOTS, OF_DIALERS].contains(group) && !PARTS.concat().contains(group);
     let rest: Vec<&str> = all.into_iter().filter(is_rest).collect();
     let groups = [PARTS.get(part).copied().unwrap_or(&rest), &OF_MESSAGES].concat();
     suite(&groups, &[&format!("tcp={}", server.address())], &skipped);
@@ -305,6 +312,23 @@ fn our_daemon_passes_as_a_bot() {
     passes(&report(&conform(&[&bot[..], &["--game", "l-game", &called]].concat())), &["bot/end"]);
 }
 
+/// The group of checks that judges programs that dial.
+const OF_DIALERS: &str = "dial/";
+
+fn our_bot_passes_as_it_dials() {
+    let dial = ["--json", "--timeout", TIMEOUT, "--dial"];
+    passes(&report(&conform(&dial)), &[""; 0]);
+    // One that plays several games at once, by the legal moves alone, at a port that is given.
+    let few =
+        ["concurrency", "over", "in-turn", "going-on", "leaves"].map(|name| format!("{OF_DIALERS}{name}"));
+    let few = few.iter().flat_map(|name| ["--only", name]);
+    let connect =
+        ["--", PLYD, "connect", "{ladder}", "--token-file={token}", "--concurrency", "3", "--legal"];
+    let games = ["--game", "isolation:7x7", "--game", "l-game", "--clock", "tc=10s+0.1s"];
+    let arguments = dial.into_iter().chain(["tcp=127.0.0.1:0"]).chain(few).chain(connect).chain(games);
+    passes(&report(&conform(&arguments.collect::<Vec<_>>())), &[""; 0]);
+}
+
 /// A row of `mutants.txt`.
 struct Row {
     text: String,
@@ -329,7 +353,8 @@ fn rows() -> Vec<Row> {
         if lines.starts_with("ws") {
             drop(Relay::read(lines, change));
         } else {
-            drop(Mutant::read(lines.trim_start_matches("tcp"), change));
+            let of_others = ["tcp", "dial"].into_iter().find_map(|prefix| lines.strip_prefix(prefix));
+            drop(Mutant::read(of_others.unwrap_or(lines), change));
         }
         Row { text: line.to_owned(), lines: lines.to_owned(), change: change.to_owned(), checks, is_alone }
     };
@@ -393,17 +418,15 @@ fn each_mutant_is_caught_by_its_check() {
 fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Result<(), String> {
     let wanted: BTreeSet<String> = row.checks.iter().cloned().collect();
     let mut only = row.checks.clone();
-    let is_bot = |check: &String| check.starts_with(OF_BOTS);
+    let kind = |check: &String| [OF_BOTS, OF_DIALERS].into_iter().find(|group| check.starts_with(group));
     if !row.is_alone {
-        let of_kind = listed.iter().filter(|check| is_bot(check) == is_bot(&row.checks[0]));
+        let of_kind = listed.iter().filter(|check| kind(check) == kind(&row.checks[0]));
         let of_kind: Vec<&String> = of_kind.collect();
         let at = of_kind.iter().position(|check| **check == row.checks[0]).unwrap_or(0);
         only.extend(of_kind.into_iter().cycle().skip(at + 1).take(BYSTANDERS).cloned());
     }
     let mut arguments = vec!["--json", "--timeout", timeout];
-    if is_bot(&row.checks[0]) {
-        arguments.push("--bot");
-    }
+    arguments.extend(kind(&row.checks[0]).map(|group| if group == OF_BOTS { "--bot" } else { "--dial" }));
     arguments.extend(only.iter().flat_map(|only| ["--only", only]));
     let output = match row.lines.strip_prefix("tcp") {
         _ if row.lines.starts_with("ws") => {
@@ -420,7 +443,9 @@ fn try_mutant(mutant: &Path, row: &Row, listed: &[String], timeout: &str) -> Res
             conform(&[&arguments[..], token, &[&format!("tcp={address}")]].concat())
         }
         None => {
-            arguments.extend(["--", mutant.to_str().unwrap(), &row.lines, &row.change]);
+            let lines = row.lines.strip_prefix("dial");
+            arguments.extend(["--", mutant.to_str().unwrap(), lines.unwrap_or(&row.lines), &row.change]);
+            arguments.extend(lines.into_iter().flat_map(|_| ["{ladder}", "{token}"]));
             conform(&arguments)
         }
     };
@@ -467,6 +492,17 @@ fn what_is_no_server_fails_and_hangs_nothing() {
         assert!(report["failed"].as_u64() >= Some(5), "{server:?}: {report}");
         assert_eq!(output.status.code(), Some(1), "{server:?}");
     }
+    // Nor does a program that should dial.
+    for script in ["exit 3", "sleep 1000", "yes", "cat /dev/zero"] {
+        let only = ["offer", "turn", "refused", "leaves-dialling"].map(|name| format!("{OF_DIALERS}{name}"));
+        let only = only.iter().flat_map(|name| ["--only", name]);
+        let program = ["--", "sh", "-c", script, "{ladder}", "{token}"];
+        let arguments = ["--json", "--timeout", "400ms", "--dial"].into_iter().chain(only).chain(program);
+        let output = conform(&arguments.collect::<Vec<_>>());
+        let report = report(&output);
+        assert_eq!(with_verdict(&report, "failed").len(), 4, "{script}: {report}");
+        assert_eq!(output.status.code(), Some(1), "{script}");
+    }
 }
 
 fn no_server_outlives_a_suite_that_is_killed() {
@@ -510,8 +546,10 @@ fn checks_are_listed_and_chosen_by_name() {
     );
     let bots = String::from_utf8(conform(&["--list", "--bot"]).stdout).unwrap();
     assert!(bots.contains("bot/legal") && !bots.contains("ids/seq"), "{bots}");
+    let dialers = String::from_utf8(conform(&["--list", "--dial"]).stdout).unwrap();
+    assert!(dialers.contains("dial/again") && !dialers.contains("bot/legal"), "{dialers}");
     let whole = String::from_utf8(conform(&["--list"]).stdout).unwrap();
-    assert!(whole.contains("bot/legal"), "{whole}");
+    assert!(whole.contains("bot/legal") && whole.contains("dial/again"), "{whole}");
     for section in ["1. A first conversation", "8. Races and corner cases", "11. Transcripts"] {
         assert!(whole.contains(section), "{section}");
     }
@@ -525,6 +563,12 @@ fn checks_are_listed_and_chosen_by_name() {
         (&["--only", "wings"][..], 2, "no check `wings`"),
         (&["--only", "bot/legal"], 2, "give --bot"),
         (&["--bot", "--only", "ids"], 2, "leave out --bot"),
+        (&["--only", "dial/offer"], 2, "give --dial"),
+        (&["--dial", "--only", "bot/legal"], 2, "give --bot"),
+        (&["--dial", "--only", "ids"], 2, "leave out --dial"),
+        (&["--dial", "--bot"], 2, "cannot be used with"),
+        (&["--dial", "ws=127.0.0.1:0"], 2, "give tcp=HOST:PORT"),
+        (&["--dial", "--", "plyd", "connect", "{ladder}"], 2, "has to hold {ladder} and {token}"),
         (&["--game", "isolation"], 2, "--bot"),
         (&["--bot", "cmd=/nowhere"], 1, "cannot start `/nowhere`"),
         (&["tcp=nowhere"], 2, "tcp=127.0.0.1:7117"),

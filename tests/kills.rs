@@ -16,6 +16,7 @@ use std::{env, fs, thread};
 use common::harness;
 use common::process::{PLYD, launch, spawn};
 use common::{Random, Server, TIMEOUT};
+use plyd::client::Process;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How often each starter is killed, unless `PLYD_KILLS` says otherwise.
@@ -54,7 +55,11 @@ fn main() -> ExitCode {
     if env::args().nth(1).is_some_and(|argument| argument == "starter") {
         start_daemons();
     }
-    harness::run(&[("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter)])
+    harness::run(&[
+        ("no_process_outlives_a_starter_that_is_killed", no_process_outlives_a_starter),
+        ("no_process_outlives_a_script_that_is_killed", no_process_outlives_a_script),
+        ("nothing_is_left_of_a_command_that_ends", nothing_is_left_of_a_command),
+    ])
 }
 
 /// What the test program that is killed does.
@@ -126,11 +131,17 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         std::hint::spin_loop();
     }
     process.end().unwrap();
+    await_the_end(mark, row);
+    fs::remove_dir_all(&place).unwrap();
+}
+
+/// Waits until no process has the mark any more.
+fn await_the_end(mark: &str, row: &str) {
     let end = Instant::now() + TIMEOUT;
     loop {
         let left = marked(mark);
         if left.is_empty() {
-            break;
+            return;
         }
         if Instant::now() > end {
             for (process, _) in &left {
@@ -140,7 +151,75 @@ fn kill(starter: Starter, instants: Instants, random: &mut Random, mark: &str, r
         }
         thread::sleep(Duration::from_millis(1));
     }
-    fs::remove_dir_all(&place).unwrap();
+}
+
+/// Waits for a process with the mark and such a command.
+fn await_marked(mark: &str, is_meant: impl Fn(&str) -> bool) -> Pid {
+    let end = Instant::now() + TIMEOUT;
+    loop {
+        let processes = marked(mark);
+        if let Some((process, _)) = processes.iter().find(|(_, command)| is_meant(command)) {
+            return *process;
+        }
+        assert!(Instant::now() < end, "what is meant is not among {processes:?}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The process alone is killed, and not its group, as by whoever knows no more than its number.
+fn no_process_outlives_a_script() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/run-tests");
+    #[allow(clippy::disallowed_methods, reason = "it ends at once")]
+    let has_python = Command::new("python3").arg("--version").output().is_ok();
+    let mark = format!("{}-script", std::process::id());
+    for (program, arguments, server) in [
+        (PLYD, &["reaper", "--run", "--", "sh", "-c", "sleep 1000 & sleep 1001 & wait"][..], "sleep 1001"),
+        (script, &["-k", "test_speaks_over_sockets"], " serve "),
+    ] {
+        if program == script && !has_python {
+            continue;
+        }
+        let mut command = Command::new(program);
+        command.args(arguments).env("PLYD_BIN", PLYD).env(MARK, &mark);
+        let mut launch = launch(&command);
+        launch.command.stdout(Stdio::null()).stderr(Stdio::null());
+        let process = spawn(launch);
+        await_marked(&mark, |command| command.contains(server));
+        kill_process(pid(&process), Signal::KILL).unwrap();
+        await_the_end(&mark, program);
+    }
+}
+
+/// What a command that runs within a reaper leaves behind ends with it, and its exit code is passed on.
+fn nothing_is_left_of_a_command() {
+    let mark = format!("{}-command", std::process::id());
+    for (script, kill, signals, code) in [
+        ("sleep 1000 & exit 7", false, &[][..], 7),
+        ("sleep 1000 & kill -9 $$", false, &[], 128 + 9),
+        ("sleep 1000 & sleep 1001; true", true, &[], 128 + 9),
+        // It is asked to end as by Ctrl-C, and killed if it was asked already.
+        ("trap 'exit 5' INT; sleep 1000 & sleep 1001", false, &[Signal::TERM], 5),
+        ("trap '' INT; sleep 1000 & sleep 1001", false, &[Signal::TERM, Signal::INT], 128 + 9),
+    ] {
+        let mut command = Command::new(PLYD);
+        command.args(["reaper", "--run", "--", "sh", "-c", script]).env(MARK, &mark);
+        let mut process = spawn(launch(&command));
+        if kill || !signals.is_empty() {
+            await_marked(&mark, |command| command.starts_with("sleep 1001"));
+        }
+        if kill {
+            let shell = await_marked(&mark, |command| command.starts_with("sh -c"));
+            kill_process(shell, Signal::KILL).unwrap();
+        }
+        signals.iter().for_each(|signal| kill_process(pid(&process), *signal).unwrap());
+        let status = process.wait_exit(Instant::now() + TIMEOUT).unwrap().expect(script);
+        assert_eq!(status.code(), Some(code), "{script}");
+        await_the_end(&mark, script);
+    }
+}
+
+fn pid(process: &Process) -> Pid {
+    i32::try_from(process.id()).ok().and_then(Pid::from_raw).expect("a process has a number")
 }
 
 /// Waits until a process runs its program, and no longer what makes it known to the reaper of this test.

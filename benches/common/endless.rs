@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use plyd::zobrist::SplitMix64;
-use plyd_protocol::{Clock, Command, ErrorCode, GameRef, Go, Message, Ping, Position, Settings};
+use plyd_protocol::{Clock, Command, GameRef, Go, Message, Ping, Position, Settings};
 
 use crate::control::Control;
 use crate::samples::Samples;
@@ -129,32 +129,23 @@ fn play(server: &Server, end: Instant, seed: u64) -> Outcome<Seen> {
     while Instant::now() < end {
         let due = Instant::now() + MOVE;
         control.sleep_to(due);
-        loop {
-            let left = due.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                seen.refused += 1;
-                break;
+        // A daemon whose threads get no CPU time may take an honest client for one that does not read.
+        let Ok((answer, overloaded)) = peer.ask_move(due) else {
+            seen.refused += 1;
+            peer = seated(server)?;
+            continue;
+        };
+        seen.overloaded += overloaded;
+        match answer.map(|answer| (answer.last.at, answer.last.envelope.message)) {
+            Some((at, Message::BestMove(best))) => {
+                seen.late.add(due, at);
+                seen.nodes.push(best.stats.nodes);
+                seen.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
             }
-            let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left.as_millis() as i64 }))?;
-            let Ok(answer) = peer.wait(&id) else {
-                // A daemon whose threads get no CPU time may take an honest client for one that does not
-                // read.
+            Some((_, other)) => return Err(other.to_body().into()),
+            None => {
                 seen.refused += 1;
-                peer = seated(server)?;
-                break;
-            };
-            match answer.last.envelope.message {
-                Message::BestMove(best) => {
-                    seen.late.add(due, answer.last.at);
-                    seen.nodes.push(best.stats.nodes);
-                    seen.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
-                    break;
-                }
-                Message::Error(error) if error.code == ErrorCode::Overloaded => {
-                    seen.overloaded += 1;
-                    thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
-                }
-                other => return Err(other.to_body().into()),
+                thread::sleep(due.saturating_duration_since(Instant::now()));
             }
         }
         thread::sleep(Duration::from_micros(random.below(10_000) as u64));

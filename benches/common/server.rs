@@ -12,10 +12,10 @@ use std::process::{Command as Program, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plyd::client::{Address, Answer, Client, ClientError, Process, Reaper};
+use plyd::client::{Address, Answer, Client, ClientError, Process, Reaper, Retry};
 use plyd_protocol::{
-    Command, GameRef, Go, Hello, Message, NamedClient, NewGame, Position, ResultBody, Settings, Status,
-    StatusResult, Stop, StopTarget, VERSION, Versions,
+    Clock, Command, ErrorCode, GameRef, Go, Hello, Message, NamedClient, NewGame, Position, ResultBody,
+    Settings, Status, StatusResult, Stop, StopTarget, VERSION, Versions,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -212,6 +212,32 @@ impl Peer {
         let mut go = Go::new(GameRef::Session { session: SESSION.into() }, Position::default());
         change(&mut go);
         self.send(Command::Go(Box::new(go)))
+    }
+
+    /// Asks for a move that is due then as clients do: again while the server is overloaded, until the clock is
+    /// over. Gives the final message, none if there was no time for one, and how often it was overloaded.
+    pub(crate) fn ask_move(&mut self, due: Instant) -> Outcome<(Option<Answer>, usize)> {
+        let began = Instant::now();
+        let mut go = Go::new(GameRef::Session { session: SESSION.into() }, Position::default());
+        let ms = due.saturating_duration_since(began).as_millis() as i64;
+        go.clock = Some(Clock::PerMove { ms });
+        let retry = Retry::new(&go, began);
+        let mut refused = 0;
+        loop {
+            let id = self.send(Command::Go(Box::new(go.clone())))?;
+            let answer = self.wait(&id)?;
+            let error = match &answer.last.envelope.message {
+                Message::Error(error) if error.code == ErrorCode::Overloaded => error,
+                _ => return Ok((Some(answer), refused)),
+            };
+            refused += 1;
+            let Some(pause) = retry.pause(&go, error, answer.last.at) else { return Ok((None, refused)) };
+            thread::sleep(pause);
+            if !retry.has_time(Instant::now()) {
+                return Ok((None, refused));
+            }
+            retry.renew(&mut go, Instant::now());
+        }
     }
 
     /// Ends a search; gives the id of the `stop`.

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use plyd::zobrist::SplitMix64;
-use plyd_protocol::{Clock, Command, ErrorCode, Message, Mode, Ping, Settings};
+use plyd_protocol::{Command, ErrorCode, Message, Mode, Ping, Settings};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use control::Control;
@@ -75,7 +75,11 @@ struct Args {
 struct Row {
     times: Samples,
     control: Samples,
+    /// Times that the server asked to try again.
     overloaded: usize,
+    /// Moves that it had no time for.
+    refused: usize,
+    /// Moves of depth 0.
     shallow: usize,
     nodes: u64,
 }
@@ -85,29 +89,28 @@ impl Row {
         self.times.extend(other.times);
         self.control.extend(other.control);
         self.overloaded += other.overloaded;
+        self.refused += other.refused;
         self.shallow += other.shallow;
         self.nodes += other.nodes;
     }
 
-    /// Asks for a move that is due then, again while the daemon is overloaded.
+    /// Asks for a move that is due then, as clients do. One that gets none waits until then.
     fn ask(&mut self, peer: &mut Peer, due: Instant) -> Outcome<()> {
-        loop {
-            let left = due.saturating_duration_since(Instant::now()).as_millis() as i64;
-            let id = peer.go(|go| go.clock = Some(Clock::PerMove { ms: left }))?;
-            let answer = peer.wait(&id)?;
-            match answer.last.envelope.message {
-                Message::BestMove(best) => {
-                    self.times.add(due, answer.last.at);
-                    self.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
-                    self.nodes += best.stats.nodes;
-                    return Ok(());
-                }
-                Message::Error(error) if error.code == ErrorCode::Overloaded => {
-                    self.overloaded += 1;
-                    thread::sleep(Duration::from_millis(error.retry_ms.unwrap_or(1)));
-                }
-                other => return Err(other.to_body().into()),
+        let (answer, overloaded) = peer.ask_move(due)?;
+        self.overloaded += overloaded;
+        let Some(answer) = answer else {
+            self.refused += 1;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            return Ok(());
+        };
+        match answer.last.envelope.message {
+            Message::BestMove(best) => {
+                self.times.add(due, answer.last.at);
+                self.shallow += usize::from(best.lines.first().is_none_or(|line| line.depth == 0));
+                self.nodes += best.stats.nodes;
+                Ok(())
             }
+            other => Err(other.to_body().into()),
         }
     }
 }
@@ -153,6 +156,7 @@ fn main() -> Outcome<()> {
         "late",
         "depth 0",
         "`overloaded`",
+        "no move",
     ]);
     let moves = format!("moves of {} ms, past their time", args.move_ms);
     for (name, row, has_limit) in
@@ -171,6 +175,7 @@ fn main() -> Outcome<()> {
             count(row.times.late()),
             count(row.shallow),
             row.overloaded.to_string(),
+            count(row.refused),
         ]);
     }
     let cores = cores();

@@ -32,6 +32,7 @@ pub(crate) fn print(args: &Args) -> Outcome<()> {
         "late",
         "depth 0",
         "`overloaded`",
+        "no move",
     ]);
     for players in CROWDS {
         let row = busy(players * cores(), args)?;
@@ -48,6 +49,7 @@ pub(crate) fn print(args: &Args) -> Outcome<()> {
             row.times.late().to_string(),
             row.shallow.to_string(),
             row.overloaded.to_string(),
+            row.refused.to_string(),
         ]);
     }
     Ok(writeln!(

@@ -1,9 +1,11 @@
 // A client of the plyd protocol for Node, without dependencies: one server that it starts or calls, any number of requests.
 
 import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as net from "node:net";
 import { createInterface } from "node:readline";
+import { Duplex } from "node:stream";
 import * as tls from "node:tls";
 
 /** The server refused a request; `code` is one of the specification's words. */
@@ -31,8 +33,8 @@ function allowedMs({ clock, elapsed_ms = 0 }) {
 }
 
 /**
- * Reads `tcp://HOST:PORT`, `tls://HOST:PORT` (each also with `=` for the `://`) or `unix=PATH`; null for anything else, which is
- * a program. Behind an address of TLS may stand `?ca=FILE` (the authorities to trust, PEM; those that Node trusts without)
+ * Reads `tcp://HOST:PORT`, `ws://HOST:PORT`, `tls://HOST:PORT`, `wss://HOST:PORT` (each also with `=` for the `://`) or
+ * `unix=PATH`; null for anything else, which is a program. Behind an address of TLS may stand `?ca=FILE` (the authorities to trust, PEM; those that Node trusts without)
  * and `?cert=FILE&key=FILE` (what to show a server that wants a certificate).
  */
 export function readAddress(text) {
@@ -40,10 +42,12 @@ export function readAddress(text) {
   if (start === undefined) return null;
   const rest = text.slice(start.length);
   if (!way && rest) return { path: rest };
-  const [place, ...options] = way === "tls" ? rest.split(/\?(.*)/s, 2) : [rest];
-  const [, host, port] = /^(\[[^\s/\]]+\]|[^\s/]+):(\d{1,5})\/?$/.exec(place) ?? [];
-  if (!way || way.startsWith("ws") || !host || port > 65535) {
-    throw new TypeError(`no address of this client: ${text}; give tcp://HOST:PORT, tls://HOST:PORT or unix=PATH`);
+  const [isWeb, isSecure] = [way?.startsWith("ws"), way === "tls" || way === "wss"];
+  const [place, ...options] = isSecure ? rest.split(/\?(.*)/s, 2) : [rest];
+  const [, host, port, path] = /^(\[[^\s/\]]+\]|[^\s/]+):(\d{1,5})((?:\/ws)?\/?)$/.exec(place) ?? [];
+  if (!way || !host || port > 65535 || (path.length > 1 && !isWeb)) {
+    const written = "tcp://HOST:PORT, ws://HOST:PORT, tls://HOST:PORT, wss://HOST:PORT or unix=PATH";
+    throw new TypeError(`no address of this client: ${text}; give ${written}`);
   }
   const files = {};
   for (const option of options.join().split("&").filter(Boolean)) {
@@ -58,11 +62,17 @@ export function readAddress(text) {
     throw new TypeError("a certificate and its key go together: cert=FILE&key=FILE");
   }
   const at = { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
-  return way === "tls" ? { ...at, files } : at;
+  return { ...at, ...(isSecure && { files }), ...(isWeb && { web: true }) };
 }
 
-/** A socket to an address; throws for a file that cannot be used. */
-function call({ files, ...at }) {
+/** A stream of lines to an address; throws for a file that cannot be used. */
+function call({ web, ...at }) {
+  const socket = connect(at);
+  return web ? new WebSocketLines(socket, at.host.includes(":") ? `[${at.host}]:${at.port}` : `${at.host}:${at.port}`) : socket;
+}
+
+/** A socket to an address. */
+function connect({ files, ...at }) {
   if (!files) return net.connect({ ...at, noDelay: true });
   const pem = (name, what) => {
     const text = files[name] && readFileSync(files[name], "utf8");
@@ -72,6 +82,145 @@ function call({ files, ...at }) {
   const [ca, cert, key] = [pem("ca", "CERTIFICATE"), pem("cert", "CERTIFICATE"), pem("key", "PRIVATE KEY")];
   const socket = tls.connect({ ...at, ca, cert, key, minVersion: "TLSv1.3", rejectUnauthorized: true });
   return socket.setNoDelay();
+}
+
+/** Kinds of frames of WebSocket (RFC 6455, 5.2), and the longest that is taken from a server. */
+const [CONTINUATION, TEXT, CLOSE, PING, PONG] = [0, 1, 8, 9, 10];
+const LONGEST = 1 << 26;
+
+/** A frame as a client sends it. */
+function frame(kind, payload) {
+  const size = payload.length;
+  const head = Buffer.alloc(size < 126 ? 2 : size < 1 << 16 ? 4 : 10);
+  head[0] = 0x80 | kind;
+  head[1] = 0x80 | (size < 126 ? size : size < 1 << 16 ? 126 : 127);
+  if (head.length === 4) head.writeUInt16BE(size, 2);
+  if (head.length === 10) head.writeBigUInt64BE(BigInt(size), 2);
+  const mask = randomBytes(4);
+  return Buffer.concat([head, mask, payload.map((byte, at) => byte ^ mask[at & 3])]);
+}
+
+/** Lines over a WebSocket: each that is written becomes a message, and each message a line. */
+class WebSocketLines extends Duplex {
+  #socket;
+  /** Its end of the opening, until the server has answered. */
+  #opening;
+  /** What has come and is no whole frame yet, in the pieces in which it came. */
+  #pieces = [];
+  /** The parts of a message that is not whole yet. */
+  #parts = [];
+  #size = 0;
+
+  constructor(socket, host) {
+    super({ decodeStrings: true });
+    this.#socket = socket;
+    const key = randomBytes(16).toString("base64");
+    this.#opening = { key, opened: null };
+    const ask = () =>
+      socket.write(
+        `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+      );
+    socket.on(socket instanceof tls.TLSSocket ? "secureConnect" : "connect", ask);
+    socket.on("data", (data) => {
+      try {
+        this.#take(data);
+      } catch (error) {
+        this.destroy(error);
+      }
+    });
+    socket.on("error", (error) => this.destroy(error));
+    socket.on("close", () => {
+      if (this.#opening) return this.destroy(new Error("it closes instead of opening a WebSocket; is WebSocket served there?"));
+      this.push(null);
+      this.end();
+    });
+  }
+
+  /** What is written before the server has answered waits. */
+  _write(line, _encoding, done) {
+    const send = () => this.#socket.write(frame(TEXT, line.at(-1) === 10 ? line.subarray(0, -1) : line), done);
+    if (this.#opening) this.#opening.opened = send;
+    else send();
+  }
+
+  _final(done) {
+    if (this.#socket.writableEnded || this.#socket.destroyed) return done();
+    this.#socket.end(this.#opening ? undefined : frame(CLOSE, Buffer.from([3, 232])), () => done());
+  }
+
+  _read() {
+    this.#socket.resume();
+  }
+
+  _destroy(error, done) {
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #take(data) {
+    this.#pieces.push(data);
+    if (this.#opening && !this.#answered()) return;
+    for (let found; (found = this.#next()); ) this.#heed(...found);
+  }
+
+  /** Whether the answer to the request for a WebSocket is there. */
+  #answered() {
+    const read = Buffer.concat(this.#pieces);
+    const end = read.indexOf("\r\n\r\n");
+    if (end < 0 && read.length < 1 << 14) return false;
+    const [status, ...fields] = read.toString("latin1", 0, Math.max(end, 0)).split("\r\n");
+    if (!status.startsWith("HTTP/1.1 101")) {
+      const said = JSON.stringify((status || read.toString("latin1")).slice(0, 64));
+      throw new Error(`it answers ${said}; is WebSocket served there?`);
+    }
+    const { key, opened } = this.#opening;
+    const proof = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+    const accepts = (field) => /^sec-websocket-accept:\s*(\S*)\s*$/i.exec(field)?.[1] === proof;
+    if (!fields.some(accepts)) throw new Error("it does not accept the key that it was sent");
+    this.#opening = null;
+    this.#pieces = [read.subarray(end + 4)];
+    opened?.();
+    return true;
+  }
+
+  /** The next frame that is whole: its kind, whether it ends its message, and what is in it. */
+  #next() {
+    const have = this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (have < 2) return null;
+    if (this.#pieces[0].length < Math.min(have, 10)) this.#pieces = [Buffer.concat(this.#pieces)];
+    const [head] = this.#pieces;
+    const [kind, isControl, isFinal] = [head[0] & 15, Boolean(head[0] & 8), Boolean(head[0] & 0x80)];
+    let [size, begin] = [head[1], 2];
+    if (head[0] & 0x70 || size & 0x80 || ![CONTINUATION, TEXT, CLOSE, PING, PONG].includes(kind)) {
+      throw new Error("the server sends what is no frame of text");
+    }
+    if (isControl && (size > 125 || !isFinal)) throw new Error("the server sends a control frame that is long or in parts");
+    if (size > 125) {
+      begin = size === 126 ? 4 : 10;
+      if (have < begin) return null;
+      size = size === 126 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2));
+      if (size > LONGEST) throw new Error("the server sends a message that is too long");
+    }
+    if (have < begin + size) return null;
+    const read = Buffer.concat(this.#pieces);
+    this.#pieces = [read.subarray(begin + size)];
+    return [kind, isFinal, read.subarray(begin, begin + size)];
+  }
+
+  #heed(kind, isFinal, payload) {
+    const isWritable = !this.#socket.writableEnded;
+    if (kind === PING) return isWritable && this.#socket.write(frame(PONG, payload));
+    if (kind === CLOSE) return isWritable && this.#socket.end(frame(CLOSE, payload.subarray(0, 2)));
+    if (kind === PONG) return;
+    if ((kind === CONTINUATION) !== this.#parts.length > 0) throw new Error("the server mixes parts of messages up");
+    this.#parts.push(payload);
+    this.#size += payload.length;
+    if (payload.includes(10) || this.#size > LONGEST) throw new Error("the server sends a message that is no line");
+    if (!isFinal) return;
+    if (!this.push(Buffer.concat([...this.#parts, Buffer.from("\n")]))) this.#socket.pause();
+    [this.#parts, this.#size] = [[], 0];
+  }
 }
 
 /** What to do about errors of TLS: by their code and their text, as the text alone has what OpenSSL says. */

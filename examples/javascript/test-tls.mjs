@@ -20,8 +20,13 @@ const check = ["serve", "--check", "--tcp", "127.0.0.1:0", ...certificate("serve
 const skip = process.env.PLYD_HAS_TLS !== "1" && String(spawnSync(PLYD, check).stderr).includes("has no TLS");
 
 /** Starts a server that ends with the test; its port. */
-async function serve(t, ...flags) {
-  const server = spawn(PLYD, ["serve", "--tcp", "127.0.0.1:0", ...flags], { stdio: ["ignore", "inherit", "pipe"] });
+function serve(t, ...flags) {
+  return serveBy(t, "--tcp", ...flags);
+}
+
+/** The same by one of `--tcp` and `--ws`. */
+async function serveBy(t, way, ...flags) {
+  const server = spawn(PLYD, ["serve", way, "127.0.0.1:0", ...flags], { stdio: ["ignore", "inherit", "pipe"] });
   t.after(() => {
     const ended = new Promise((resolve) => server.on("exit", resolve));
     server.kill("SIGKILL");
@@ -46,9 +51,21 @@ async function reach(address, options) {
   }
 }
 
-const at = (port, files = {}, host = "127.0.0.1") => {
+/** Sends and gets lines longer than any record of TLS, and of every kind of length that frames have. */
+async function long(address) {
+  const engine = new Engine(address);
+  const question = { game: "sudoku", rules: { m: 4, n: 4 }, position: {}, want: ["legal"] };
+  assert.equal((await engine.request("inspect", question)).legal.length, 16 ** 3);
+  for (const size of [100, 1000, 500_000]) {
+    const position = { start: "x".repeat(size) };
+    await assert.rejects(engine.request("inspect", { game: "isolation", position, want: ["legal"] }), ServerError);
+  }
+  await engine.close();
+}
+
+const at = (port, files = {}, host = "127.0.0.1", way = "tls") => {
   const options = Object.entries({ ca: "authority.pem", ...files }).map(([name, of]) => `${name}=${file(of)}`);
-  return `tls://${host}:${port}?${options.join("&")}`;
+  return `${way}://${host}:${port}?${options.join("&")}`;
 };
 
 test("addresses are read as other clients read them", () => {
@@ -60,22 +77,29 @@ test("addresses are read as other clients read them", () => {
     ["tls=h:1", { host: "h", port: 1, files: {} }],
     ["tls://h:1/?ca=/a/b=c", { host: "h", port: 1, files: { ca: "/a/b=c" } }],
     ["tls://h:1?key=k&ca=a&cert=c", { host: "h", port: 1, files: { key: "k", ca: "a", cert: "c" } }],
+    ["ws=h:1", { host: "h", port: 1, web: true }],
+    ["ws://[::1]:1/ws", { host: "::1", port: 1, web: true }],
+    ["wss://h:1/", { host: "h", port: 1, files: {}, web: true }],
+    ["wss=h:1/ws?ca=/a/ws", { host: "h", port: 1, files: { ca: "/a/ws" }, web: true }],
     ["unix=/run/plyd", { path: "/run/plyd" }],
   ]) {
     assert.deepEqual(readAddress(text), address, text);
   }
   const wrong = ["tcp=h", "tcp=:1", "tcp=h:x", "tcp=h:65536", "tcp=h:1?ca=a", "tls=h", "tls://h:1?cert=c", "tls://h:1?key=k"];
-  wrong.push("tls://h:1?ca", "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "wss://h:1", "ws=h:1", "unix=");
+  wrong.push("tls://h:1?ca", "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "wss://h:1/x", "tcp://h:1/ws", "ws=h", "ws=h:1?ca=a", "unix=");
   for (const text of wrong) assert.throws(() => readAddress(text), TypeError, text);
 });
 
-test("a server that runs is called over TCP or a Unix socket", async (t) => {
+test("a server that runs is called over TCP, WebSocket or a Unix socket", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "plyd-test-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const port = await serve(t, "--unix", join(folder, "socket"));
-  for (const address of [`tcp://127.0.0.1:${port}`, `unix=${join(folder, "socket")}`]) {
+  const web = await serveBy(t, "--ws");
+  for (const address of [`tcp://127.0.0.1:${port}`, `unix=${join(folder, "socket")}`, `ws://127.0.0.1:${web}`, `ws=localhost:${web}/ws`]) {
     assert.equal((await reach(address)).type, "bestmove");
   }
+  await long(`ws=127.0.0.1:${web}`);
+  await assert.rejects(reach(`ws=127.0.0.1:${port}`), /is WebSocket served there\?/);
   await assert.rejects(reach("tcp=127.0.0.1:1"), (error) => error.code === "ECONNREFUSED");
 });
 
@@ -91,13 +115,12 @@ test("a server over TLS answers whoever trusts its authority", { skip }, async (
   for (const host of ["127.0.0.1", "localhost"]) {
     assert.equal((await reach(at(port, {}, host))).type, "bestmove");
   }
-  const engine = new Engine(at(port));
-  // Longer than any record of TLS, both ways.
-  const long = { game: "sudoku", rules: { m: 4, n: 4 }, position: {}, want: ["legal"] };
-  assert.equal((await engine.request("inspect", long)).legal.length, 16 ** 3);
-  const start = "x".repeat(500_000);
-  await assert.rejects(engine.request("inspect", { game: "isolation", position: { start }, want: ["legal"] }), ServerError);
-  await engine.close();
+  await long(at(port));
+  const web = await serveBy(t, "--ws", ...certificate("server"));
+  for (const host of ["127.0.0.1", "localhost"]) {
+    assert.equal((await reach(at(web, {}, host, "wss"))).type, "bestmove");
+  }
+  await long(at(web, {}, "127.0.0.1", "wss"));
 });
 
 test("a certificate that is not good is refused", { skip }, async (t) => {
@@ -107,6 +130,7 @@ test("a certificate that is not good is refused", { skip }, async (t) => {
     ["foreign", /\?ca=FILE/],
   ]) {
     await assert.rejects(reach(at(await serve(t, ...certificate(name)))), words);
+    await assert.rejects(reach(at(await serveBy(t, "--ws", ...certificate(name)), {}, "127.0.0.1", "wss")), words);
   }
   // Without a file the authorities that Node trusts count, none of which is that of the tests.
   const port = await serve(t, ...certificate("server"));
@@ -126,7 +150,9 @@ test("a certificate is shown where it is asked for", { skip }, async (t) => {
 
 test("if only one end speaks TLS, that is said", { skip }, async (t) => {
   await assert.rejects(reach(at(await serve(t))), /is TLS served there\?/);
+  await assert.rejects(reach(at(await serveBy(t, "--ws"), {}, "127.0.0.1", "wss")), /is TLS served there\?/);
   await assert.rejects(reach(`tcp=127.0.0.1:${await serve(t, ...certificate("server"))}`));
+  await assert.rejects(reach(`ws=127.0.0.1:${await serveBy(t, "--ws", ...certificate("server"))}`));
   const leaves = createServer((socket) => socket.once("data", () => socket.destroy()));
   await new Promise((resolve) => leaves.listen(0, "127.0.0.1", resolve));
   t.after(() => leaves.close());

@@ -1,14 +1,16 @@
 """The part that the adapters share: its copies, and what it does when the engine fails."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from support import EXAMPLES, RefereeTest, engine, needs
+from support import EXAMPLES, TIMEOUT, RefereeTest, engine, needs
 
+CERTIFICATES = EXAMPLES.parent / "tests" / "certificates"
 FIRST, LAST = "# ---- link to plyd", "# ---- end of the link"
 ENGINES = {
     "ends at once": "import sys; sys.exit(3)",
@@ -133,6 +135,69 @@ class Life(unittest.TestCase):
             opens=False,
         )
         self.assertEqual(out.split(), ["1", "True"])
+
+
+    def test_plays_at_a_server_that_runs(self):
+        home = tempfile.mkdtemp(prefix="server-")
+        self.addCleanup(shutil.rmtree, home, ignore_errors=True)
+        token = os.path.join(home, "token")
+        with open(token, "w") as file:
+            file.write("open sesame\n")
+        tls = [f"--tls-{name}={CERTIFICATES / file}" for name, file in [("cert", "server.pem"), ("key", "server.key")]]
+        secure = ["tls", "wss"] if has_tls(tls) else []
+        ports = self.serve("--unix", os.path.join(home, "socket"), "--token-file", token)
+        ports += self.serve("--token-file", token, *tls) if secure else []
+        options = {"tls": f"?ca={CERTIFICATES / 'authority.pem'}", "wss": f"/ws?ca={CERTIFICATES / 'authority.pem'}"}
+        addresses = [f"{way}://localhost:{port}{options.get(way, '')}" for way, port in zip(["tcp", "ws", *secure], ports)]
+        for address in [*addresses, f"unix={home}/socket", f"ws=127.0.0.1:{ports[1]}/ws"]:
+            with self.subTest(address=address):
+                out = self.run_program(
+                    f"os.environ.update(PLYD_SERVER={address!r}, PLYD_TOKEN_FILE={token!r})\n"
+                    "link = Link('isolation', {'preset': '11x9'})\n"
+                    "print(bool(ask(link)), len(engines()), flush=True)\n"
+                    "if (child := os.fork()) == 0:\n"
+                    "    print(bool(ask(link)), flush=True)\n"
+                    "    os._exit(0)\n"
+                    "os.waitpid(child, 0)\n"
+                    "print(bool(ask(link)))\n",
+                    opens=False,
+                )
+                self.assertEqual(out.split(), ["True", "0", "True", "True"])
+
+    def test_a_server_that_is_none_costs_no_game(self):
+        port = self.serve()[0]
+        wrong = ["", f"?ca={CERTIFICATES / 'authority.pem'}", "?verify=no"]
+        addresses = ["tcp=127.0.0.1:1", "127.0.0.1:7117", f"ws=127.0.0.1:{port}", "udp=h:1", "unix=/no/such/socket"]
+        for address in [*addresses, *(f"{way}=127.0.0.1:{port}{more}" for way in ("tls", "wss") for more in wrong)]:
+            with self.subTest(address=address):
+                out = self.run_program(
+                    f"os.environ['PLYD_SERVER'] = {address!r}\n"
+                    "sys.stderr = sys.stdout\n"
+                    "print(ask(Link('l-game')))\n",
+                    opens=False,
+                )
+                self.assertIn("playing without an engine", out)
+                self.assertEqual(out.splitlines()[-1], "[]")
+
+    def serve(self, *arguments):
+        """Starts a server; the ports for TCP and WebSocket."""
+        command = [engine(), "serve", "--tcp=127.0.0.1:0", "--ws=127.0.0.1:0", *arguments]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for cleanup in (process.stderr.close, process.wait, process.kill):
+            self.addCleanup(cleanup)
+        ports, log = [], ""
+        while len(ports) < 2:
+            line = process.stderr.readline()
+            self.assertNotEqual(line, "", log)
+            log += line
+            ports += re.findall(r"listening on 127\.0\.0\.1:(\d+)", line)
+        return ports
+
+
+def has_tls(flags):
+    check = [engine(), "serve", "--check", "--tcp", "127.0.0.1:0", *flags]
+    said = subprocess.run(check, capture_output=True, text=True, timeout=TIMEOUT).stderr
+    return os.environ.get("PLYD_HAS_TLS") == "1" or "has no TLS" not in said
 
 
 # An engine that is overloaded twice, and then answers as its move the time that it is given.

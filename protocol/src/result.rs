@@ -150,6 +150,15 @@ pub struct Limits {
     /// Silence of a peer over WebSocket after which it is pinged, and as long again until it is cut off.
     #[serde(default)]
     pub silence_ms: u64,
+    /// Peers that shake hands over TLS at once, of each listener; absent where TLS is not served.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub handshakes: u32,
+    /// Time that such a handshake may take; absent where TLS is not served.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub handshake_ms: u64,
+    /// Bytes that a peer may send in it; absent where TLS is not served.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub handshake_bytes: u64,
     /// Players with their memory at once: those of all searches in flight, and those that sessions keep
     /// between searches.
     #[serde(default)]
@@ -201,6 +210,9 @@ impl Default for Limits {
             idle_ms: 0,
             keepalive_ms: 0,
             silence_ms: 0,
+            handshakes: 0,
+            handshake_ms: 0,
+            handshake_bytes: 0,
             engines: 0,
             resume_ms: 0,
             resume_connections: 0,

@@ -1,6 +1,8 @@
-//! `plyd conform`: checks any server of the protocol, or a bot, against the specification.
+//! `plyd conform`: checks any server of the protocol, or a bot that is called or dials out, against the
+//! specification.
 
 use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +29,9 @@ Examples:
   plyd conform --only races --only ids/seq -- ./my-server
   plyd conform --bot cmd=./my-bot                  a bot, which only has to answer `go`: by the least that one must speak
   plyd conform --bot --game isolation cmd=./my-bot one that plays this game alone
+  plyd conform --dial                              a bot that dials out: this plyd's `connect`, to which the suite is a ladder
+  plyd conform --dial -- plyd connect {ladder} --token-file {token} --legal -- python3 bot.py
+                                                   `{ladder}` stands for the ladder's address, `{token}` for a file
   plyd conform --list                              the checks, what each is about, and what is promised
 
 A check is passed, slow (right, but now and then later than promised: a warning), skipped (not offered, or not of this \
@@ -42,6 +47,13 @@ pub(super) struct Args {
     /// Ask the bot to play this game; may be given several times [default: all games]
     #[arg(long, value_name = "GAME", value_parser = registry::parser(), requires = "bot")]
     game: Vec<&'static Entry>,
+    /// Check a program that dials a ladder, which listens there; the command behind `--` has to hold `{ladder}`
+    /// and `{token}`, for the address to dial and the file of its token [default: a free port for each check]
+    #[arg(
+        long, value_name = "tcp=HOST:PORT", num_args = 0..=1, default_missing_value = "tcp=127.0.0.1:0",
+        value_parser = listened, conflicts_with_all = ["bot", "address", "token_file"]
+    )]
+    dial: Option<SocketAddr>,
     /// Show the server the token in this file
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
     token_file: Option<PathBuf>,
@@ -60,7 +72,8 @@ pub(super) struct Args {
     /// How long a check may take
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse::duration)]
     timeout: Duration,
-    /// The server to start for each check; this plyd's `serve` when absent
+    /// The server to start for each check, or the program that dials; this plyd's `serve`, or its `connect`,
+    /// when absent
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -92,7 +105,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         _ => None,
     };
     let subject = match (args.bot, &*args.game) {
-        (false, _) => Subject::Server,
+        (false, _) => args.dial.map_or(Subject::Server, |at| Subject::Dialer { at }),
         (true, []) => Subject::Bot { games: registry::games().to_vec() },
         (true, games) => Subject::Bot { games: games.to_vec() },
     };
@@ -138,7 +151,7 @@ fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .map(|(group, check, about)| Listed { check: format!("{group}/{check}"), about })
         .collect();
     let is_wanted = |promise: &Promise| {
-        args.only.is_empty() && !args.bot
+        args.only.is_empty() && kind(args).is_none()
             || promise.checks.iter().any(|check| checks.iter().any(|listed| listed.check == *check))
     };
     let promises: Vec<Promise> = conform::promises().filter(is_wanted).collect();
@@ -168,14 +181,19 @@ fn list(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 /// The checks that `--only` names; without it all of the kind that is checked, or listed.
 fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>, Failure> {
     let is_named = |only: &str, group: &str, check: &str| only == group || only == format!("{group}/{check}");
-    let is_of_kind = |group: &str| (group == conform::BOT) == args.bot || args.list && !args.bot;
+    let kind = kind(args);
+    let is_of_kind = |group: &str| {
+        let of_group = [conform::BOT, conform::DIAL].into_iter().find(|name| *name == group);
+        of_group == kind || args.list && kind.is_none()
+    };
     for only in &args.only {
         let group = conform::names().find(|(group, check, _)| is_named(only, group, check));
         let message = match group {
             None => format!("there is no check `{only}`; `plyd conform --list` lists them"),
             Some((group, ..)) if is_of_kind(group) => continue,
-            Some(_) if args.bot => format!("`{only}` is of servers; leave out --bot"),
-            Some(_) => format!("`{only}` is of bots; give --bot"),
+            Some((conform::BOT, ..)) => format!("`{only}` is of bots; give --bot"),
+            Some((conform::DIAL, ..)) => format!("`{only}` is of bots that dial out; give --dial"),
+            Some(_) => format!("`{only}` is of servers; leave out --{}", kind.unwrap_or_default()),
         };
         return Err(Failure::Usage(message));
     }
@@ -184,6 +202,15 @@ fn wanted(args: &Args) -> Result<Vec<(&'static str, &'static str, &'static str)>
     };
     let of_kind = conform::names().filter(|(group, ..)| is_of_kind(group));
     Ok(of_kind.filter(|(group, check, _)| is_wanted(group, check)).collect())
+}
+
+/// The one group of what is checked, unless that is a server.
+fn kind(args: &Args) -> Option<&'static str> {
+    match (args.bot, args.dial) {
+        (true, _) => Some(conform::BOT),
+        (false, Some(_)) => Some(conform::DIAL),
+        (false, None) => None,
+    }
 }
 
 /// The token that is to be shown, from the address or a file.
@@ -204,9 +231,24 @@ fn server(args: &Args) -> Result<Address, Failure> {
         Some((path, arguments)) => {
             Program { path: path.into(), arguments: arguments.iter().map(Into::into).collect() }
         }
+        None if args.dial.is_some() => own::dialer()?,
         None => own::server()?,
     };
+    if args.dial.is_some() && !Subject::is_dialer(&program.arguments) {
+        let message =
+            "the command has to hold {ladder} and {token}, for the address to dial and the file of the token";
+        return Err(Failure::Usage(message.into()));
+    }
     Ok(Address::Program(program))
+}
+
+/// Where a ladder listens: `tcp=HOST:PORT`.
+fn listened(text: &str) -> Result<SocketAddr, String> {
+    let Ok(Address::Tcp(place)) = Address::read(text) else {
+        return Err("give tcp=HOST:PORT, such as tcp=127.0.0.1:7127".into());
+    };
+    let mut found = place.to_socket_addrs().map_err(|error| error.to_string())?;
+    found.next().ok_or_else(|| format!("{place} has no address"))
 }
 
 /// An address, and a token behind it: `tcp=HOST:PORT,token=TEXT`; or a program: `cmd=PROGRAM ARGUMENTS`.

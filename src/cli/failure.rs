@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// The output reported it already. Exit code 1.
     #[error("")]
     Reported,
+    /// A command that this one ran failed, and said so itself. The exit code is that command's.
+    #[error("")]
+    Passed(u8),
     /// Output or a file broke. Exit code 1.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -31,7 +34,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// Says on stderr what failed, unless that is said already; if the log is JSON, by a line of it.
     pub(crate) fn report(&self) {
-        if matches!(self, Self::Reported) || self.is_early_end() {
+        if matches!(self, Self::Reported | Self::Passed(_)) || self.is_early_end() {
             return;
         }
         match log::form() {
@@ -59,6 +62,7 @@ impl Failure {
         match self {
             _ if self.is_early_end() => ExitCode::SUCCESS,
             Self::Usage(_) => ExitCode::from(2),
+            Self::Passed(code) => ExitCode::from(*code),
             Self::Failed(_) | Self::Reported | Self::Io(_) => ExitCode::FAILURE,
         }
     }

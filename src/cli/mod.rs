@@ -142,8 +142,8 @@ enum Command {
     Conform(conform::Args),
     /// Let a bot compete on a ladder
     Connect(connect::Args),
-    /// Internal; you do not need it. `plyd arena`, `conform` and `replay` start it, so that the players and
-    /// servers that they start end with them even if they are killed
+    /// Internal; you do not need it. `plyd arena`, `conform`, `replay` and scripts of tests start it, so that
+    /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
     Reaper(reaper::Args),
     /// Write a new game that works, to be changed into another one

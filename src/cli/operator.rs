@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::parse;
 use super::token_file::read_token;
-use crate::client::{Address, Client, ClientError};
+use crate::client::{Address, Client, ClientError, LineError};
 
 /// The feature of servers that list their connections and end them.
 const FEATURE: &str = "operate";
@@ -123,8 +123,7 @@ impl Operator {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let Ok((number, answer)) = self.answers.recv_timeout(left) else {
-                let timeout = parse::duration_text(self.timeout);
-                return Err(Failure::Failed(format!("no answer within {timeout}")));
+                return Err(Failure::Failed(no_answer(self.timeout)));
             };
             self.take(&answer);
             // One that came too late is no answer to this.
@@ -312,12 +311,17 @@ fn ask(client: &mut Client, command: Command, timeout: Duration) -> Result<Resul
             Message::Error(error) => Err(Trouble::Refused(error)),
             _ => Err(Trouble::nonsense()),
         },
-        Err(error) => Err(last_words(client, &error)),
+        Err(error) => Err(last_words(client, &error, timeout)),
     }
 }
 
+/// What is said of a time that is over, whoever sees that first: the thread that asks, or whoever waits for it.
+fn no_answer(timeout: Duration) -> String {
+    format!("no answer within {}", parse::duration_text(timeout))
+}
+
 /// Why a connection broke: what the server said last, if that is a fatal error.
-fn last_words(client: &mut Client, error: &ClientError) -> Trouble {
+fn last_words(client: &mut Client, error: &ClientError, timeout: Duration) -> Trouble {
     while let Ok(received) = client.next(Instant::now()) {
         if let Message::Error(error) = received.envelope.message
             && error.fatal
@@ -325,5 +329,8 @@ fn last_words(client: &mut Client, error: &ClientError) -> Trouble {
             return Trouble::Refused(error);
         }
     }
-    Trouble::Broken(error.to_string())
+    Trouble::Broken(match error {
+        ClientError::Line(LineError::TimedOut) => no_answer(timeout),
+        _ => error.to_string(),
+    })
 }

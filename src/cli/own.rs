@@ -11,7 +11,13 @@ pub(super) fn server() -> io::Result<Program> {
     Ok(Program { path: std::env::current_exe()?.into(), arguments })
 }
 
-/// The same as a command of the system.
+/// What dials a ladder with plyd as the bot, for `plyd conform --dial`.
+pub(super) fn dialer() -> io::Result<Program> {
+    let arguments = ["connect", "{ladder}", "--token-file", "{token}"].map(Into::into).to_vec();
+    Ok(Program { path: std::env::current_exe()?.into(), arguments })
+}
+
+/// The server as a command of the system.
 pub(super) fn command() -> io::Result<Command> {
     let Program { path, arguments } = server()?;
     let mut command = Command::new(path);

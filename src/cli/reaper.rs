@@ -1,25 +1,40 @@
 //! `plyd reaper`: what `plyd arena`, `plyd conform` and `plyd replay` start to end their players and servers
-//! if they are killed.
+//! if they are killed; and what scripts run within, for the same reason.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::process::Command;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::client::{self, Reaper, Starter};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::client::signals::Signals;
+use crate::client::{self, Process, Reaper, Starter};
 
 use super::failure::Failure;
 
+/// The variable by which a script finds that it runs within a reaper already.
+const WITHIN: &str = "PLYD_REAPED";
+/// The interval at which the end of the command is looked for.
+const POLL: Duration = Duration::from_millis(10);
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
-  echo +4711 | plyd reaper     kill the process group 4711 when the input ends; -4711 takes it back")]
+Examples:
+  echo +4711 | plyd reaper     kill the process group 4711 when the input ends; -4711 takes it back
+  plyd reaper --run -- tests   run `tests`; whatever ends it or this command, nothing that it started is left")]
 pub(super) struct Args {
     /// Make this process known to the reaper of the process that started it, and become the command
     #[arg(long, value_name = "PROCESS:PIPE", requires = "command")]
     join: Option<Starter>,
-    /// What to become
-    #[arg(last = true, requires = "join")]
+    /// Run the command in a process group of its own, with PLYD_REAPED=1 in its environment. When it ends, or
+    /// this process does, even by `kill -9`, all that is left of the group is killed
+    #[arg(long, requires = "command", conflicts_with = "join")]
+    run: bool,
+    /// What to become, or to run
+    #[arg(last = true)]
     command: Vec<OsString>,
 }
 
@@ -27,9 +42,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match (args.join, args.command.split_first()) {
         (Some(starter), Some((program, arguments))) => {
             let error = client::join(starter, Command::new(program).args(arguments));
-            Err(Failure::Failed(format!("cannot start `{}`: {error}", program.display())))
+            Err(cannot_start(program, &error))
         }
-        _ => Ok(client::reap(io::stdin().lock())?),
+        (None, Some((program, arguments))) if args.run => passed(run_within(program, arguments)?),
+        (None, Some(_)) => Err(Failure::Usage("what is to be done with the command? Give --run".to_owned())),
+        (_, None) => Ok(client::reap(io::stdin().lock())?),
     }
 }
 
@@ -38,4 +55,45 @@ pub(super) fn start() -> io::Result<Arc<Reaper>> {
     // This very program, even if its file was replaced meanwhile.
     let plyd = if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
     Reaper::start(plyd)
+}
+
+/// Runs a command to its end and kills what it leaves behind. The first signal asks it to end, as Ctrl-C
+/// does, and the second ends it.
+fn run_within(program: &OsStr, arguments: &[OsString]) -> Result<ExitStatus, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _inside = runtime.enter();
+    let mut signals = Signals::install()?;
+    let command = start()?.launch(Command::new(program).args(arguments).env(WITHIN, "1"));
+    let mut process = command.and_then(Process::spawn).map_err(|error| cannot_start(program, &error))?;
+    let group = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+    let status = runtime.block_on(async {
+        let mut is_asked = false;
+        loop {
+            tokio::select! {
+                () = signals.next() => match group.filter(|_| !is_asked) {
+                    Some(group) => {
+                        is_asked = true;
+                        let _ended_already = kill_process_group(group, Signal::INT);
+                    }
+                    None => return process.end(),
+                },
+                () = tokio::time::sleep(POLL) => {
+                    if let Some(status) = process.wait_exit(Instant::now())? {
+                        return Ok(status);
+                    }
+                }
+            }
+        }
+    });
+    Ok(status?)
+}
+
+fn cannot_start(program: &OsStr, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot start `{}`: {error}", program.display()))
+}
+
+/// The end of a command as one's own, with the exit codes that shells give to signals.
+fn passed(status: ExitStatus) -> Result<(), Failure> {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    if code == 0 { Ok(()) } else { Err(Failure::Passed(u8::try_from(code).unwrap_or(1))) }
 }

@@ -20,6 +20,8 @@ Examples:
   plyd systemd --config /etc/plyd/plyd.toml --activated > /etc/systemd/system/plyd.service
   plyd systemd --config /etc/plyd/plyd.toml --socket > /etc/systemd/system/plyd.socket
                                                   systemd holds the sockets: a restart refuses nobody
+  plyd systemd --config /etc/plyd/plyd.toml --user plyd > /etc/systemd/system/plyd.service
+                                                  a reload finds renewed certificates and tokens
 
 docs/operating.md says how to install them.")]
 pub(super) struct Args {
@@ -29,6 +31,11 @@ pub(super) struct Args {
     /// Print the service unit for a daemon that gets its sockets from the socket unit
     #[arg(long)]
     activated: bool,
+    /// Let this user run the daemon and read the files of tokens, clients and certificates, so that
+    /// `systemctl reload` finds new ones. The user must exist and be able to read them [default: systemd makes
+    /// up a user and copies the files when the service starts]
+    #[arg(long, value_name = "NAME", value_parser = user, conflicts_with = "socket")]
+    user: Option<String>,
     /// The program that the unit starts; this one when absent
     #[arg(long, value_name = "PATH")]
     exec: Option<PathBuf>,
@@ -57,9 +64,22 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         let exec = args.exec.clone().map_or_else(std::env::current_exe, Ok)?;
         let file = file.map(std::path::absolute).transpose()?;
-        Service { settings, exec, file, is_read_again, is_activated: args.activated }.unit()?
+        let user = args.user.as_deref();
+        Service { settings, exec, file, user, is_read_again, is_activated: args.activated }.unit()?
     };
     Ok(out.write_all(unit.as_bytes())?)
+}
+
+/// Reads the name of a user who may run a service, as systemd takes it.
+fn user(text: &str) -> Result<String, String> {
+    let is_named = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.len() <= 31
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    match text {
+        "root" => Err("root may do everything: give a user of the daemon's own".into()),
+        _ if is_named => Ok(text.to_owned()),
+        _ => Err("give the name of a user: a letter, then letters, digits, `_` and `-`".into()),
+    }
 }
 
 fn usage(name: &str, what: &str) -> Failure {
@@ -135,6 +155,8 @@ struct Service<'a> {
     settings: Settings<'a>,
     exec: PathBuf,
     file: Option<PathBuf>,
+    /// Who runs it and reads its secrets; otherwise a user that systemd makes up, who gets copies.
+    user: Option<&'a str>,
     /// Whether SIGHUP lets the settings be read again; else it ends the daemon.
     is_read_again: bool,
     is_activated: bool,
@@ -161,7 +183,9 @@ impl Service<'_> {
             line(&mut unit, "ExecReload", "/bin/kill -HUP $MAINPID");
         }
         for name in SECRETS {
-            if let Some(path) = settings.path(name)? {
+            if let Some(path) = settings.path(name)?
+                && self.user.is_none()
+            {
                 line(&mut unit, "LoadCredential", &format!("{name}:{}", whole(&path.to_string_lossy())?));
             }
         }
@@ -174,7 +198,10 @@ impl Service<'_> {
         unit += CONFINED;
         let home = ["/home", "/root", "/run/user"];
         let is_at_home = |path: &Path| home.iter().any(|home| path.starts_with(home));
-        let reads_home = is_at_home(&self.exec) || self.file.as_deref().is_some_and(is_at_home);
+        let mut secrets = SECRETS.iter().filter_map(|name| settings.text(name)).map(Path::new);
+        let reads_home = is_at_home(&self.exec)
+            || self.file.as_deref().is_some_and(is_at_home)
+            || self.user.is_some() && secrets.any(is_at_home);
         line(&mut unit, "ProtectHome", if reads_home { "read-only" } else { "yes" });
         unit += "\n[Install]\nWantedBy=multi-user.target\n";
         if self.is_activated {
@@ -193,13 +220,14 @@ impl Service<'_> {
         if let Some(file) = &self.file {
             words.extend(["--config".to_owned(), word(&file.to_string_lossy())?]);
         }
-        for setting in self.settings.0.iter().filter(|setting| !SECRETS.contains(&setting.key.name())) {
+        let is_copied = |name: &&str| self.user.is_none() && SECRETS.contains(name);
+        for setting in self.settings.0.iter().filter(|setting| !is_copied(&setting.key.name())) {
             for flag in setting.flags() {
                 words.push(word(&flag.to_string_lossy())?);
             }
         }
-        let secrets = SECRETS.into_iter().filter(|name| self.settings.text(name).is_some());
-        words.extend(secrets.map(|name| format!("--{name}=%d/{name}")));
+        let copied = SECRETS.into_iter().filter(|name| is_copied(name) && self.settings.text(name).is_some());
+        words.extend(copied.map(|name| format!("--{name}=%d/{name}")));
         Ok(words.join(" "))
     }
 
@@ -217,7 +245,15 @@ impl Service<'_> {
 
     /// Where it may write.
     fn folders(&self, unit: &mut String) -> Result<(), Failure> {
-        *unit += "\n# A user of its own, who owns nothing but these folders.\nDynamicUser=yes\nUMask=0077\n";
+        *unit += "\n";
+        match self.user {
+            None => *unit += "# A user of its own, who owns nothing but these folders.\nDynamicUser=yes\n",
+            Some(user) => {
+                *unit += "# It reads its files of tokens and certificates itself, again at each reload.\n";
+                line(unit, "User", user);
+            }
+        }
+        *unit += "UMask=0077\n";
         if let Some(path) = self.settings.path("transcript")? {
             let roots = [
                 ("StateDirectory", "/var/lib"),

@@ -28,6 +28,8 @@ pub(crate) struct Stub<O> {
     seq: u64,
     /// How often it was asked while it was overloaded.
     refused: u64,
+    /// The games that it began.
+    games: u64,
 }
 
 /// Plays on the standard streams, as the whole of a process.
@@ -58,7 +60,7 @@ pub(crate) fn run(way: &str) -> io::Result<()> {
 impl<O: Write> Stub<O> {
     pub(crate) fn new(way: &str, out: O) -> Self {
         let (is_bot, way) = way.strip_prefix("bot ").map_or((false, way), |way| (true, way));
-        Self { way: way.to_owned(), is_bot, out, seq: 0, refused: 0 }
+        Self { way: way.to_owned(), is_bot, out, seq: 0, refused: 0, games: 0 }
     }
 
     /// Answers until the input ends or a `quit` comes.
@@ -83,6 +85,7 @@ impl<O: Write> Stub<O> {
 
     /// Answers a `newgame`.
     fn begin(&mut self, id: &str) -> io::Result<()> {
+        self.games += 1;
         match &*self.way {
             "refuses" => self.send(error(id, "never heard of it")),
             "begins with another" => self.send(json!({ "type": "result", "id": id, "of": "ping" })),
@@ -128,17 +131,17 @@ impl<O: Write> Stub<O> {
             "wrong id" => self.send(best("other", "4 3 W"))?,
             "error" => self.send(error(id, "no idea"))?,
             // Twice; then a move, if the referee has waited as it was asked to and says for how long.
-            "busy" | "full" => {
+            "busy" => {
                 self.refused += 1;
                 let waited = request["elapsed_ms"].as_u64() >= Some(2 * RETRY_MS);
-                if !self.refused.is_multiple_of(3) || way == "full" {
-                    let mut message = error(id, "come back");
-                    (message["code"], message["retry_ms"]) = ("overloaded".into(), RETRY_MS.into());
-                    self.send(message)?;
+                if !self.refused.is_multiple_of(3) {
+                    self.send(overloaded(id))?;
                 } else {
                     self.send(best(id, if waited { "4 3 W" } else { "too soon" }))?;
                 }
             }
+            "full" => self.send(overloaded(id))?,
+            "full at first" if self.games == 1 => self.send(overloaded(id))?,
             "deaf" => {
                 let mut message = error(id, "what?");
                 message["id"] = Value::Null;
@@ -222,6 +225,12 @@ fn best(id: &str, mv: &str) -> Value {
 
 fn error(id: &str, message: &str) -> Value {
     json!({ "type": "error", "id": id, "line": 1, "code": "internal", "message": message, "fatal": false })
+}
+
+fn overloaded(id: &str) -> Value {
+    let mut message = error(id, "come back");
+    (message["code"], message["retry_ms"]) = ("overloaded".into(), RETRY_MS.into());
+    message
 }
 
 fn unknown(id: &str) -> Value {

@@ -18,8 +18,7 @@ export const TIMEOUT = 60_000;
 
 /** A server with its page, on a port of the system's choice or on that one. */
 export async function serve(port = 0) {
-  // Killed with this program, however that ends.
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', PLYD, 'gui', '--no-open', '--port', String(port), '--threads', '1'], {
+  const child = spawn(PLYD, ['gui', '--no-open', '--port', String(port), '--threads', '1'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((resolve) => { child.on('exit', (code, signal) => resolve({ code, signal })); });

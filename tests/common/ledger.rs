@@ -1,6 +1,6 @@
 //! What holds for every message of a connection, checked as it arrives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ const REASONS: &str = "proven clock limit only_move stopped superseded deadline 
 #[derive(Default)]
 pub(crate) struct Ledger {
     open: HashMap<String, usize>,
+    /// The open requests about which a warning came.
+    warned: HashSet<String>,
     seq: u64,
     t_us: u64,
 }
@@ -33,6 +35,7 @@ impl Ledger {
     /// That of a connection which goes on with another one from this message on; `log` is what came there.
     pub(crate) fn follow(&mut self, earlier: &Self, log: &[Value], seq: u64) {
         (self.open, self.seq, self.t_us) = (earlier.open.clone(), seq, 0);
+        self.warned.clone_from(&earlier.warned);
         for message in log.iter().filter(|message| message["seq"].as_u64() > Some(seq)) {
             if let ("result" | "bestmove" | "error", Some(id)) =
                 (message["type"].as_str().unwrap_or_default(), message["id"].as_str())
@@ -62,7 +65,8 @@ impl Ledger {
         only_integers(message, message);
         match message["type"].as_str() {
             Some("notice") => {
-                assert!(message["kind"].is_string() && message["message"].is_string(), "{message}")
+                assert!(message["kind"].is_string() && message["message"].is_string(), "{message}");
+                self.warned.extend(message["id"].as_str().map(str::to_owned));
             }
             Some("info") => {
                 assert!(self.is_open(id(message)), "an info without a running request: {message}");
@@ -86,6 +90,8 @@ impl Ledger {
                     message["reason"] == "superseded" || message.get("superseded_by").is_none(),
                     "{message}"
                 );
+                let is_warned = self.warned.contains(id(message));
+                assert!(is_warned || !is_unsearched(message), "a silent answer of depth 0: {message}");
                 self.close(id(message), message);
             }
             Some("error") => {
@@ -104,6 +110,7 @@ impl Ledger {
     }
 
     fn close(&mut self, id: &str, message: &Value) {
+        self.warned.remove(id);
         match self.open.get_mut(id) {
             Some(count) if *count > 0 => *count -= 1,
             _ => panic!("a final message too many: {message}"),
@@ -118,6 +125,12 @@ fn id(message: &Value) -> &str {
 
 fn word_of(words: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|value| words.split_whitespace().any(|word| word == value))
+}
+
+/// Whether a clock was over before the move was searched. A limit may be one of nodes, which is no want of time.
+fn is_unsearched(best: &Value) -> bool {
+    let line = &best["lines"][0];
+    word_of("clock deadline", &best["reason"]) && line["depth"] == 0 && line["score"].get("proof").is_none()
 }
 
 fn is_hash(value: &Value) -> bool {

@@ -49,6 +49,12 @@ enum Change {
     Exit(u8),
     /// All connections are closed.
     HangUp,
+    /// The line is shown in the log.
+    Log,
+    /// A program that dials is started again, when it has ended or its ladder has cut it off.
+    Restart,
+    /// A program that dials comes back after the whole pause, always.
+    Align,
     /// A line ends where a read ends.
     Chop,
     /// Of what is read at once only the first line is seen.
@@ -102,6 +108,9 @@ impl Mutant {
             "delay" => Change::Delay(rest.parse().expect("ms")),
             "exit" => Change::Exit(rest.parse().expect("a code")),
             "hang-up" => Change::HangUp,
+            "log" => Change::Log,
+            "restart" => Change::Restart,
+            "align" => Change::Align,
             "chop" => Change::Chop,
             "first" => Change::First,
             "lose-rest" => Change::LoseRest,
@@ -187,6 +196,29 @@ impl Mutant {
         address
     }
 
+    /// Whether a program that dials is started again at such an end.
+    pub(crate) fn restarts(&self, end: &str) -> bool {
+        matches!(self.change, Change::Restart) && self.direction == end
+    }
+
+    /// Whether a program that dials comes back after the whole pause.
+    pub(crate) fn aligns(&self) -> bool {
+        matches!(self.change, Change::Align)
+    }
+
+    /// Whether it goes on when the program behind it has ended.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self.change, Change::Stay)
+    }
+
+    /// The code by which it exits when a ladder has cut it off.
+    pub(crate) fn exits_at_end(&self) -> Option<u8> {
+        match self.change {
+            Change::Exit(code) if self.direction == "end" => Some(code),
+            _ => None,
+        }
+    }
+
     fn is_at(&self, direction: &str, line: &[u8]) -> bool {
         self.direction == direction
             && match &self.lines {
@@ -228,6 +260,11 @@ impl Mutant {
             Change::Twice => vec![line.to_vec(), line.to_vec()],
             Change::Lossy => vec![String::from_utf8_lossy(line).into_owned().into_bytes()],
             Change::Drop => Vec::new(),
+            Change::Log => {
+                let shown = [line, b"\n"].concat();
+                io::stderr().write_all(&shown).expect("the suite reads the log");
+                vec![line.to_vec()]
+            }
             Change::Delay(ms) => {
                 thread::sleep(Duration::from_millis(*ms));
                 vec![line.to_vec()]
@@ -238,7 +275,7 @@ impl Mutant {
 
     /// Reads requests to their end, or until the server takes no more, and returns whether it was that;
     /// `kill` ends the server for good.
-    fn pass_requests(&self, mut input: impl Read, mut out: impl Write, kill: &dyn Fn()) -> bool {
+    pub(crate) fn pass_requests(&self, mut input: impl Read, mut out: impl Write, kill: &dyn Fn()) -> bool {
         let (mut rest, mut chunk, mut seen) = (Vec::new(), vec![0; 64 << 10], 0);
         loop {
             let count = input.read(&mut chunk).unwrap_or(0);
@@ -258,8 +295,10 @@ impl Mutant {
                     continue;
                 }
                 is_first = false;
-                if matches!(self.change, Change::HangUp) && self.is_at(">", line) {
-                    kill();
+                match self.change {
+                    Change::HangUp if self.is_at(">", line) => kill(),
+                    Change::Exit(code) if self.is_at(">", line) => std::process::exit(code.into()),
+                    _ => {}
                 }
                 let lines = if self.is_at(">", line) { self.changed(line) } else { vec![line.to_vec()] };
                 for mut line in lines {
@@ -285,7 +324,7 @@ impl Mutant {
     }
 
     /// Writes what the daemon writes; a code to exit with, where the change is that.
-    fn pass_messages(&self, input: impl Read, mut out: impl Write) -> Option<u8> {
+    pub(crate) fn pass_messages(&self, input: impl Read, mut out: impl Write) -> Option<u8> {
         let mut held: Option<(Vec<u8>, Value)> = None;
         let mut seq = 0;
         // Lines that come, go or change places keep their numbers right; that they count is another promise.
@@ -326,10 +365,10 @@ impl Mutant {
     }
 
     /// Signals are the daemon's, unless the change is that they kill.
-    fn pass_signals(&self, child: &Child) {
+    pub(crate) fn pass_signals(&self, child: &Child) {
         use tokio::signal::unix::{SignalKind, signal};
         let pid = Pid::from_child(child);
-        let dies = self.direction == "signal";
+        let (dies, is_deaf) = (self.direction == "signal", matches!(self.change, Change::Drop));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (ready, is_ready) = std::sync::mpsc::channel();
         thread::spawn(move || {
@@ -345,6 +384,9 @@ impl Mutant {
                         _ = hangup.recv() => Signal::HUP,
                     };
                     let signal = if dies { Signal::KILL } else { signal };
+                    if dies && is_deaf {
+                        continue;
+                    }
                     let _gone_already = kill_process(pid, signal);
                 }
             });

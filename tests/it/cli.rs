@@ -107,6 +107,7 @@ fn nonsense_is_refused_with_a_way_out() {
         (&["serve", "--idle", "1e9"], "a whole number from 0"),
         (&["serve", "--idle", "-1"], "a whole number from 0"),
         (&["serve", "--keepalive", "32768"], "a whole number from 0 to 32767"),
+        (&["serve", "--silence", "0"], "a whole number from 1"),
         (&["serve", "--threads", "0"], "a whole number from 1 to 256"),
         (&["serve", "--threads", "-2"], "a whole number from 1 to 256"),
         (&["serve", "--search-nice", "20"], "a whole number from 0 to 19"),

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// A bot that answers `go` alone, by a move that names its process. Some positions end it badly.
-const LEAST: &str = r#"
+pub(crate) const LEAST: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/')
   case $line in
@@ -497,6 +497,38 @@ fn a_game_that_goes_on_is_played_to_its_end_before_the_bot_leaves() {
     visit.best("1", "a", &[]);
     visit.over("a");
     assert_eq!(said(bot).0, Some(0));
+}
+
+#[test]
+fn a_signal_while_it_dials_ends_it_at_once() {
+    // Nobody listens, or whoever does says nothing.
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ladder = Ladder::new("connect-dials");
+    let silent = Ladder::new("connect-dials-in-vain");
+    let address = nobody.local_addr().unwrap();
+    drop(nobody);
+    let token = ladder.folder.path.join("token");
+    let token = token.to_str().unwrap();
+    let mut launch = process::plyd(["connect", &format!("tcp={address}"), "--token-file", token, "--json"]);
+    launch.command.args(["--", "sh", "-c", LEAST]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut alone = process::spawn(launch);
+    let mut lines = BufReader::new(alone.take_stdout().unwrap());
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("\"lost\""), "{line}");
+    process::signal(&alone, Signal::TERM);
+    line.clear();
+    lines.read_line(&mut line).unwrap();
+    assert_eq!(line, "{\"event\":\"left\"}\n");
+    assert_eq!(process::outcome(alone).status.code(), Some(0));
+
+    let waits = silent.least(&[]);
+    let mut visit = silent.called();
+    let offer = visit.read();
+    assert_eq!(offer["cmd"], "offer");
+    process::signal(&waits, Signal::TERM);
+    assert!(visit.is_over());
+    assert_eq!(said(waits).0, Some(0));
 }
 
 #[test]

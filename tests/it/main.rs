@@ -27,6 +27,7 @@ mod arena;
 mod cli;
 mod conformance;
 mod connect;
+mod connect_ways;
 mod drain;
 mod examples;
 mod gui;
@@ -58,6 +59,8 @@ mod signature;
 mod tls;
 #[cfg(not(feature = "service"))]
 mod tls_absent;
+#[cfg(feature = "service")]
+mod tls_places;
 mod tournament;
 mod train;
 mod transcripts;

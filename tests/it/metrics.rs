@@ -192,7 +192,11 @@ fn a_scrape_waits_for_no_search_and_shows_those_that_run() {
         peer.send(&stop(id));
         peer.last(id);
     }
+    let unsearched = Scrape::of(metrics).get("plyd_unsearched_answers_total");
+    let best = peer.best(&go("late", json!({ "clock": endless(), "hard_ms": 0 })));
+    assert_eq!((&best["reason"], &best["lines"][0]["depth"]), (&json!("deadline"), &json!(0)), "{best}");
     let last = Scrape::of(metrics);
+    assert_eq!((unsearched, last.get("plyd_unsearched_answers_total")), (0.0, 1.0));
     assert_eq!(last.get("plyd_answers_total{game=\"isolation\",reason=\"stopped\"}"), 2.0);
     assert_eq!(last.sum("plyd_searches_in_flight"), 0.0);
     daemon.end();

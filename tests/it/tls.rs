@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::common::scrape::Scrape;
 use crate::common::{Folder, LogReader, TIMEOUT, listening, process, until};
@@ -23,20 +23,20 @@ fn file(name: &str) -> String {
 }
 
 /// The flags that serve TLS with that certificate.
-fn certificate(name: &str) -> [String; 4] {
+pub(crate) fn certificate(name: &str) -> [String; 4] {
     ["--tls-cert".into(), file(&format!("{name}.pem")), "--tls-key".into(), file(&format!("{name}.key"))]
 }
 
 /// A daemon whose log is read, on a free port of TCP and one of WebSocket.
-struct Daemon {
-    process: Process,
-    log: LogReader,
-    tcp: SocketAddr,
+pub(crate) struct Daemon {
+    pub(crate) process: Process,
+    pub(crate) log: LogReader,
+    pub(crate) tcp: SocketAddr,
     ws: SocketAddr,
 }
 
 impl Daemon {
-    fn start(arguments: &[String]) -> Self {
+    pub(crate) fn start(arguments: &[String]) -> Self {
         Self::start_in(arguments, &[])
     }
 
@@ -68,11 +68,11 @@ impl Daemon {
     }
 
     /// Waits for a line of the log.
-    fn logged(&self, text: &str) -> String {
+    pub(crate) fn logged(&self, text: &str) -> String {
         self.log.wait_for(text)
     }
 
-    fn socket(&self) -> TcpStream {
+    pub(crate) fn socket(&self) -> TcpStream {
         let socket = TcpStream::connect(self.tcp).unwrap();
         socket.set_read_timeout(Some(TIMEOUT)).unwrap();
         socket
@@ -87,7 +87,7 @@ impl Daemon {
     }
 
     /// What its clients see who trust our authority.
-    fn trusting(&self) -> [String; 2] {
+    pub(crate) fn trusting(&self) -> [String; 2] {
         self.addresses(&[("ca", "authority.pem")])
     }
 
@@ -97,7 +97,7 @@ impl Daemon {
 }
 
 /// Calls a server, says hello and asks something.
-fn ask(address: &str) -> Result<Client, String> {
+pub(crate) fn ask(address: &str) -> Result<Client, String> {
     let words = |error: ClientError| error.to_string();
     let hello = Hello { protocol: Versions { min: 1, max: 1 }, ..Hello::default() };
     let mut client = Client::at(&Address::read(address).unwrap()).map_err(words)?;
@@ -112,7 +112,7 @@ fn ask(address: &str) -> Result<Client, String> {
 }
 
 /// The answer to a request.
-fn answer(client: &mut Client, request: &Value) -> Value {
+pub(crate) fn answer(client: &mut Client, request: &Value) -> Value {
     client.send_line(request.to_string().as_bytes()).unwrap();
     let id = request["id"].as_str().unwrap();
     let answer = client.wait_final(id, Instant::now() + TIMEOUT).unwrap();
@@ -125,7 +125,7 @@ fn refused(address: &str) -> String {
 }
 
 /// Waits until so many were refused, by the reason: a peer may know before it is counted.
-fn counted(metrics: SocketAddr, refusals: &[(&str, f64)]) {
+pub(crate) fn counted(metrics: SocketAddr, refusals: &[(&str, f64)]) {
     for (reason, count) in refusals {
         let series = format!("plyd_refusals_total{{reason=\"{reason}\"}}");
         until(&format!("{count} {reason}"), || Scrape::of(metrics).get(&series) == *count);
@@ -133,7 +133,7 @@ fn counted(metrics: SocketAddr, refusals: &[(&str, f64)]) {
 }
 
 /// Reads to the end, which must come.
-fn rest(mut socket: impl Read) -> Vec<u8> {
+pub(crate) fn rest(mut socket: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
     match socket.read_to_end(&mut bytes) {
         Ok(_) => {}
@@ -241,26 +241,6 @@ fn tls_on_a_plain_port_is_closed_with_a_hint_in_the_log() {
     }
     counted(page, &[("tls_on_plain", 2.0), ("foreign_protocol", 0.0)]);
     ask(&format!("tcp={}", daemon.tcp)).unwrap();
-}
-
-#[test]
-fn silent_and_slow_handshakes_keep_nobody_out_and_end_in_time() {
-    let limits = ["--strangers", "4", "--hello-within", "2"].map(str::to_owned);
-    let daemon = Daemon::start(&[&certificate("server")[..], &limits].concat());
-    // More than there are places, half of them with the beginning of a handshake.
-    let mut silent: Vec<TcpStream> = (0..12).map(|_| daemon.socket()).collect();
-    for socket in silent.iter_mut().step_by(2) {
-        let _gone = socket.write_all(b"\x16\x03\x01\x02\x00\x01");
-    }
-    for address in daemon.trusting() {
-        ask(&address).unwrap();
-    }
-    // The last ones were not pushed out, but their time is up.
-    let began = Instant::now();
-    for socket in silent {
-        assert_eq!(rest(socket), b"");
-    }
-    assert!(began.elapsed() < Duration::from_secs(30), "bounded by --hello-within");
 }
 
 #[test]
@@ -500,12 +480,13 @@ fn the_environment_alone_can_set_tls() {
     }
 }
 
-/// The clients in other languages, by tests in these languages.
+/// The clients in other languages and the part that the adapters share, by tests in these languages.
 #[test]
 #[allow(clippy::print_stderr, reason = "a test that does not run says so")]
 fn the_clients_in_python_and_javascript_speak_tls() {
     for (program, arguments) in [
         ("python3", &["-W", "error::ResourceWarning", "examples/python/tests/test_tls.py"][..]),
+        ("python3", &["-W", "error::ResourceWarning", "examples/tests/test_link.py", "-k", "server"]),
         ("node", &["--test", "examples/javascript/test-tls.mjs"]),
     ] {
         let mut command = std::process::Command::new(program);

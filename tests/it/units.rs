@@ -103,6 +103,27 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
     }
     assert_eq!(values(&print(&tcp, &["--socket"]), "FileDescriptorName"), ["tcp"]);
 
+    // A user who exists reads the files where they are, so that a reload finds new ones.
+    let own = print(&all, &["--exec", "/usr/local/bin/plyd", "--user", "plyd"]);
+    let exec = format!("/usr/local/bin/plyd serve --config {}", all[1]);
+    for (name, wanted) in [
+        ("ExecStart", &[exec.as_str()][..]),
+        ("ExecReload", &["/bin/kill -HUP $MAINPID"]),
+        ("LoadCredential", &[]),
+        ("DynamicUser", &[]),
+        ("User", &["plyd"]),
+        ("StateDirectory", &["plyd"]),
+        ("ProtectHome", &["yes"]),
+    ] {
+        assert_eq!(values(&own, name), wanted, "{name} in {own}");
+    }
+    let at_home = ["--exec", "/opt/plyd", "--clients-file", "/home/ops/clients", "--user", "plyd"];
+    let own = print(&tcp, &at_home);
+    let exec = "/opt/plyd serve --clients-file=/home/ops/clients --tcp=127.0.0.1:7117";
+    let sorted = |text: &str| text.split(' ').map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(sorted(values(&own, "ExecStart")[0]), sorted(exec));
+    assert_eq!(values(&own, "ProtectHome"), ["read-only"]);
+
     let service = print(&unix, &["--exec", "/opt/my games/plyd"]);
     assert_eq!(
         values(&service, "ExecStart"),
@@ -122,7 +143,7 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
 
 #[test]
 fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
-    let rows: [(&[&str], &[&str]); 11] = [
+    let rows: [(&[&str], &[&str]); 15] = [
         (&[], &["stdio", "a service has no standard input"]),
         (&["--stdio", "--tcp", "127.0.0.1:7117"], &["stdio"]),
         (&["--tcp", "127.0.0.1:7117", "--transcript", "lines"], &["transcript", "absolute path"]),
@@ -134,6 +155,13 @@ fn what_cannot_run_as_a_service_is_refused_with_what_to_do() {
         (&["--unix", "/run/plyd/a\nExecStart=/bin/sh"], &["cannot stand in a unit"]),
         (&["--socket", "--tcp", "localhost:7117"], &["tcp", "a number for the host"]),
         (&["--socket", "--tcp", "127.0.0.1:0"], &["tcp", "a port above 0"]),
+        (&["--socket", "--tcp", "127.0.0.1:7117", "--user", "plyd"], &["--user", "--socket"]),
+        (&["--tcp", "127.0.0.1:7117", "--user", "root"], &["--user", "of the daemon's own"]),
+        (&["--tcp", "127.0.0.1:7117", "--user", "a\nExecStart=/bin/sh"], &["--user", "the name of a user"]),
+        (
+            &["--tcp", "127.0.0.1:7117", "--user", "plyd", "--token-file", "token"],
+            &["token-file", "absolute path"],
+        ),
     ];
     for (arguments, wanted) in rows {
         let said = refusal(arguments);
@@ -158,7 +186,7 @@ fn systemd_takes_the_units_and_calls_them_safe() {
     let folder = Folder::new("units-judged");
     for settings in settings(&folder) {
         let arguments: Vec<&str> = settings.iter().map(String::as_str).collect();
-        for more in [&[][..], &["--activated"]] {
+        for more in [&[][..], &["--activated"], &["--user", "daemon"]] {
             let service = unit(&[&arguments[..], more].concat());
             let path = folder.file("plyd.service", service);
             let socket = folder.file("plyd.socket", unit(&[&arguments[..], &["--socket"]].concat()));

@@ -174,6 +174,63 @@ fn one_search_on_an_idle_server_is_never_refused() {
 }
 
 #[test]
+fn a_clock_that_is_almost_over_beside_many_is_searched_or_refused_and_never_silent() {
+    let server = Server::tcp(&["--threads", "1"]);
+    let (mut greedy, mut honest) = (server.greet(json!({})), server.greet(json!({})));
+    // More minimums than a second pays, with clocks that leave time for all.
+    let moves: Vec<Value> = (0..GREEDY)
+        .map(|index| go(&format!("g{index}"), json!({ "clock": per_move(60_000), "options": small() })))
+        .collect();
+    greedy.send_all(&moves);
+    greedy.info("g0", "started");
+    for (round, ms) in [-5, 0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 20].into_iter().enumerate() {
+        // The ledger wants a warning before a move that a clock left no time for.
+        let clock = json!({ "clock": { "kind": "per_move", "ms": ms }, "options": small() });
+        let last = honest.ask(&go(&format!("h{round}"), clock));
+        if last["type"] == "error" {
+            assert_eq!(
+                (&last["code"], &last["fatal"]),
+                (&json!("overloaded"), &json!(false)),
+                "{ms}: {last}"
+            );
+            assert!(last["retry_ms"].as_u64() >= Some(1), "{ms}: {last}");
+            assert!(ms > 0, "a clock that is over asks for no core: {last}");
+        } else {
+            assert_eq!(last["reason"], "clock", "{ms}: {last}");
+        }
+    }
+    greedy.result(&json!({ "id": "s", "cmd": "stop", "all": true }));
+    greedy.wait("all answers", |peer| peer.open() == 0);
+}
+
+#[test]
+fn a_move_that_there_was_no_time_to_search_says_so_whatever_ended_it() {
+    let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
+    for (fields, reason) in [
+        (json!({ "clock": per_move(0) }), "clock"),
+        (json!({ "clock": { "kind": "increment", "me_ms": -7, "inc_ms": 100 } }), "clock"),
+        (json!({ "limit": { "time_ms": 0 } }), "limit"),
+        (json!({ "clock": endless(), "hard_ms": 0 }), "deadline"),
+        (json!({ "mode": "analyse", "hard_ms": 0 }), "deadline"),
+        // Here nothing was lacking.
+        (json!({ "limit": { "nodes": 1 } }), "nodes"),
+        (json!({ "clock": per_move(60_000), "options": { "player": "random" } }), "nodes"),
+    ] {
+        let before = peer.log.len();
+        let best = peer.best(&go("g", fields));
+        let warned = peer.log[before..].iter().filter(|message| message["type"] == "notice").count();
+        let is_unsearched = best["lines"][0]["depth"] == 0;
+        if reason == "nodes" {
+            assert_eq!((&best["reason"], warned), (&json!("limit"), 0), "{best}");
+        } else {
+            assert_eq!((&best["reason"], warned), (&json!(reason), usize::from(is_unsearched)), "{best}");
+        }
+        // Whose deadline was over as the request came, was not searched.
+        assert!(reason != "deadline" || is_unsearched, "{best}");
+    }
+}
+
+#[test]
 fn a_go_that_may_wait_is_not_refused() {
     let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
     let ids: Vec<String> = (0..GREEDY).map(|index| format!("w{index}")).collect();

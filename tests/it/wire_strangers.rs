@@ -246,15 +246,14 @@ fn hello_must_come_in_time() {
 
 #[test]
 fn limits_are_listed_by_describe_too() {
-    let server = Server::tcp(&["--strangers", "9", "--request-mb", "3"]);
+    let server = Server::tcp(&["--strangers", "9", "--request-mb", "3", "--silence", "7"]);
     let mut peer = server.connect();
     let greeting = peer.hello(json!({}));
     let described = peer.result(&json!({ "id": "d", "cmd": "describe", "what": "limits" }));
     assert_eq!(described["body"], greeting["limits"]);
-    assert_eq!(
-        (&greeting["limits"]["strangers"], &greeting["limits"]["request_bytes"]),
-        (&json!(9), &json!(3 << 20))
-    );
+    for (name, value) in [("strangers", 9), ("request_bytes", 3 << 20), ("silence_ms", 7000)] {
+        assert_eq!(greeting["limits"][name], value, "{name}");
+    }
 }
 
 /// Runs `plyd serve` with these arguments until its first line of log, or its end; what it wrote, and whether

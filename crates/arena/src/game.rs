@@ -2,9 +2,9 @@
 
 use plyd_protocol::Player;
 
-use super::played::{Entrant, PlayedGame, side};
+use super::played::{Entrant, PlayedGame, Unplayed, side};
 use super::referee::{Fault, Play, Step, Terms};
-use super::seat::{Answer, Seat};
+use super::seat::{Answer, NoReply, Seat};
 use super::{Fixture, Match};
 use plyd_core::zobrist::mix;
 
@@ -38,7 +38,10 @@ impl<'m> Table<'m> {
 
     /// Plays a game. Chance is the same in both games of a pair and for all pairings of a round; the players'
     /// own seeds are new in each game.
-    pub(super) fn play(&mut self, fixture: Fixture) -> PlayedGame {
+    ///
+    /// # Errors
+    /// A player's server was overloaded when a move was due: nobody forfeits the game, and it does not count.
+    pub(super) fn play(&mut self, fixture: Fixture) -> Result<PlayedGame, Unplayed> {
         let Fixture { number, round, players, .. } = fixture;
         let the_match = self.the_match;
         let seed = the_match.seed.0;
@@ -55,26 +58,32 @@ impl<'m> Table<'m> {
                 break;
             }
         }
-        self.moves(&mut play, players);
+        if let Err((player, message)) = self.moves(&mut play, players) {
+            return Err(Unplayed { number: number + 1, player: players[side(player)], message });
+        }
         let entrant = |index: usize| {
             let super::Player { name, build, .. } = &the_match.players[index];
             Entrant { index, name: name.clone(), build: build.clone() }
         };
-        play.into_played(number + 1, the_match.seed, players.map(entrant))
+        Ok(play.into_played(number + 1, the_match.seed, players.map(entrant)))
     }
 
     /// Plays to the end of the game. `players` are the indexes in the match of p1 and p2.
-    fn moves(&mut self, play: &mut Play, players: [usize; 2]) {
+    ///
+    /// # Errors
+    /// That player's server was overloaded, and said so in these words.
+    fn moves(&mut self, play: &mut Play, players: [usize; 2]) -> Result<(), (Player, String)> {
         let (the_match, place) = (self.the_match, self.place);
         while let Step::Ask(ask) = play.step() {
             let player = ask.player;
             let seat = &mut self.seats[players[side(player)]];
             let Answer { reply, at } = match seat.choose(play, ask) {
                 Ok(answer) => answer,
-                Err(fault) => {
+                Err(NoReply::Fault(fault)) => {
                     play.fail(player, fault);
                     break;
                 }
+                Err(NoReply::Overloaded(message)) => return Err((player, message)),
             };
             let from = at - reply.time;
             let stood_still = || {
@@ -85,5 +94,6 @@ impl<'m> Table<'m> {
                 seat.disconnect();
             }
         }
+        Ok(())
     }
 }

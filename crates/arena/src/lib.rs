@@ -64,7 +64,7 @@ use plyd_core::engine::{AnyRoot, Entry};
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
 pub use opening::{NoOpening, drawn, openings, settle};
-pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame};
+pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame, Unplayed};
 pub use player::{Address, Player, Program};
 pub use plyd_protocol::client::Reaper;
 pub use referee::{Fault, FaultKind};
@@ -73,6 +73,9 @@ pub use stalls::Stalls;
 pub use summary::{Conduct, PairingResult, Summary};
 
 use game::Table;
+
+/// How often a game is begun if a player's server is overloaded meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// A match: each opening is played twice by each two players who meet, with sides swapped.
 ///
@@ -100,8 +103,13 @@ use game::Table;
 ///
 /// let mut summary = Summary::new(&games.schedule, games.players.len());
 /// let Ok(()) = games.run(&HashSet::new(), &AtomicBool::new(false), |game| {
-///     println!("game {}: {:?}", game.number, game.record.result);
-///     summary.add(&game);
+///     match game {
+///         Ok(game) => {
+///             println!("game {}: {:?}", game.number, game.record.result);
+///             summary.add(&game);
+///         }
+///         Err(unplayed) => summary.leave_out(&unplayed),
+///     }
 ///     Ok::<_, Infallible>(())
 /// });
 /// if let Some(elo) = summary.pairings()[0].elo() {
@@ -281,13 +289,16 @@ impl Match {
     /// when it ends, before the same table begins another; games that are played at once end in any order.
     /// No further game begins once `halt` is raised.
     ///
+    /// A game in which a player's server is overloaded is played again from its beginning; at the third time
+    /// it is left out, and given as [`Unplayed`].
+    ///
     /// # Errors
     /// The first error of `finished`, after which no further game begins.
     pub fn run<E: Send>(
         &self,
         played: &HashSet<usize>,
         halt: &AtomicBool,
-        finished: impl FnMut(PlayedGame) -> Result<(), E> + Send,
+        finished: impl FnMut(Result<PlayedGame, Unplayed>) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
         let judged = Mutex::new((finished, Ok(())));
@@ -306,7 +317,17 @@ impl Match {
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
-                        if halt.load(Ordering::Relaxed) || !judge(table.play(fixture)) {
+                        if halt.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let mut game = table.play(fixture);
+                        for _again in 1..ATTEMPTS {
+                            if game.is_ok() || halt.load(Ordering::Relaxed) {
+                                break;
+                            }
+                            game = table.play(fixture);
+                        }
+                        if !judge(game) {
                             return;
                         }
                     }

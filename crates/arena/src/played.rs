@@ -33,6 +33,18 @@ pub struct PlayedGame {
     pub contradictions: Vec<Contradiction>,
 }
 
+/// A game that was not played to an end and does not count, though nobody forfeits it: the server of a player
+/// was overloaded when a move was due, as often as the game was begun.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unplayed {
+    /// The game's number in the match, from 1.
+    pub number: usize,
+    /// The index of the player among those of the match.
+    pub player: usize,
+    /// For how long its server was overloaded, and what it said, for people.
+    pub message: String,
+}
+
 impl Kept for PlayedGame {
     const BEGINNING: &'static [u8] = br#"{"record":"#;
     const WHAT: &'static str = "record of a game";

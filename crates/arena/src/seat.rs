@@ -42,6 +42,21 @@ pub(super) struct Answer {
     pub(super) at: Instant,
 }
 
+/// Why there is no answer to a request for a move.
+pub(super) enum NoReply {
+    /// The player failed.
+    Fault(Fault),
+    /// Its server was overloaded, as often as it was asked: nobody's fault, and nothing that a game can go on
+    /// from. Says for how long, for people.
+    Overloaded(String),
+}
+
+impl From<Fault> for NoReply {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl<'m> Seat<'m> {
     /// The seat of a player in that one of the games that are played at once; its process begins with the
     /// first game.
@@ -67,8 +82,9 @@ impl<'m> Seat<'m> {
     /// lasts.
     ///
     /// # Errors
-    /// How the player failed; its process is killed.
-    pub(super) fn choose(&mut self, play: &Play, ask: Ask) -> Result<Answer, Fault> {
+    /// How the player failed, and then its process is killed; or that its server was overloaded until there
+    /// was no time left.
+    pub(super) fn choose(&mut self, play: &Play, ask: Ask) -> Result<Answer, NoReply> {
         let manner = Manner {
             session: self.has_session.then(|| SESSION.to_owned()),
             options: self.player.options.clone(),
@@ -82,11 +98,15 @@ impl<'m> Seat<'m> {
             question.sent(sent);
             match question.hear(said, at) {
                 Verdict::Reply(reply) => return Ok(Answer { reply, at }),
-                Verdict::Again(pause) => {
+                Verdict::Again { pause, overloaded } => {
                     std::thread::sleep(pause);
+                    if !question.has_time(Instant::now()) {
+                        return Err(NoReply::Overloaded(overloaded));
+                    }
                     question.renew(Instant::now());
                 }
-                Verdict::Fault(fault) => return Err(self.fail(fault)),
+                Verdict::Overloaded(message) => return Err(NoReply::Overloaded(message)),
+                Verdict::Fault(fault) => return Err(self.fail(fault).into()),
             }
         }
     }

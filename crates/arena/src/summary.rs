@@ -6,13 +6,15 @@ use plyd_protocol::Record;
 use serde::Serialize;
 
 use super::statistics::Pairing;
-use super::{FaultKind, PlayedGame, Schedule};
+use super::{FaultKind, PlayedGame, Schedule, Unplayed};
 
 /// The totals of a match; they grow with each game.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Finished games.
     pub games: u64,
+    /// Games that were left out, since a player's server was overloaded.
+    pub unplayed: u64,
     /// Moves after the opening, over all games.
     pub moves: u64,
     /// The fewest moves of a game.
@@ -59,6 +61,8 @@ pub struct Conduct {
     pub max_us: u64,
     /// Late answers that were forgiven because the machine stood still.
     pub forgiven: u64,
+    /// Games that were left out, since the player's server was overloaded.
+    pub overloaded: u64,
     /// Forfeited games by reason.
     pub faults: BTreeMap<FaultKind, u64>,
     /// Games in which a proof that the player announced was contradicted.
@@ -73,6 +77,7 @@ impl Summary {
             |&players| PairingResult { pairing: Pairing::new(players), wins: 0, draws: 0, losses: 0 };
         Self {
             games: 0,
+            unplayed: 0,
             moves: 0,
             shortest: None,
             longest: None,
@@ -111,6 +116,12 @@ impl Summary {
         for contradiction in &game.contradictions {
             self.players[game.entrant(contradiction.player).index].contradicted_proofs += 1;
         }
+    }
+
+    /// Counts a game that is left out: it is worth nothing to anybody.
+    pub fn leave_out(&mut self, game: &Unplayed) {
+        self.unplayed += 1;
+        self.players[game.player].overloaded += 1;
     }
 
     fn add_points(&mut self, game: &PlayedGame) {

@@ -153,7 +153,7 @@ fn start(entry: &'static Entry) -> Checked<Root> {
 }
 
 /// The position after what chance decides: its first outcome.
-fn settled(mut root: Root) -> Root {
+pub(super) fn settled(mut root: Root) -> Root {
     while root.to_move() == ToMove::Chance {
         let first = root.chance().into_iter().next().map(|outcome| outcome.mv);
         root = root.extend(&[first.expect("chance has an outcome")]).expect("it is one of the position");
@@ -189,7 +189,7 @@ fn chosen(message: &Value) -> Checked<&str> {
 }
 
 /// The position after the move of an answer.
-fn played(root: &Root, message: &Value) -> Checked<Root> {
+pub(super) fn played(root: &Root, message: &Value) -> Checked<Root> {
     let mv = chosen(message)?.to_owned();
     match root.extend(&[mv]) {
         Ok(root) => Ok(settled(root)),

@@ -46,6 +46,11 @@ pub(super) const CHECKS: &[Check] = &[
         engines,
     ),
     Check::new("questions", "questions of one connection delay no ping, stop or go of another", questions),
+    Check::new(
+        "unsearched",
+        "a move that there was no time to search comes behind a `warning`, if it is not refused",
+        unsearched,
+    ),
     Check::new("unread", "a go whose clock ends before its position is read is answered in time", unread),
 ];
 
@@ -155,6 +160,18 @@ fn greedy(trial: &Trial<'_>) -> Checked {
     stop_many(&mut other, &others)
 }
 
+/// What a move of depth 0 wants.
+const WARNED: &str = "a `warning` before a move that there was no time to search";
+
+/// Whether a move was searched, or the answer says why not: by its reason, or by a warning before it.
+fn says_whether_searched(peer: &Conversation<'_>, best: &Value) -> bool {
+    let lacked_time = ["clock", "deadline", "limit"].iter().any(|reason| best["reason"] == *reason);
+    let is_unsearched =
+        best["lines"][0]["depth"] == 0 && best["lines"][0]["score"].get("proof").is_none() && lacked_time;
+    let warning = json!({ "type": "notice", "kind": "warning", "id": best["id"] });
+    !is_unsearched || peer.log.iter().any(|heard| like(&heard.message, &warning).is_ok())
+}
+
 fn overload(trial: &Trial<'_>) -> Checked {
     trial.needs_several_connections()?;
     let mut honest = trial.greet()?;
@@ -192,16 +209,40 @@ fn overload(trial: &Trial<'_>) -> Checked {
                 )?;
             } else {
                 like(&last, &json!({ "type": "bestmove" }))?;
+                holds(!is_shared || says_whether_searched(&other, &last), WARNED, || last.to_string())?;
             }
         }
-        // A go whose time is almost over is not refused.
+        // A go whose time is almost over is refused as well, if it cannot be searched.
         let last = other.last("short")?;
-        holds(!is_shared || last["type"] == "bestmove", "a move within 3 ms", || last.to_string())?;
+        if last["type"] == "error" {
+            like(&last, &json!({ "code": "overloaded", "fatal": false }))?;
+            number(&last, "retry_ms")?;
+        } else {
+            like(&last, &json!({ "type": "bestmove" }))?;
+            holds(!is_shared || says_whether_searched(&other, &last), WARNED, || last.to_string())?;
+        }
     }
     let refused = honest.overloads.len();
     holds(refused == 0, "no refusal of a connection's only search beside so many of another one", || {
         format!("{refused}")
     })
+}
+
+fn unsearched(trial: &Trial<'_>) -> Checked {
+    let mut peer = trial.greet()?;
+    if !peer.has("fair_share") {
+        return Err(Stop::skipped("cores are not shared out"));
+    }
+    let game = peer.vast_game()?;
+    // Clocks that are over when they come, and one that is hardly begun.
+    let clocks = [-5, 0, 1].map(|ms| json!({ "clock": { "kind": "per_move", "ms": ms } }));
+    let limits = [json!({ "limit": { "time_ms": 0 } }), with(endless(), &json!({ "hard_ms": 0 }))];
+    for (n, fields) in clocks.into_iter().chain(limits).enumerate() {
+        let id = format!("u{n}");
+        let best = peer.best(&go(&id, &game, fields))?;
+        holds(says_whether_searched(&peer, &best), WARNED, || best.to_string())?;
+    }
+    Ok(())
 }
 
 fn engines(trial: &Trial<'_>) -> Checked {

@@ -106,6 +106,11 @@ fn limits(trial: &Trial<'_>) -> Checked {
         if peer.has("websocket") {
             holds(number(limits, "silence_ms")? > 0, "a positive `silence_ms`", || limits.to_string())?;
         }
+        // All of them where TLS is served, and none elsewhere.
+        let of_tls = ["handshakes", "handshake_ms", "handshake_bytes"];
+        for name in of_tls.iter().filter(|_| of_tls.iter().any(|name| limits.get(name).is_some())) {
+            holds(number(limits, name)? > 0, format!("a positive `{name}`"), || limits.to_string())?;
+        }
     }
     Ok(())
 }

@@ -30,13 +30,15 @@
 //!    by a check of its own; `referee`: the rules behind it.
 //! 3. One file a group of checks, and some of what several groups ask: `describe`, `proofs`, `evals`,
 //!    `figures`; `refusals` are a table, `refusals.txt`.
-//!    `bot` is the group for bots, which speak less than a server.
+//!    `bot` is the group for bots, which speak less than a server, and `dial` the group for bots that dial
+//!    out, to whom the suite is a ladder.
 //! 4. `trial`: what a check is, and what it is given; `suite`: which there are and how they are run;
 //!    `promises`: what of the specification they cover.
 
 mod bot;
 mod conversation;
 mod describe;
+mod dial;
 mod ends;
 mod evals;
 mod fairness;
@@ -67,6 +69,6 @@ mod verdict;
 mod websocket;
 
 pub use promises::{Promise, promises};
-pub use suite::{BOT, Row, names, run};
+pub use suite::{BOT, DIAL, Row, names, run};
 pub use trial::{Plan, Subject};
 pub use verdict::Verdict;

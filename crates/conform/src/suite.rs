@@ -12,8 +12,8 @@ use super::monitor::Findings;
 use super::trial::{Check, Group, Plan, Run, Subject, Trial, lines};
 use super::verdict::{Checked, Stop, Verdict};
 use super::{
-    bot, ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places, preparation,
-    races, refusals, resume, rules, search, time, websocket,
+    bot, dial, ends, fairness, framing, handshake, ids, liveness, memory, numbers, operate, places,
+    preparation, races, refusals, resume, rules, search, time, websocket,
 };
 use plyd_protocol::client::{Address, LineError};
 
@@ -44,8 +44,12 @@ pub(super) const GROUPS: [Group; 17] = [
 /// The name of the group of bots, which no other group checks.
 pub const BOT: &str = "bot";
 
-/// That group.
+/// The name of the group of bots that dial out, which no other group checks.
+pub const DIAL: &str = "dial";
+
+/// Those groups.
 const BOTS: Group = Group { name: BOT, checks: bot::CHECKS };
+const DIALERS: Group = Group { name: DIAL, checks: dial::CHECKS };
 
 /// What came of a check.
 #[derive(Clone, Debug, Serialize)]
@@ -66,7 +70,8 @@ pub struct Row {
     pub time_ms: u64,
 }
 
-/// Every check as group, name and what it is about: those of servers, and then the group `bot`.
+/// Every check as group, name and what it is about: those of servers, and then the groups `bot`
+/// and `dial`.
 ///
 /// ```
 /// let (group, check, about) = plyd_conform::names().next().expect("there are checks");
@@ -74,7 +79,7 @@ pub struct Row {
 /// assert!(plyd_conform::names().count() > 100);
 /// ```
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let groups = GROUPS.iter().chain([&BOTS]);
+    let groups = GROUPS.iter().chain([&BOTS, &DIALERS]);
     groups.flat_map(|group| group.checks.iter().map(|check| (group.name, check.name, check.about)))
 }
 
@@ -83,10 +88,13 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 /// # Errors
 /// The server does not start, or nobody listens.
 pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
-    drop(lines(plan)?);
+    if !matches!(plan.subject, Subject::Dialer { .. }) {
+        drop(lines(plan)?);
+    }
     let groups: &[Group] = match plan.subject {
         Subject::Server => &GROUPS,
         Subject::Bot { .. } => &[BOTS],
+        Subject::Dialer { .. } => &[DIALERS],
     };
     let wanted: Vec<(&'static str, &'static Check)> = groups
         .iter()
@@ -100,6 +108,8 @@ pub fn run(plan: &Plan) -> Result<Vec<Row>, LineError> {
     let shown = wanted.iter().any(|(_, check)| matches!(check.run, Run::Watched));
     // Over a socket all checks share one server, and its search threads.
     let workers = match plan.address {
+        // Each check listens at the same port.
+        _ if matches!(plan.subject, Subject::Dialer { at } if at.port() > 0) => 1,
         Address::Program(_) => thread::available_parallelism().map_or(1, NonZero::get).clamp(2, WORKERS),
         _ => 1,
     };

@@ -1,5 +1,7 @@
 //! What a check is, and what it is given to talk to the server with.
 
+use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +14,12 @@ use super::referee::Referee;
 use super::requests::with;
 use super::verdict::{Checked, Stop, like};
 use plyd_core::engine::Entry;
-use plyd_protocol::client::{Address, LineError, Lines, Reaper};
+use plyd_protocol::client::{Address, LineError, Lines, Program, Reaper};
+
+/// What stands for the ladder's address, and for the file of the token, in the arguments of a program that
+/// dials.
+pub(super) const LADDER: &str = "{ladder}";
+pub(super) const TOKEN: &str = "{token}";
 
 /// Checks that belong together.
 pub(super) struct Group {
@@ -62,6 +69,29 @@ pub enum Subject {
         /// The games.
         games: Vec<&'static Entry>,
     },
+    /// A program that dials a ladder and offers it a bot. In its arguments `{ladder}` stands for the address of
+    /// the ladder, and `{token}` for the file that has its token.
+    Dialer {
+        /// Where the ladder listens; with the port 0 each check has a port of its own.
+        at: SocketAddr,
+    },
+}
+
+impl Subject {
+    /// Whether the arguments of a program say where it dials, and by which token.
+    ///
+    /// ```
+    /// use plyd_conform::Subject;
+    ///
+    /// let of = |arguments: &[&str]| arguments.iter().map(Into::into).collect::<Vec<_>>();
+    /// assert!(Subject::is_dialer(&of(&["--url={ladder}", "--token-file", "{token}"])));
+    /// assert!(!Subject::is_dialer(&of(&["--url={ladder}"])));
+    /// ```
+    #[must_use]
+    pub fn is_dialer(arguments: &[OsString]) -> bool {
+        let has = |what: &str| arguments.iter().any(|argument| argument.to_string_lossy().contains(what));
+        has(LADDER) && has(TOKEN)
+    }
 }
 
 /// What is to be checked.
@@ -131,9 +161,27 @@ impl<'a> Trial<'a> {
     /// The games that a bot is asked to play.
     pub(super) fn games(&self) -> &'a [&'static Entry] {
         match &self.plan.subject {
-            Subject::Server => self.plan.games,
+            Subject::Server | Subject::Dialer { .. } => self.plan.games,
             Subject::Bot { games } => games,
         }
+    }
+
+    /// The program that dials, and where the ladder is to be.
+    pub(super) fn dialer(&self) -> Checked<(&'a Program, SocketAddr)> {
+        match (&self.plan.address, &self.plan.subject) {
+            (Address::Program(program), Subject::Dialer { at }) => Ok((program, *at)),
+            _ => Err(Stop::skipped("of programs that dial a ladder")),
+        }
+    }
+
+    /// What ends started programs if this process is killed.
+    pub(super) fn reaper(&self) -> Option<&'a Arc<Reaper>> {
+        self.plan.reaper.as_ref()
+    }
+
+    /// Whether the log of a program goes to our stderr.
+    pub(super) fn shows_log(&self) -> bool {
+        self.plan.log
     }
 
     /// The same after a `hello`.

@@ -3,8 +3,8 @@
 //! The rules of a game look at an [`Effort`] when their work has no bound of its own. Knows no clock, no game
 //! and no client: others decide when to raise an [`Interrupt`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// Ends work on another thread. Clones share their flags, which are never taken back.
 ///
@@ -66,6 +66,8 @@ pub struct Effort {
     most: u64,
     /// Whether a hurry breaks off what cannot be left undecided, too.
     ends_in_hurry: bool,
+    /// What is done between two pieces of the work.
+    between: OnceLock<fn()>,
     taken: AtomicU64,
     granted: AtomicU64,
     is_cut: AtomicBool,
@@ -78,6 +80,8 @@ impl Effort {
     pub const ASSURED: u64 = 1000;
     /// Steps of [`Effort::glance`]: some tenths of a millisecond.
     pub const GLANCE: u64 = 100;
+    /// Steps of a piece of work.
+    const PIECE: u64 = 50;
     /// Steps that are granted for all moves of a position together, when what each would do is asked.
     pub const MOVES: u64 = 20_000;
 
@@ -112,6 +116,22 @@ impl Effort {
         Self::new(interrupt, Self::ASSURED, u64::MAX, true)
     }
 
+    /// The same work in pieces of some ten microseconds, between which something else is done: the first that
+    /// was asked for.
+    ///
+    /// ```
+    /// use plyd_core::effort::{Effort, Interrupt};
+    ///
+    /// // Others that wait for this core have their turn.
+    /// let effort = Effort::of_question(Interrupt::default()).in_pieces(std::thread::yield_now);
+    /// assert!(effort.spend(10_000));
+    /// ```
+    #[must_use]
+    pub fn in_pieces(self: Arc<Self>, between: fn()) -> Arc<Self> {
+        self.between.get_or_init(|| between);
+        self
+    }
+
     /// Work of a search, which ends at once when the search is to end.
     #[must_use]
     pub fn of_search(interrupt: Interrupt) -> Arc<Self> {
@@ -124,6 +144,7 @@ impl Effort {
             assured,
             most,
             ends_in_hurry,
+            between: OnceLock::new(),
             taken: AtomicU64::new(0),
             granted: AtomicU64::new(u64::MAX),
             is_cut: AtomicBool::new(false),
@@ -138,7 +159,7 @@ impl Effort {
         let goes_on = if self.assured == 0 {
             !self.interrupt.is_hurried()
         } else {
-            let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
+            let taken = self.take_steps(steps);
             let is_due = taken > self.assured && self.interrupt.is_hurried();
             taken <= self.most && !is_due && !self.interrupt.is_ended()
         };
@@ -151,13 +172,26 @@ impl Effort {
     /// Takes steps of work without which there is no answer; false if it breaks off.
     #[inline]
     pub fn proceed(&self, steps: u64) -> bool {
-        let taken = self.taken.fetch_add(steps, Relaxed).saturating_add(steps);
+        let taken = self.take_steps(steps);
         let is_due = self.ends_in_hurry && taken > self.assured && self.interrupt.is_hurried();
         let goes_on = taken <= self.most && !is_due && !self.interrupt.is_ended();
         if !goes_on {
             self.is_broken_off.store(true, Relaxed);
         }
         goes_on
+    }
+
+    /// Counts steps; all that were taken.
+    #[inline]
+    fn take_steps(&self, steps: u64) -> u64 {
+        let before = self.taken.fetch_add(steps, Relaxed);
+        let taken = before.saturating_add(steps);
+        if let Some(between) = self.between.get()
+            && before / Self::PIECE != taken / Self::PIECE
+        {
+            between();
+        }
+        taken
     }
 
     /// Grants all that follows so many nodes together, instead of what the rules grant each position; when
@@ -209,6 +243,8 @@ impl Effort {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -225,6 +261,24 @@ mod tests {
         interrupt.end();
         assert!(!effort.proceed(1) && effort.was_broken_off());
         assert!(!Effort::whole(interrupt).spend(1));
+    }
+
+    #[test]
+    fn work_in_pieces_does_something_else_between_them() {
+        thread_local! {
+            static COUNT: Cell<u64> = const { Cell::new(0) };
+        }
+        let count = || COUNT.set(COUNT.get() + 1);
+        let effort = Effort::whole(Interrupt::default()).in_pieces(count);
+        for _ in 0..Effort::PIECE {
+            assert!(effort.spend(1) && effort.proceed(1));
+        }
+        assert_eq!(COUNT.get(), 2);
+        // A large step ends one piece.
+        assert!(effort.spend(10 * Effort::PIECE) && effort.spend(1));
+        assert_eq!(COUNT.get(), 3);
+        assert!(Effort::whole(Interrupt::default()).spend(10 * Effort::PIECE));
+        assert_eq!(COUNT.get(), 3, "whoever does not ask for it works on");
     }
 
     #[test]

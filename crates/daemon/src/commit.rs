@@ -9,6 +9,7 @@ use super::outbox::{Item, JobId};
 use super::prepare::{Context, Output, Task, Work};
 use super::request_error::RequestError;
 use super::schedule::Class;
+use super::spans;
 use super::state::{ConnId, Session, State};
 use plyd_core::engine::settings::Renamed;
 
@@ -17,9 +18,19 @@ impl State {
     pub(super) fn next_in_lane(&mut self, done: &Task) -> Option<Task> {
         let conn = self.conns.get_mut(&done.conn)?;
         conn.tasks.remove(&done.id);
-        let next = conn.lanes.get_mut(&done.lane).and_then(|waiting| waiting.pop_front());
-        if next.is_none() {
-            conn.lanes.remove(&done.lane);
+        let mut next = conn.lanes.get_mut(&done.lane).and_then(|waiting| waiting.pop_front());
+        match &mut next {
+            // Its session is another one than when it came.
+            Some(next) if matches!(done.work, Work::NewGame(_) | Work::Close(_)) => {
+                next.span = conn.span_of(&next.name, next.cmd, next.session.as_deref());
+                if let Work::Go(job, _) = next.work
+                    && let Some(job) = self.jobs.get_mut(&job)
+                {
+                    job.span = next.span.clone();
+                }
+            }
+            Some(_) => {}
+            None => drop(conn.lanes.remove(&done.lane)),
         }
         self.release_task(done.conn, done.id);
         next
@@ -136,6 +147,7 @@ impl State {
             opened.view.engine = old.view.engine.take();
             opened.forget = opened.view.engine.is_some();
         }
+        opened.span = spans::session(&conn.span, name, opened.view.entry.name);
         conn.sessions.insert(name.clone(), *opened);
         self.count_sessions(task.conn, held);
         self.effects.deferred_drops.push(Box::new(old));

@@ -14,7 +14,8 @@ use super::job::Job;
 use super::outbox::JobId;
 use super::request_error::RequestError;
 use super::roles::{is_about_others, least_role};
-use super::state::{Conn, ConnId, Stage, State};
+use super::state::{Conn, ConnId, Expulsion, Stage, State};
+use super::transport::tls;
 
 /// A client that is known by name. Another token makes it another one.
 pub(super) type ClientId = u64;
@@ -75,23 +76,27 @@ impl State {
                 known.insert(self.fresh_id(), fresh);
             }
         }
-        let left = self.conns.iter().filter(|(_, conn)| {
-            let client = conn.client.and_then(|id| known.get(&id));
-            conn.stage == Stage::Open && client.is_some_and(|known| !known.is_listed)
-        });
-        let left: Vec<ConnId> = left.map(|(id, _)| *id).collect();
         let connected: BTreeSet<ClientId> = self.conns.values().filter_map(|conn| conn.client).collect();
         known.retain(|id, known| known.is_listed || connected.contains(id));
         self.clients.known = known;
-        for id in left {
-            self.expel(id, now_ns);
-        }
+        let left: Vec<ConnId> = self.conns.keys().copied().filter(|id| self.is_unlisted(*id)).collect();
+        self.expel_all(left.into_iter().map(|id| (id, Expulsion::Unlisted)), now_ns);
         // Searches that wait for a limit of their client look again.
         self.freed = true;
     }
 
-    /// Ends a connection whose client is not known any more; what is in flight is answered first.
-    fn expel(&mut self, id: ConnId, now_ns: u64) {
+    /// Whether an open connection is one of a client that is not on the list any more.
+    pub(super) fn is_unlisted(&self, id: ConnId) -> bool {
+        let is_open = |conn: &Conn| conn.stage == Stage::Open;
+        self.conns.get(&id).is_some_and(is_open) && self.known(id).is_some_and(|known| !known.is_listed)
+    }
+
+    /// Ends a connection whose client is not on the list any more, unless it has come back meanwhile; what is
+    /// in flight is answered first.
+    pub(super) fn end_unlisted(&mut self, id: ConnId, now_ns: u64) {
+        if !self.is_unlisted(id) {
+            return;
+        }
         tracing::info!(parent: &self.span(id), "the client is not known any more");
         let message = "the token of this connection is not valid any more";
         self.dismiss(id, RequestError::new(ErrorCode::AuthFailed, message), now_ns);
@@ -141,7 +146,8 @@ impl State {
             return Ok(());
         }
         let message = format!("at most {most} connections of this client may be open");
-        Err(RequestError::new(ErrorCode::TooManyConnections, message).retry(OWN_RETRY_MS))
+        let refusal = RequestError::new(ErrorCode::TooManyConnections, message).retry(OWN_RETRY_MS);
+        Err(refusal.limit("client.connections"))
     }
 
     /// Whether the role of a connection's client allows a request.
@@ -263,6 +269,7 @@ impl State {
     pub(super) fn limits_of(&self, conn: ConnId) -> wire::Limits {
         let client = self.known(conn).map(|known| Box::new(known.client.to_wire()));
         let limits = wire::Limits { client, ..self.limits.to_wire() };
+        let limits = if self.serves_tls { tls::announce(&self.limits, limits) } else { limits };
         if self.offers_resume(conn) {
             return limits;
         }

@@ -15,7 +15,7 @@ use super::holdings::POSITION_BYTES;
 use super::identity::ClientId;
 use super::news::News;
 use super::promises::{Promises, due_after, until_flag_ms};
-use super::schedule::Class;
+use super::schedule::{Class, Progress};
 use super::state::{ConnId, WorkerId};
 use plyd_core::effort::Interrupt;
 use plyd_core::engine::{AnyRoot, Candidates, Engine, Fault};
@@ -26,6 +26,11 @@ use plyd_core::search::{Control, End, UNLIMITED};
 
 /// The time between the watchdog's decision and the written answer: `hard_ms` is kept to the ms.
 const WATCHDOG_MARGIN_US: i64 = 500;
+
+/// What its client must know of a move that was not searched.
+const NOT_BEGUN: &str = "its time was over before its search began: the move is legal, but not searched";
+const NOT_COMPLETE: &str =
+    "its time was over before its first iteration was complete: the move is legal, but not searched";
 
 /// The phase that a job is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -334,6 +339,28 @@ impl Job {
     pub(super) fn class(&self) -> Class {
         let ends_by_itself = self.deadline().is_some() || self.is_limited();
         if self.mode == Mode::Move && ends_by_itself { Class::Move } else { Class::Endless }
+    }
+
+    /// How far its search has come.
+    pub(super) fn progress(&self) -> Progress {
+        Progress { is_searched: self.control.stats().depth > 0, cpu_ns: self.control.cpu_ns() }
+    }
+
+    /// What its client must know of an answer that it gives now for this reason, if its time was over before
+    /// its move was searched.
+    pub(super) fn unsearched(&self, reason: Reason, now_ns: u64) -> Option<&'static str> {
+        let is_over = match reason {
+            Reason::Clock | Reason::Deadline => true,
+            // A limit of nodes leaves a search all that was asked for.
+            Reason::Limit => self.deadlines.limit.is_some_and(|at| at <= now_ns),
+            _ => false,
+        };
+        let line = self.best.as_ref()?.first()?;
+        let is_proven = line.score.is_some_and(|score| score.proof.is_some());
+        if !is_over || line.depth > 0 || is_proven {
+            return None;
+        }
+        Some(if self.started_ns.is_some() { NOT_COMPLETE } else { NOT_BEGUN })
     }
 
     /// Whether the clock had already expired when it started.

@@ -198,6 +198,8 @@ impl Shared {
 
     /// Changes the state, and then does what follows from that.
     fn with<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
+        // The log has its turn behind those whom the effects wake.
+        let _hold = log::hold();
         let mut state = self.lock();
         let result = change(&mut state);
         let effects = state.settle(now_ns());
@@ -292,6 +294,7 @@ impl Daemon {
         let mut state = State::new(limits, games, config.token.clone(), memory.clone(), now_ns());
         state.set_clients(config.clients.clone(), now_ns());
         state.is_exposed = config.is_exposed();
+        state.serves_tls = tls.is_some();
         state.transcript_lost = transcript.as_ref().map(Transcript::lost).unwrap_or_default();
         let shared = Arc::new(Shared {
             state: Mutex::new(state),

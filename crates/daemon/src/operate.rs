@@ -11,7 +11,7 @@ use tracing::Span;
 use super::job::{Job, Phase};
 use super::outbox::JobId;
 use super::request_error::RequestError;
-use super::state::{Conn, ConnId, Session, Stage, State};
+use super::state::{Conn, ConnId, Expulsion, Session, Stage, State};
 use super::timers::Timer;
 
 /// The most connections on a page.
@@ -168,21 +168,34 @@ impl State {
         let body = ResultBody::Disconnect(wire::DisconnectResult { connections: connections.clone() });
         self.send_result(operator, request, body, now_ns);
         let span = self.span(operator);
-        for id in connections {
-            self.to_disconnect.entry(id).or_insert_with(|| span.clone());
-        }
-        self.disconnect_some(now_ns);
+        let expulsion = Expulsion::ByOperator(span);
+        self.expel_all(connections.into_iter().map(|id| (id, expulsion.clone())), now_ns);
     }
 
-    /// Ends the next of the connections that operators end. A client may have thousands: the rest has its
-    /// turn as soon as the lock was free.
-    pub(super) fn disconnect_some(&mut self, now_ns: u64) {
-        for _ in 0..PIECE {
-            let Some((id, span)) = self.to_disconnect.pop_first() else { return };
-            self.disconnect(&span, id, now_ns);
+    /// Begins to end connections, each for its reason; one that is to end already ends for the earlier one.
+    pub(super) fn expel_all(
+        &mut self,
+        connections: impl IntoIterator<Item = (ConnId, Expulsion)>,
+        now_ns: u64,
+    ) {
+        for (id, expulsion) in connections {
+            self.to_expel.entry(id).or_insert(expulsion);
         }
-        if !self.to_disconnect.is_empty() {
-            self.set_timer(now_ns, Timer::Disconnect);
+        self.expel_some(now_ns);
+    }
+
+    /// Ends the next of the connections that are to end. A client may have thousands: the rest has its turn
+    /// as soon as the lock was free.
+    pub(super) fn expel_some(&mut self, now_ns: u64) {
+        for _ in 0..PIECE {
+            match self.to_expel.pop_first() {
+                Some((id, Expulsion::ByOperator(span))) => self.disconnect(&span, id, now_ns),
+                Some((id, Expulsion::Unlisted)) => self.end_unlisted(id, now_ns),
+                None => return,
+            }
+        }
+        if !self.to_expel.is_empty() {
+            self.set_timer(now_ns, Timer::Expel);
         }
     }
 
@@ -219,29 +232,36 @@ mod tests {
     use crate::budget::Memory;
     use crate::clients::{Client, ClientLimits, TokenHash};
     use crate::limits::Limits;
+    use crate::session::Arrival;
     use crate::spans::Origin;
     use crate::transport::Signal;
+    use wire::Command;
+
+    /// Opens so many connections of one client.
+    fn with_connections(state: &mut State, many: usize) -> (Client, Vec<ConnId>) {
+        let (name, token) = ("alice".to_owned(), TokenHash::of("token"));
+        let alice = Client { name, token, role: Role::Operate, limits: ClientLimits::default() };
+        let ids = (0..many).map(|_| {
+            let nobody = || Signal::Task(Arc::default());
+            let id = state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0);
+            state.become_client(id, alice.clone());
+            id
+        });
+        let ids = ids.collect();
+        (alice, ids)
+    }
 
     #[test]
     fn others_have_their_turn_while_many_connections_end() {
         const MANY: usize = 3 * PIECE + 1;
         let limits = Limits { strangers: 2 * MANY, ..Limits::default() };
         let mut state = State::new(limits, &[], None, Memory::new(0), 0);
-        let (name, token) = ("alice".to_owned(), TokenHash::of("token"));
-        let alice = Client { name, token, role: Role::Operate, limits: ClientLimits::default() };
-        let ids: Vec<ConnId> = (0..MANY)
-            .map(|_| {
-                let nobody = || Signal::Task(Arc::default());
-                let id = state.open_conn(Origin::Unix, [nobody(), nobody(), nobody()], 0);
-                state.become_client(id, alice.clone());
-                id
-            })
-            .collect();
+        let (_, ids) = with_connections(&mut state, MANY);
         let meant = state.meant(&DisconnectTarget::Client("alice".to_owned())).unwrap();
         assert_eq!(meant, ids);
         // The operator is one of them, and named them twice.
         state.disconnect_all(ids[0], "d", [&meant[..], &meant].concat(), 1);
-        assert_eq!(state.to_disconnect.len(), MANY - PIECE);
+        assert_eq!(state.to_expel.len(), MANY - PIECE);
         let mut pieces = Vec::new();
         while pieces.last() != Some(&MANY) {
             let ended = state.conns.values().filter(|conn| conn.stage == Stage::Flushing).count();
@@ -253,5 +273,33 @@ mod tests {
         assert_eq!(pieces.len(), 4);
         assert!(state.meant(&DisconnectTarget::Client("alice".to_owned())).is_err(), "they are ending");
         assert!(state.next_timer().is_none_or(|at| at > 1), "nothing is left to be done");
+    }
+
+    #[test]
+    fn others_have_their_turn_while_many_clients_are_taken_off_the_list() {
+        const MANY: usize = 3 * PIECE + 1;
+        let limits = Limits { strangers: 2 * MANY, ..Limits::default() };
+        let mut state = State::new(limits, &[], None, Memory::new(0), 0);
+        let (alice, ids) = with_connections(&mut state, MANY);
+        let ended = |state: &State| state.conns.values().filter(|conn| conn.stage == Stage::Flushing).count();
+        state.set_clients(Some(Vec::new()), 1);
+        assert_eq!((ended(&state), state.to_expel.len()), (PIECE, MANY - PIECE));
+        // What one of the others asks for before its turn is not done any more.
+        let last = ids[MANY - 1];
+        let command =
+            Command::Disconnect(wire::Disconnect { target: DisconnectTarget::Connection(ids[PIECE]) });
+        let at = Arrival { conn: last, line: 2, received_ns: 1, bytes: 0, fresh_token: None };
+        state.request(&at, wire::Request { id: "d".to_owned(), command }, 1);
+        assert_eq!((ended(&state), &state.conns[&last].stage), (PIECE + 1, &Stage::Flushing));
+        assert_eq!(state.conns[&ids[PIECE]].stage, Stage::Open);
+        state.tick(1);
+        assert_eq!(ended(&state), 2 * PIECE + 1);
+        // Whoever is on the list again before its turn comes stays.
+        state.set_clients(Some(vec![alice]), 1);
+        while !state.to_expel.is_empty() {
+            state.tick(1);
+        }
+        assert_eq!(ended(&state), 2 * PIECE + 1);
+        assert!(ids[2 * PIECE..MANY - 1].iter().all(|id| state.conns[id].stage == Stage::Open));
     }
 }

@@ -17,6 +17,7 @@ use plyd_protocol::ErrorCode;
 
 use super::Shared;
 use super::prepare::{Context, Output, Task, TaskId, Work};
+use super::priority::give_way;
 use super::request_error::RequestError;
 use super::state::ConnId;
 use plyd_core::effort::Effort;
@@ -321,6 +322,7 @@ fn answer(shared: &Arc<Shared>, kind: Kind, task: &Task) -> Answered {
                 Kind::Urgent | Kind::Slow if is_go => Effort::whole(task.interrupt.clone()),
                 Kind::Urgent | Kind::Slow => Effort::of_question(task.interrupt.clone()),
             };
+            let effort = if kind == Kind::Slow { effort.in_pieces(give_way) } else { effort };
             let output = if kind == Kind::Slow {
                 work_apart(shared, task, context, &effort)
             } else {

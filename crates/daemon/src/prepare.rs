@@ -42,6 +42,8 @@ pub(super) struct Task {
     pub(super) conn: ConnId,
     /// The request's id.
     pub(super) name: String,
+    /// What it asks for, as the wire has it.
+    pub(super) cmd: &'static str,
     /// The request's line.
     pub(super) line: u64,
     /// The session.
@@ -243,7 +245,16 @@ impl RequestWorker {
         };
         let options = bridge::settings(&asked);
         let view = SessionView { entry, rules, options, seed, base, prefix: None, engine: None };
-        let session = Session { view, current: None, worker: None, forget: false, bytes: 0, prefix_bytes: 0 };
+        let session = Session {
+            view,
+            // It has one once it is open.
+            span: Span::none(),
+            current: None,
+            worker: None,
+            forget: false,
+            bytes: 0,
+            prefix_bytes: 0,
+        };
         Ok(Output::Opened(Box::new(session), renamed, body(task, ResultBody::NewGame(result))))
     }
 

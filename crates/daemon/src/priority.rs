@@ -1,6 +1,14 @@
 //! The priority of the threads that compute: below that of the threads that read and write, so that these
 //! come first if cores are short.
 
+use std::cell::Cell;
+use std::thread;
+
+use plyd_core::search::clock::now_ns;
+
+/// For so small a part of the time that others had the core it is not offered to them again.
+const SHARE: u64 = 8;
+
 /// The nice value of the threads that compute; none if it stays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Priority(Option<i32>);
@@ -28,6 +36,24 @@ impl Priority {
         {
             tracing::debug!(%error, nice, "a thread keeps its priority");
         }
+    }
+}
+
+/// Lets the threads that wait for this core have it. A system that gives each thread a slice of milliseconds
+/// (EEVDF under Linux) lets a thread that has just woken up wait for the end of it, however low the priority
+/// is of the one that computes.
+///
+/// A program that never waits may take the core for milliseconds. What works beside it would get nothing done
+/// if it offered the core again and again, so it first works for a part of that time.
+pub(super) fn give_way() {
+    thread_local! {
+        static NEXT_NS: Cell<u64> = const { Cell::new(0) };
+    }
+    let began_ns = now_ns();
+    if began_ns >= NEXT_NS.get() {
+        thread::yield_now();
+        let now_ns = now_ns();
+        NEXT_NS.set(now_ns + (now_ns - began_ns) / SHARE);
     }
 }
 

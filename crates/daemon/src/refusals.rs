@@ -46,8 +46,14 @@ pub(super) enum Refusal {
     ForeignProtocol,
     /// It broke off the handshake of TLS, perhaps because it does not trust our certificate.
     HandshakeBroken,
+    /// Its handshake of TLS is too long.
+    HandshakeBytes,
     /// Its handshake of TLS cannot be understood.
     HandshakeMalformed,
+    /// Its handshake of TLS took too long.
+    HandshakeMs,
+    /// Too many others came that shake hands, too.
+    Handshakes,
     /// Its `hello` did not come in time.
     HelloMs,
     /// It was idle for too long.
@@ -66,18 +72,23 @@ pub(super) enum Refusal {
     Strangers,
     /// It speaks TLS where plain text is served.
     TlsOnPlain,
+    /// Too many others came to a port that browsers reach.
+    Visitors,
 }
 
 impl Refusal {
     /// All of them, by their names.
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::BadLines,
         Self::CertificateMissing,
         Self::CertificateRefused,
         Self::ConnectionsPerAddress,
         Self::ForeignProtocol,
         Self::HandshakeBroken,
+        Self::HandshakeBytes,
         Self::HandshakeMalformed,
+        Self::HandshakeMs,
+        Self::Handshakes,
         Self::HelloMs,
         Self::IdleMs,
         Self::Origin,
@@ -87,6 +98,7 @@ impl Refusal {
         Self::SlowReader,
         Self::Strangers,
         Self::TlsOnPlain,
+        Self::Visitors,
     ];
 
     /// Its name; that of the limit, if one is reached.
@@ -98,7 +110,10 @@ impl Refusal {
             Self::ConnectionsPerAddress => "connections_per_address",
             Self::ForeignProtocol => "foreign_protocol",
             Self::HandshakeBroken => "handshake_broken",
+            Self::HandshakeBytes => "handshake_bytes",
             Self::HandshakeMalformed => "handshake_malformed",
+            Self::HandshakeMs => "handshake_ms",
+            Self::Handshakes => "handshakes",
             Self::HelloMs => "hello_ms",
             Self::IdleMs => "idle_ms",
             Self::Origin => "origin",
@@ -108,6 +123,7 @@ impl Refusal {
             Self::SlowReader => "slow_reader",
             Self::Strangers => "strangers",
             Self::TlsOnPlain => "tls_on_plain",
+            Self::Visitors => "visitors",
         }
     }
 
@@ -117,7 +133,10 @@ impl Refusal {
             Self::CertificateMissing => "refused: no client certificate",
             Self::CertificateRefused => "refused: a client certificate that is not accepted",
             Self::HandshakeBroken => "refused: the peer broke the handshake off",
+            Self::HandshakeBytes => "refused: a handshake that is too long",
             Self::HandshakeMalformed => "refused: a handshake that cannot be understood",
+            Self::HandshakeMs => "refused: a handshake that took too long",
+            Self::Handshakes => "refused: another peer came before this one had shaken hands",
             Self::Origin => "page refused",
             Self::PlainOnTls => {
                 "refused: plain text where TLS is served: call it as tls://HOST:PORT or wss://HOST:PORT"
@@ -135,7 +154,13 @@ impl Refusal {
     fn is_serious(self) -> bool {
         !matches!(
             self,
-            Self::ForeignProtocol | Self::HelloMs | Self::IdleMs | Self::ProtocolViolation | Self::Silent
+            Self::ForeignProtocol
+                | Self::HandshakeMs
+                | Self::HelloMs
+                | Self::IdleMs
+                | Self::ProtocolViolation
+                | Self::Silent
+                | Self::Visitors
         )
     }
 }
@@ -170,10 +195,15 @@ impl State {
     }
 
     /// Notes that a peer is turned away before it is a connection.
-    pub(super) fn note_peer(&mut self, peer: SocketAddr, refusal: Refusal, detail: &str) {
+    pub(super) fn note_peer(&mut self, peer: SocketAddr, refusal: Refusal, detail: Option<&str>) {
         self.tally.refused(refusal);
         let (reason, said) = (refusal.name(), refusal.said());
-        bounded!(REFUSALS[refusal as usize], WARN, reason, %peer, detail, "{said}");
+        let quota = &REFUSALS[refusal as usize];
+        if refusal.is_serious() {
+            bounded!(quota, WARN, reason, %peer, detail, "{said}");
+        } else {
+            bounded!(quota, INFO, reason, %peer, detail, "{said}");
+        }
     }
 
     /// Notes that a page is turned away, which has no connection yet.

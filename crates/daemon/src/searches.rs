@@ -96,7 +96,8 @@ impl State {
     /// Resumes the searches whose turn it is, and pauses the others.
     pub(super) fn take_turns(&mut self, now_ns: u64) {
         while self.schedule.is_due(now_ns) {
-            let Changes { begun, resumed, paused } = self.schedule.decide(now_ns);
+            let progress = |id| self.jobs.get(&id).map(Job::progress).unwrap_or_default();
+            let Changes { begun, resumed, paused } = self.schedule.decide(now_ns, progress);
             for job in paused.iter().filter_map(|id| self.jobs.get(id)) {
                 job.control.gate().close();
             }
@@ -180,13 +181,17 @@ impl State {
             return false;
         }
         let changed = !job.published || job.best.as_ref().is_none_or(|best| *best != lines);
-        let depth = lines[0].depth.max(job.control.stats().depth);
+        let whole = job.control.stats().depth;
+        let depth = lines[0].depth.max(whole);
         let first = !job.published;
         job.best = Some(lines);
         job.published = true;
         let news = job.news.of(changed, depth);
         for &event in &news {
             self.send_info(id, event, now_ns);
+        }
+        if whole > 0 {
+            self.schedule.advanced(id);
         }
         let Some(job) = self.jobs.get(&id) else { return true };
         if let Some(reason) = job.ending {
@@ -281,6 +286,10 @@ impl State {
             Some(announced) if reason != Reason::Failed => (announced, None),
             _ => (reason, superseded_by),
         };
+        if let Some(warning) = job.unsearched(reason, now_ns) {
+            self.tally.unsearched();
+            self.send_warning(job.conn, &job.name, warning, now_ns);
+        }
         let lines = job.best.take().unwrap_or_default();
         self.counters.failed += u64::from(reason == Reason::Failed);
         let first = lines.first();

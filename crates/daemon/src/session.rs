@@ -138,6 +138,10 @@ impl State {
         self.hear(at, now_ns);
         self.tally.requested(request.command.name());
         let max_requests = self.limits.requests;
+        if self.is_unlisted(at.conn) {
+            // It is to end, and nothing of it counts until its turn comes.
+            return self.end_unlisted(at.conn, now_ns);
+        }
         let Some(conn) = self.listening(at.conn) else {
             return;
         };
@@ -200,7 +204,7 @@ impl State {
 
     /// Refuses a request that is not worked on.
     fn refuse(&mut self, at: &Arrival, id: &str, cmd: &str, refusal: RequestError, now_ns: u64) {
-        let span = spans::request(&self.span(at.conn), id, cmd, None);
+        let span = spans::refused(&self.span(at.conn), id, cmd);
         let _within = span.enter();
         self.send_error(at.conn, Some(id), at.line, refusal, now_ns);
     }
@@ -490,7 +494,7 @@ impl State {
         let Some(conn) = self.conns.get_mut(&at.conn) else {
             return;
         };
-        let span = spans::request(&conn.span, &name, cmd, session.as_deref());
+        let span = conn.span_of(&name, cmd, session.as_deref());
         if let Some(job) = job.and_then(|job| self.jobs.get_mut(&job)) {
             job.span = span.clone();
         }
@@ -519,6 +523,7 @@ impl State {
             interrupt,
             conn: conn_id,
             name,
+            cmd,
             line,
             session,
             lane: lane.clone(),

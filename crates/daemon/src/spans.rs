@@ -1,8 +1,10 @@
-//! What the log says around everything that a peer causes: which connection it is, and which of its requests.
+//! What the log says around everything that a peer causes: which connection it is, which of its sessions, and
+//! which of its requests.
 //!
 //! The spans are of the highest level, so that the worst event has them too; what an event needs besides, it
 //! says itself. A connection's span is entered by whoever serves its transport, a request's by the thread
-//! that works on it: a line of the log is in the right spans wherever it is written.
+//! that works on it: a line of the log is in the right spans wherever it is written. A session's span is
+//! entered by nobody; it stands around those of its requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::{self, Empty};
 
-use super::state::{ConnId, State};
+use super::state::{Conn, ConnId, State};
 use crate::log::{Quota, bounded};
 
 /// Lines about connections that come and go.
@@ -98,9 +100,14 @@ pub(super) fn connection(id: ConnId, origin: Origin) -> Span {
     )
 }
 
-/// The span of a request.
-pub(super) fn request(connection: &Span, id: &str, cmd: &str, session: Option<&str>) -> Span {
-    tracing::error_span!(parent: connection, "request", id, cmd, session)
+/// The span of a session, from the answer to its `newgame` to its end.
+pub(super) fn session(connection: &Span, id: &str, game: &str) -> Span {
+    tracing::error_span!(parent: connection, "session", id, game)
+}
+
+/// The span of a request that is not worked on.
+pub(super) fn refused(connection: &Span, id: &str, cmd: &str) -> Span {
+    tracing::error_span!(parent: connection, "request", id, cmd)
 }
 
 /// Names the client of a connection, as it calls itself.
@@ -122,5 +129,16 @@ impl State {
     /// The span of a connection.
     pub(super) fn span(&self, id: ConnId) -> Span {
         self.conns.get(&id).map_or_else(Span::none, |conn| conn.span.clone())
+    }
+}
+
+impl Conn {
+    /// The span of a request: within that of its session, if it names one that is open. What opens a session
+    /// anew is no part of the one before.
+    pub(super) fn span_of(&self, id: &str, cmd: &str, session: Option<&str>) -> Span {
+        match session.filter(|_| cmd != "newgame").and_then(|name| self.sessions.get(name)) {
+            Some(open) => tracing::error_span!(parent: &open.span, "request", id, cmd),
+            None => tracing::error_span!(parent: &self.span, "request", id, cmd, session),
+        }
     }
 }

@@ -110,6 +110,8 @@ pub(super) struct Worker {
 pub(super) struct Session {
     /// What the work on its requests needs to know.
     pub(super) view: SessionView,
+    /// What the log says around its requests.
+    pub(super) span: Span,
     /// The job that has the session.
     pub(super) current: Option<JobId>,
     /// Its thread, which keeps its engine.
@@ -120,6 +122,15 @@ pub(super) struct Session {
     pub(super) bytes: usize,
     /// The bytes of the position that it remembers.
     pub(super) prefix_bytes: usize,
+}
+
+/// Why a connection ends before its client wants it.
+#[derive(Clone, Debug)]
+pub(super) enum Expulsion {
+    /// An operator says so, whose connection has this span.
+    ByOperator(Span),
+    /// Its client is not on the list any more.
+    Unlisted,
 }
 
 /// How a connection ends.
@@ -215,6 +226,8 @@ pub(super) struct State {
     pub(super) token: Option<String>,
     /// Whether it serves others than the users of this machine, who need no token for that.
     pub(super) is_exposed: bool,
+    /// Whether it serves TLS.
+    pub(super) serves_tls: bool,
     /// The clients that are known by name.
     pub(super) clients: Clients,
     /// Open connections.
@@ -225,8 +238,8 @@ pub(super) struct State {
     pub(super) away: VecDeque<ConnId>,
     /// The bytes that wait for them.
     pub(super) away_bytes: usize,
-    /// Connections that operators end, each with the span of its operator.
-    pub(super) to_disconnect: BTreeMap<ConnId, Span>,
+    /// Connections that are to end before their clients want it.
+    pub(super) to_expel: BTreeMap<ConnId, Expulsion>,
     /// Jobs that are not over, in the order of their arrival.
     pub(super) jobs: BTreeMap<JobId, Job>,
     /// Search threads.
@@ -287,12 +300,13 @@ impl State {
             games,
             token,
             is_exposed: false,
+            serves_tls: false,
             clients: Clients::default(),
             conns: BTreeMap::new(),
             taken_up: HashMap::new(),
             away: VecDeque::new(),
             away_bytes: 0,
-            to_disconnect: BTreeMap::new(),
+            to_expel: BTreeMap::new(),
             jobs: BTreeMap::new(),
             workers: HashMap::new(),
             idle: Vec::new(),
@@ -355,7 +369,7 @@ impl State {
                 Timer::Late(conn) => self.late_answer_is_due(conn, now_ns),
                 Timer::Idle(conn) => self.idle_is_due(conn, now_ns),
                 Timer::Kept(conn) => self.kept_is_due(conn, now_ns),
-                Timer::Disconnect => self.disconnect_some(now_ns),
+                Timer::Expel => self.expel_some(now_ns),
             }
         }
     }

@@ -32,15 +32,15 @@ pub(super) enum Timer {
     Questions(ConnId),
     /// The client of a connection that lost its socket must be back.
     Kept(ConnId),
-    /// More of the connections that operators end are to be ended.
-    Disconnect,
+    /// More of the connections that are to end before their clients want it have their turn.
+    Expel,
 }
 
 impl Timer {
     /// The connection that it is removed with; jobs and threads cancel theirs themselves.
     fn conn(self) -> Option<ConnId> {
         match self {
-            Self::Job(_) | Self::Worker(_) | Self::Turn | Self::Disconnect => None,
+            Self::Job(_) | Self::Worker(_) | Self::Turn | Self::Expel => None,
             Self::Writer(conn)
             | Self::Handshake(conn)
             | Self::Late(conn)

@@ -5,7 +5,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::Shared;
+use super::{Shared, log};
 use plyd_core::search::clock::now_ns;
 
 /// Keeps deadlines until the daemon ends.
@@ -17,10 +17,12 @@ pub(super) fn watch(shared: &Arc<Shared>) {
         let now = now_ns();
         match state.next_timer() {
             Some(at) if at <= now => {
+                let hold = log::hold();
                 state.tick(now);
                 let effects = state.settle(now);
                 drop(state);
                 shared.carry_out(effects);
+                drop(hold);
                 state = shared.lock();
             }
             Some(at) => {

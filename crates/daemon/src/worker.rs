@@ -100,6 +100,7 @@ fn search(
     if !shared.with(|state| state.search_began(job, now_ns())) {
         return None;
     }
+    run.control.count_cpu();
     let loaded = match loaded {
         Some(loaded) if loaded.engine.fits(run.root.as_ref()) => {
             if run.forget {

@@ -1,7 +1,8 @@
 //! A game of the ladder, between those who play it and those who keep it: what is needed to begin or resume
 //! it, and what there is at its end.
 
-use plyd_arena::{Answered, PlayedGame};
+use plyd_arena::PlayedGame;
+pub use plyd_arena::referee::Turn;
 use plyd_protocol::{Player, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -44,17 +45,6 @@ pub struct Opening {
     pub start: String,
     /// The plies that nobody chose, chance plies included.
     pub moves: Vec<String>,
-}
-
-/// A move of a bot, with what is kept of its answer.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Turn {
-    /// The move.
-    #[serde(rename = "move")]
-    pub mv: String,
-    /// The answer.
-    #[serde(flatten)]
-    pub answered: Answered,
 }
 
 /// A game that ended.

@@ -62,6 +62,12 @@ impl GameId {
         self.0.is_multiple_of(2)
     }
 
+    /// The name of the game in what its bots are sent (`x_game`).
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("g{}", self.0)
+    }
+
     /// The other game of the pair.
     #[must_use]
     pub fn partner(self) -> Self {

@@ -121,17 +121,22 @@ class Play:
     def test_speaks_over_sockets(self):
         with tempfile.TemporaryDirectory() as home:
             path = os.path.join(home, "socket")
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
-            command = [engine(), "serve", "--unix", path, "--tcp", f"127.0.0.1:{port}"]
+            port, web = (free_port() for _ in range(2))
+            command = [engine(), "serve", "--tcp", f"127.0.0.1:{port}", "--ws", f"127.0.0.1:{web}", "--unix", path]
             with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
                 self.addCleanup(process.kill)
                 wait_until(lambda: os.path.exists(path))
-                for address in (path, f"127.0.0.1:{port}"):
+                for address in (path, f"127.0.0.1:{port}", f"ws://127.0.0.1:{web}/ws", f"ws=localhost:{web}"):
                     with self.open(address, program=None) as server:
                         self.assertEqual(server.server["protocol"], 1)
                         server.go("l-game", ms=50)
+                        # Of every length that a frame can have.
+                        self.assertEqual(len(server.inspect("sudoku", rules={"m": 4, "n": 4}).legal), 16**3)
+                        for size in (100, 1000, 500_000):
+                            with self.assertRaises(plyd.ServerError):
+                                server.inspect("isolation", start="x" * size)
+                with self.assertRaisesRegex(plyd.ConnectionLost, "is WebSocket served there?"):
+                    self.open(f"ws=127.0.0.1:{port}", program=None).ping()
                 process.terminate()
 
     def test_ends_the_process_that_it_started(self):
@@ -140,6 +145,12 @@ class Play:
         self.assertEqual(process.returncode, 0)
         with self.assertRaises(plyd.ConnectionLost):
             server.ping()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 class Hostile:

@@ -44,6 +44,10 @@ class Addresses(unittest.TestCase):
             ("tls=h:1", Address(host="h", port=1, tls=Files())),
             ("tls://h:1/?ca=/a/b=c", Address(host="h", port=1, tls=Files(ca="/a/b=c"))),
             ("tls://h:1?key=k&ca=a&cert=c", Address(host="h", port=1, tls=Files("a", "c", "k"))),
+            ("ws=h:1", Address(host="h", port=1, web=True)),
+            ("ws://[::1]:1/ws", Address(host="::1", port=1, web=True)),
+            ("wss://h:1/", Address(host="h", port=1, tls=Files(), web=True)),
+            ("wss=h:1/ws?ca=/a/ws", Address(host="h", port=1, tls=Files(ca="/a/ws"), web=True)),
             ("unix=a", Address(path="a")),
             ("/run/plyd", Address(path="/run/plyd")),
         ]:
@@ -51,7 +55,8 @@ class Addresses(unittest.TestCase):
                 self.assertEqual(Address.read(text, None), expected)
         for text in [
             "h", ":1", "h:", "h:x", "h:65536", "h:-1", "tls=h", "tls://h:1?cert=c", "tls://h:1?key=k", "tls://h:1?ca",
-            "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "tls://h/x:1", "wss://h:1", "ws=h:1", "unix=", "",
+            "tls://h:1?ca=", "tls://h:1?ca=a&ca=b", "tls://h:1?verify=no", "tls://h/x:1", "wss://h:1/x", "ws=h", "ws=h:1?ca=a", "unix=",
+            "",
         ]:
             with self.subTest(text=text), self.assertRaises(ValueError):
                 Address.read(text, None)
@@ -65,9 +70,9 @@ class Secure:
         if not has_tls():
             raise unittest.SkipTest(f"{engine()} has no TLS")
 
-    def serve(self, *arguments):
+    def serve(self, *arguments, way="tcp"):
         """Starts a server; the port that it listens on."""
-        command = [engine(), "serve", "--tcp", "127.0.0.1:0", *arguments]
+        command = [engine(), "serve", f"--{way}", "127.0.0.1:0", *arguments]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
@@ -89,16 +94,21 @@ class Secure:
             self.reached(address)
         return str(caught.exception)
 
-    def address(self, port, host="127.0.0.1", **files):
+    def address(self, port, host="127.0.0.1", way="tls", **files):
         files = {"ca": "authority.pem", **files}
         options = "&".join(f"{name}={CERTIFICATES / file}" for name, file in files.items() if file)
-        return f"tls://{host}:{port}?{options}"
+        return f"{way}://{host}:{port}?{options}"
 
     def test_plays_where_the_authority_is_trusted(self):
-        port = self.serve(*certificate("server"))
-        for host in ("127.0.0.1", "localhost"):
-            self.assertNotEqual(self.reached(self.address(port, host)), "")
-        with self.open(self.address(port), program=None, timeout=TIMEOUT) as server:
+        for listens, way in [("tcp", "tls"), ("ws", "wss")]:
+            with self.subTest(way=way):
+                port = self.serve(*certificate("server"), way=listens)
+                for host in ("127.0.0.1", "localhost"):
+                    self.assertNotEqual(self.reached(self.address(port, host, way)), "")
+                self.plays(self.address(port, way=way))
+
+    def plays(self, address):
+        with self.open(address, program=None, timeout=TIMEOUT) as server:
             rules = {"width": 5, "height": 5}
             with server.play("isolation", rules=rules) as game:
                 while game.inspect().outcome is None:
@@ -119,6 +129,8 @@ class Secure:
             with self.subTest(certificate=name):
                 said = self.refused(self.address(self.serve(*certificate(name))))
                 self.assertRegex(said.replace("IP address mismatch, certificate is", ""), re.escape(words))
+        web = self.serve(*certificate("elsewhere"), way="ws")
+        self.assertIn("not valid for '127.0.0.1'", self.refused(self.address(web, way="wss")))
         # Without a file the authorities of the system count, none of which is that of the tests.
         port = self.serve(*certificate("server"))
         self.assertIn("?ca=FILE", self.refused(f"tls://127.0.0.1:{port}"))
@@ -136,8 +148,11 @@ class Secure:
 
     def test_says_if_only_one_end_speaks_tls(self):
         self.assertIn("is TLS served there?", self.refused(self.address(self.serve())))
+        self.assertIn("is TLS served there?", self.refused(self.address(self.serve(way="ws"), way="wss")))
         port = self.serve(*certificate("server"))
         self.refused(f"127.0.0.1:{port}")
+        self.refused(f"ws=127.0.0.1:{self.serve(*certificate('server'), way='ws')}")
+        self.assertIn("is WebSocket served there?", self.refused(self.address(port, way="wss")))
 
     def test_says_if_the_server_leaves_during_the_handshake(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -156,8 +171,12 @@ class Secure:
 
 class BlockingSecure(Blocking, Secure, unittest.TestCase):
     def test_reads_and_writes_at_the_same_time(self):
-        port = self.serve(*certificate("server"))
-        with self.open(self.address(port), program=None, timeout=TIMEOUT) as server:
+        for listens, way in [("tcp", "tls"), ("ws", "wss")]:
+            with self.subTest(way=way):
+                self.plays_from_many_threads(self.address(self.serve(*certificate("server"), way=listens), way=way))
+
+    def plays_from_many_threads(self, address):
+        with self.open(address, program=None, timeout=TIMEOUT) as server:
             moves = []
 
             def play():

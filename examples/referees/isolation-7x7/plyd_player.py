@@ -61,10 +61,71 @@ import tempfile
 import time
 
 
+class Web:
+    """A socket with the frames of WebSocket (RFC 6455) under its lines."""
+
+    def __init__(self, inner, place):
+        import base64
+        import hashlib
+
+        self.inner, self.unread, key = inner, bytearray(), base64.b64encode(os.urandom(16))
+        asked = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        inner.sendall(b"GET /ws HTTP/1.1\r\nHost: " + place.encode() + b"\r\n" + asked + key + b"\r\n\r\n")
+        while b"\r\n\r\n" not in self.unread:
+            part = inner.recv(1 << 16)
+            if not part or len(self.unread) > 1 << 14:
+                raise OSError("the server speaks no WebSocket")
+            self.unread += part
+        head, _, self.unread = self.unread.partition(b"\r\n\r\n")
+        proof = hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+        if not head.startswith(b"HTTP/1.1 101") or base64.b64encode(proof) not in head:
+            raise OSError("the server answers {!r}".format(bytes(head[:64])))
+
+    def settimeout(self, seconds):
+        self.inner.settimeout(seconds)
+
+    def close(self):
+        self.inner.close()
+
+    def sendall(self, lines):
+        self.inner.sendall(b"".join(self.frame(1, line) for line in lines.splitlines()))
+
+    @staticmethod
+    def frame(kind, payload):
+        size, mask = len(payload), os.urandom(4)
+        code, width = (size, 0) if size < 126 else (126, 2) if size < 1 << 16 else (127, 8)
+        head = bytes([0x80 | kind, 0x80 | code]) + (size.to_bytes(width, "big") if width else b"")
+        return head + mask + bytes(byte ^ mask[at % 4] for at, byte in enumerate(payload))
+
+    def recv(self, most):
+        """The next part of a message, with a line end at the end of the message."""
+        while True:
+            code = self.unread[1] if len(self.unread) > 1 else 0
+            begin = {126: 4, 127: 10}.get(code, 2)
+            size = code if begin == 2 else int.from_bytes(self.unread[2:begin], "big")
+            if code > 127 or size > 1 << 26:
+                raise OSError("no frame of a server")
+            if len(self.unread) < begin + size:
+                part = self.inner.recv(most)
+                if not part:
+                    return b""
+                self.unread += part
+                continue
+            first, payload = self.unread[0], bytes(self.unread[begin : begin + size])
+            del self.unread[: begin + size]
+            if first & 15 == 9:  # a ping
+                self.inner.sendall(self.frame(10, payload))
+            elif first & 15 == 8:
+                return b""
+            elif first & 15 in (0, 1) and (payload or first & 0x80):
+                return payload + (b"\n" if first & 0x80 else b"")
+
+
 class Link:
     """A connection to the one plyd process of this program and of the processes that it forks.
 
-    Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
+    Or to the server at PLYD_SERVER, which is shown the token in the file PLYD_TOKEN_FILE; then none is
+    started. Make the first one in the referee's own process: that starts plyd, which listens on a Unix socket.
     A process that was forked makes a connection of its own when it asks for its first move. plyd ends
     with the program that started it, however that ends, `kill -9` included: its reaper is a shell
     that waits for the end of a pipe, whose other end is here only.
@@ -190,6 +251,13 @@ class Link:
             raise OSError("plyd does not run")
         if Link.orphaned():
             raise OSError("the referee is gone")
+        server, hello = os.environ.get("PLYD_SERVER"), {"protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
+        if server:
+            called = Link.call(server, max(deadline - time.monotonic(), 0.001))
+            self.owner, self.socket, self.unread = os.getpid(), called, b""
+            if "PLYD_TOKEN_FILE" in os.environ:
+                with open(os.environ["PLYD_TOKEN_FILE"]) as file:
+                    hello["token"] = file.read().strip()
         while self.socket is None:
             connection = socket.socket(socket.AF_UNIX)
             try:
@@ -204,8 +272,7 @@ class Link:
                     Link.stop()
                 time.sleep(0.002)
         Link.listened = True
-        hello = {"id": "hello", "cmd": "hello", "protocol": {"min": 1, "max": 1}, "on_eof": "cancel"}
-        self.send(hello, {"id": "new", "cmd": "newgame", **self.opening})
+        self.send({"id": "hello", "cmd": "hello", **hello}, {"id": "new", "cmd": "newgame", **self.opening})
         while True:
             message = self.receive(deadline)
             if message is None:
@@ -214,6 +281,42 @@ class Link:
                 raise ValueError(message["message"])
             if message.get("id") == "new":
                 return
+
+    @classmethod
+    def call(cls, address, seconds):
+        """A connection to tcp=, ws=, tls= or wss=HOST:PORT (or with `://`), or to unix=PATH.
+
+        Behind an address of TLS may stand ?ca=FILE and ?cert=FILE&key=FILE, as for plyd's own commands.
+        """
+        way, _, place = address.replace("://", "=", 1).partition("=")
+        place, _, options = place.partition("?") if way in ("tls", "wss") else (place, "", "")
+        place = place.rstrip("/")
+        place = place[:-3] if way in ("ws", "wss") and place.endswith("/ws") else place
+        host, _, port = place.rpartition(":")
+        files = dict(option.partition("=")[::2] for option in options.split("&") if option)
+        if way == "unix":
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(seconds)
+            connection.connect(place)
+            return connection
+        is_known = way in ("tcp", "ws", "tls", "wss") and set(files) <= {"ca", "cert", "key"}
+        if not is_known or not host or not port.isdigit():
+            raise OSError(f"PLYD_SERVER={address}: give tcp=, ws=, tls= or wss=HOST:PORT, or unix=PATH")
+        connection = socket.create_connection((host.strip("[]"), int(port)), seconds)
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if way in ("tls", "wss"):
+                import ssl
+
+                context = ssl.create_default_context(cafile=files.get("ca"))
+                context.minimum_version = ssl.TLSVersion.TLSv1_3
+                if "cert" in files:
+                    context.load_cert_chain(files["cert"], files.get("key"), password="")
+                connection = context.wrap_socket(connection, server_hostname=host.strip("[]"))
+            return Web(connection, place) if way in ("ws", "wss") else connection
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self):
         if self.socket is not None and self.owner == os.getpid():

@@ -1,29 +1,30 @@
-//! One connection to a server that this program starts, one request at a time. It knows no game.
+//! One connection to a server, one request at a time. It knows no game.
 
-use plyd_protocol::{
-    BestMove, Clock, Command, Envelope, ErrorCode, ErrorMessage, Go, Info, Message, Mode, Request, ResultBody,
-};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::io::{Error as IoError, ErrorKind};
 use std::time::{Duration, Instant};
 
-/// When to ask an overloaded server again, where it does not say.
-const USUAL_RETRY_MS: u64 = 100;
+use plyd_protocol::client::{Address, LineError, Lines, Program, Retry};
+use plyd_protocol::{
+    BestMove, Command, Envelope, ErrorMessage, Go, Hello, Info, Message, Request, ResultBody, VERSION,
+    Versions,
+};
 
-/// A server and the pipes to it. Dropping it ends the server, which ends when its input does.
+/// A server that is silent for so long is taken for gone.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A server, and the way to it. Dropping it ends a server that was started for it, which ends when its input
+/// does.
 pub(crate) struct Client {
-    process: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    lines: Lines,
     requests: u64,
 }
 
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The server cannot be started, or is gone.
+    /// The server cannot be started or reached, or is gone.
     #[error("the server is gone: {0}")]
-    Gone(#[from] std::io::Error),
+    Gone(#[from] LineError),
     /// What came is no message of the protocol.
     #[error("no message of the protocol: {0}")]
     Nonsense(#[from] serde_json::Error),
@@ -35,17 +36,31 @@ pub(crate) enum Error {
     Unasked,
 }
 
+/// Reads where a server is: an address such as `wss://HOST:PORT`, or the path of a program to start.
+///
+/// # Errors
+/// [`Error::Gone`] for an address that is none.
+pub(crate) fn place(text: &str) -> Result<Address, Error> {
+    if text.contains('=') || text.contains("://") {
+        let wrong = |why| LineError::Connect(IoError::new(ErrorKind::InvalidInput, why));
+        return Ok(Address::read(text).map_err(wrong)?);
+    }
+    Ok(Address::Program(Program { path: text.into(), arguments: Vec::new() }))
+}
+
 impl Client {
-    /// Starts `program`.
+    /// Starts the program, or connects and shows the server a token.
     ///
     /// # Errors
-    /// [`Error::Gone`] where it cannot be started.
-    pub(crate) fn start(program: &str) -> Result<Self, Error> {
-        let mut process =
-            std::process::Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let input = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().expect("the output is a pipe"));
-        Ok(Self { process, input, output, requests: 0 })
+    /// See [`Error`].
+    pub(crate) fn open(place: &Address, token: Option<String>) -> Result<Self, Error> {
+        let mut client = Self { lines: place.lines()?, requests: 0 };
+        // A program that we have started knows us.
+        if !matches!(place, Address::Program(_)) {
+            let protocol = Versions { min: VERSION, max: VERSION };
+            client.ask(Command::Hello(Hello { protocol, token, ..Hello::default() }))?;
+        }
+        Ok(client)
     }
 
     /// Asks anything but a search.
@@ -66,19 +81,15 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub(crate) fn search(&mut self, mut go: Go, mut news: impl FnMut(&Info)) -> Result<BestMove, Error> {
-        let (began, elapsed_ms, allowed_ms) = (Instant::now(), go.elapsed_ms, allowed_ms(&go));
+        let retry = Retry::new(&go, Instant::now());
         loop {
             match self.try_search(&go, &mut news) {
-                Err(Error::Refused(error))
-                    if error.code == ErrorCode::Overloaded && go.mode == Mode::Move =>
-                {
-                    let pause_ms = error.retry_ms.unwrap_or(USUAL_RETRY_MS).max(1);
-                    let spent_ms = || elapsed_ms + began.elapsed().as_millis() as u64 + 1;
-                    if spent_ms() + pause_ms >= allowed_ms {
+                Err(Error::Refused(error)) => {
+                    let Some(pause) = retry.pause(&go, &error, Instant::now()) else {
                         return Err(Error::Refused(error));
-                    }
-                    std::thread::sleep(Duration::from_millis(pause_ms));
-                    go.elapsed_ms = spent_ms();
+                    };
+                    std::thread::sleep(pause);
+                    retry.renew(&mut go, Instant::now());
                 }
                 answer => return answer,
             }
@@ -99,21 +110,15 @@ impl Client {
     fn send(&mut self, command: Command) -> Result<(), Error> {
         self.requests += 1;
         let request = Request { id: self.requests.to_string(), command };
-        let mut line = serde_json::to_vec(&request)?;
-        line.push(b'\n');
-        let input = self.input.as_mut().expect("the input is open until the drop");
-        input.write_all(&line)?;
-        Ok(input.flush()?)
+        self.lines.send(&serde_json::to_vec(&request)?)?;
+        Ok(())
     }
 
     /// The next message that is no notice.
     fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            let mut line = String::new();
-            if self.output.read_line(&mut line)? == 0 {
-                return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-            }
-            match serde_json::from_str::<Envelope>(&line)?.message {
+            let line = self.lines.next(Instant::now() + TIMEOUT)?;
+            match serde_json::from_slice::<Envelope>(&line.bytes)?.message {
                 Message::Notice(_) => {}
                 Message::Error(error) => return Err(Error::Refused(error)),
                 message => return Ok(message),
@@ -122,22 +127,10 @@ impl Client {
     }
 }
 
-/// The time that the clock of a `go` leaves for the move, in ms; without end where it has none.
-fn allowed_ms(go: &Go) -> u64 {
-    let positive = |ms: i64| u64::try_from(ms).unwrap_or(0);
-    match go.clock {
-        Some(Clock::PerMove { ms }) => positive(ms),
-        Some(Clock::Increment { me_ms, .. }) => positive(me_ms),
-        Some(Clock::Delay { me_ms, delay_ms, .. }) => positive(me_ms).saturating_add(delay_ms),
-        Some(Clock::Bank { turn_ms, bank_ms }) => positive(turn_ms).saturating_add(positive(bank_ms)),
-        Some(Clock::Anytime { .. } | Clock::None) | None => u64::MAX,
-    }
-}
-
 impl Drop for Client {
     fn drop(&mut self) {
-        drop(self.input.take());
-        // A server that cannot be waited for has ended already.
-        let _ended = self.process.wait();
+        self.lines.finish_input();
+        // One that does not end in time is killed.
+        let _ended = self.lines.wait_exit(Instant::now() + TIMEOUT);
     }
 }

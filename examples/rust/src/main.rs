@@ -1,17 +1,21 @@
-//! Plays one game of Knight Isolation on 7x7 and prints its moves: `cargo run -- PROGRAM`, where the program
-//! is `plyd` unless another is named.
+//! Plays one game of Knight Isolation on 7x7 and prints its moves: `cargo run -- SERVER [TOKEN-FILE]`. The
+//! server is a program, `plyd` if none is named, or the address of one that runs: `tcp://HOST:PORT`,
+//! `ws://HOST:PORT` or `unix=PATH`; with `--features tls` also `tls://HOST:PORT` and `wss://HOST:PORT`.
 
 mod client;
 
 use client::{Client, Error};
+use plyd_protocol::client::LineError;
 use plyd_protocol::{Clock, Command, GameRef, Go, Inspect, NewGame, Outcome, Position, ResultBody, Want};
 
 const SESSION: &str = "game";
 const MOVE_MS: i64 = 50;
 
 fn main() -> Result<(), Error> {
-    let program = std::env::args().nth(1).unwrap_or_else(|| String::from("plyd"));
-    let mut client = Client::start(&program)?;
+    let mut arguments = std::env::args().skip(1);
+    let place = client::place(&arguments.next().unwrap_or_else(|| String::from("plyd")))?;
+    let token = arguments.next().map(std::fs::read_to_string).transpose().map_err(LineError::Connect)?;
+    let mut client = Client::open(&place, token.map(|token| token.trim().to_owned()))?;
     client.ask(Command::NewGame(NewGame {
         session: SESSION.into(),
         game: "isolation".into(),

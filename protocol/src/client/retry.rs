@@ -6,6 +6,9 @@ use crate::{Clock, ErrorCode, ErrorMessage, Go, Mode};
 
 /// When to ask again if the server does not say.
 const USUAL: Duration = Duration::from_millis(100);
+/// What a clock must leave: less is no time for a request, a search and its answer, least of all on a server
+/// that was overloaded just before.
+const LEAST: Duration = Duration::from_millis(10);
 
 /// A `go` that is sent again while the server is overloaded.
 ///
@@ -57,15 +60,22 @@ impl Retry {
     }
 
     /// How long to wait before the `go` is sent again; none if it is not to be sent again, because the
-    /// error is another one or the clock does not last until then.
+    /// error is another one or the clock leaves less than 10 ms then.
     #[must_use]
     pub fn pause(&self, go: &Go, error: &ErrorMessage, now: Instant) -> Option<Duration> {
         if error.code != ErrorCode::Overloaded || go.mode != Mode::Move {
             return None;
         }
         let pause = error.retry_ms.map_or(USUAL, Duration::from_millis).max(Duration::from_millis(1));
-        let spent = now.saturating_duration_since(self.began).saturating_add(pause);
-        self.allowed.is_none_or(|allowed| spent < allowed).then_some(pause)
+        self.has_time(now.checked_add(pause)?).then_some(pause)
+    }
+
+    /// Whether the clock leaves the 10 ms at that instant without which it is no use to send the `go`: whoever
+    /// slept for the pause may have slept longer.
+    #[must_use]
+    pub fn has_time(&self, now: Instant) -> bool {
+        let spent = now.saturating_duration_since(self.began).saturating_add(LEAST);
+        self.allowed.is_none_or(|allowed| spent <= allowed)
     }
 
     /// Sets the time that the `go` has spent.
@@ -89,7 +99,8 @@ mod tests {
             (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(20), Some(20)),
             (Some(Clock::PerMove { ms: 100 }), 0, 10, Some(0), Some(1)),
             (Some(Clock::PerMove { ms: 100 }), 0, 10, None, None),
-            (Some(Clock::PerMove { ms: 100 }), 0, 80, Some(20), None),
+            (Some(Clock::PerMove { ms: 100 }), 0, 70, Some(20), Some(20)),
+            (Some(Clock::PerMove { ms: 100 }), 0, 71, Some(20), None),
             (Some(Clock::PerMove { ms: 100 }), 70, 10, Some(20), None),
             (Some(Clock::PerMove { ms: -5 }), 0, 0, Some(1), None),
             (Some(Clock::Bank { turn_ms: 10, bank_ms: 100 }), 0, 50, Some(20), Some(20)),
@@ -106,6 +117,9 @@ mod tests {
             assert_eq!(retry.pause(&go, &error, began + ms(at)), expected.map(ms), "{clock:?} at {at}");
             retry.renew(&mut go, began + ms(at) + Duration::from_micros(1));
             assert_eq!(go.elapsed_ms, elapsed_ms + at + 1);
+            // A pause that is slept to its end leaves time.
+            let left = expected.map(|pause| retry.has_time(began + ms(at) + ms(pause)));
+            assert_ne!(left, Some(false), "{clock:?} at {at}");
             error.code = ErrorCode::SessionBusy;
             assert_eq!(retry.pause(&go, &error, began), None);
         }

@@ -186,11 +186,22 @@ fn play(
         the_match.try_players().map_err(|error| Failure::Usage(error.to_string()))?;
         let mut progress = Progress::new(the_match.schedule.games() as u64, totals.summary.games);
         let played = std::mem::take(&mut totals.played);
+        let players = &the_match.players;
         the_match.run(&played, halt.flag(), |game| {
-            if let Some(archive) = &mut archive {
-                archive.append(&game)?;
+            match game {
+                Ok(game) => {
+                    if let Some(archive) = &mut archive {
+                        archive.append(&game)?;
+                    }
+                    totals.add(&game);
+                }
+                Err(unplayed) => {
+                    let player = &players[unplayed.player].name;
+                    let (game, message) = (unplayed.number, &unplayed.message);
+                    tracing::warn!(game, player, "left out, because the server was overloaded {message}");
+                    totals.summary.leave_out(&unplayed);
+                }
             }
-            totals.add(&game);
             if totals.decided.is_some() {
                 halt.flag().store(true, Ordering::Relaxed);
             }

@@ -49,6 +49,8 @@ pub(super) enum Ended {
     Decided,
     /// It was interrupted, and can be resumed.
     Interrupted,
+    /// Games were left out, since a server was overloaded, and can be played later.
+    Overloaded,
 }
 
 /// What a pairing says about the strength of its first player.
@@ -79,6 +81,7 @@ impl<'m> Report<'m> {
         let ended = match &sprt {
             _ if summary.games as usize == scheduled => Ended::Played,
             Some(test) if test.verdict != Verdict::Continue => Ended::Decided,
+            _ if (summary.games + summary.unplayed) as usize == scheduled => Ended::Overloaded,
             _ => Ended::Interrupted,
         };
         let count = the_match.players.len();
@@ -106,12 +109,16 @@ impl<'m> Report<'m> {
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
         writeln!(out, "{}", self.conduct())?;
-        let Summary { endings, shortest, longest, moves, games, .. } = self.summary;
+        let Summary { endings, shortest, longest, moves, games, unplayed, .. } = self.summary;
         let ends: Vec<String> =
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
         writeln!(out, "ended by: {}", ends.join(", "))?;
         let (shortest, longest) = shortest.zip(*longest).unwrap_or_default();
-        if self.ended == Ended::Interrupted {
+        if *unplayed > 0 {
+            let unplayed = grouped(*unplayed);
+            writeln!(out, "left out because a server was overloaded: {unplayed}; they count for nobody")?;
+        }
+        if matches!(self.ended, Ended::Interrupted | Ended::Overloaded) {
             let left = grouped(self.scheduled as u64 - games);
             writeln!(out, "{left} games are left: with --record the same command goes on")?;
         }
@@ -192,6 +199,10 @@ impl<'m> Report<'m> {
         if self.forgives_stalls {
             heading.push("forgiven");
         }
+        let has_overloaded = self.summary.unplayed > 0;
+        if has_overloaded {
+            heading.push("overloaded");
+        }
         let mut table = Columns::new(heading);
         for (name, conduct) in self.players.iter().zip(&self.summary.players) {
             let time = |us| words::time(Duration::from_micros(us));
@@ -201,6 +212,9 @@ impl<'m> Report<'m> {
             row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
             if self.forgives_stalls {
                 row.push(grouped(conduct.forgiven));
+            }
+            if has_overloaded {
+                row.push(grouped(conduct.overloaded));
             }
             table.row(row);
         }

@@ -26,16 +26,22 @@ pub(super) enum Event<'e> {
     Left,
 }
 
+/// A text in which the token is not shown.
+pub(super) fn without(text: &str, token: &str) -> String {
+    if token.is_empty() { text.to_owned() } else { text.replace(token, "hidden") }
+}
+
 impl Event<'_> {
-    /// Writes it as a line, of JSON or for people. What the ladder wrote cannot command a terminal.
-    pub(super) fn write(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
-        if json {
-            serde_json::to_writer(&mut *out, self)?;
+    /// Writes it as a line, of JSON or for people, without the token that the ladder may repeat. What the
+    /// ladder wrote cannot command a terminal.
+    pub(super) fn write(&self, json: bool, token: &str, out: &mut impl Write) -> io::Result<()> {
+        let line = if json {
+            let quoted = serde_json::to_string(token)?;
+            without(&serde_json::to_string(self)?, &quoted[1..quoted.len() - 1])
         } else {
-            let text: String = self.text().chars().map(shown).collect();
-            out.write_all(text.as_bytes())?;
-        }
-        writeln!(out)?;
+            without(&self.text(), token).chars().map(shown).collect()
+        };
+        writeln!(out, "{line}")?;
         out.flush()
     }
 
@@ -62,5 +68,33 @@ impl Event<'_> {
             }
             Self::Left => "left".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_that_the_ladder_repeats_is_not_shown() {
+        for (token, json, expected) in [
+            ("plyd_1", false, "the ladder says: hidden is withdrawn, \u{fffd}[2Jhidden\n"),
+            (
+                "plyd_1",
+                true,
+                "{\"event\":\"notice\",\"message\":\"hidden is withdrawn, \\u001b[2Jhidden\"}\n",
+            ),
+            (
+                "a \"b\"",
+                true,
+                "{\"event\":\"notice\",\"message\":\"hidden is withdrawn, \\u001b[2Jhidden\"}\n",
+            ),
+        ] {
+            let mut out = Vec::new();
+            let message = format!("{token} is withdrawn, \u{1b}[2J{token}");
+            Event::Notice { message: &message }.write(json, token, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+        assert_eq!(without("said", ""), "said");
     }
 }

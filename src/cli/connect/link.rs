@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use plyd_protocol::{ErrorClass, ErrorCode, Offer, OfferResult, echo};
 use serde_json::{Value, json};
 
+use super::LOOK;
 use super::lane::Object;
 use crate::client::{Address, LineError, Lines};
 
@@ -43,11 +44,15 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Dials the ladder and offers the bot.
+    /// Dials the ladder and offers the bot, which may leave meanwhile.
     ///
     /// # Errors
-    /// The ladder is not there, or does not take the bot.
-    pub(super) fn open(address: &Address, offer: &Offer) -> Result<(Self, OfferResult), Gone> {
+    /// The ladder is not there, or does not take the bot; or the bot has left.
+    pub(super) fn open(
+        address: &Address,
+        offer: &Offer,
+        has_left: impl Fn() -> bool,
+    ) -> Result<(Self, OfferResult), Gone> {
         let lines = address.lines().map_err(|error| match &error {
             // This build, or a file of ours: dialling again mends neither.
             LineError::Connect(why)
@@ -62,7 +67,13 @@ impl Link {
         link.offer(offer)?;
         let end = Instant::now() + ANSWER;
         loop {
-            let message = link.read(end)?.ok_or_else(|| Gone::Broken("it answers no offer".into(), None))?;
+            let Some(message) = link.read(end.min(Instant::now() + LOOK))? else {
+                match Instant::now() >= end {
+                    true => return Err(Gone::Broken("it answers no offer".into(), None)),
+                    false if has_left() => return Err(Gone::Broken("the bot has left".into(), None)),
+                    false => continue,
+                }
+            };
             if !link.is_answered() {
                 continue;
             }

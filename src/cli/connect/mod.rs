@@ -28,7 +28,7 @@ use super::{clock, own, parse, reaper};
 use crate::arena::GameClock;
 use crate::client::{Address, Program};
 use backoff::Backoff;
-use event::Event;
+use event::{Event, without};
 use lane::{Bot, Lane, Object, error};
 use link::{Gone, Link, is_safe};
 
@@ -234,7 +234,10 @@ impl<W: Write> Connector<'_, W> {
             let (why, least) = match self.visit() {
                 Ok(()) => break,
                 Err(Gone::Broken(why, least)) => (why, least),
-                Err(Gone::Refused(why)) => return Err(Failure::Failed(format!("{}: {why}", self.address))),
+                Err(Gone::Refused(why)) => {
+                    let why = without(&why, &self.offer.token);
+                    return Err(Failure::Failed(format!("{}: {why}", self.address)));
+                }
             };
             let lasted = self.joined.take().map(|joined| joined.elapsed()).unwrap_or_default();
             self.lanes.iter_mut().for_each(Lane::abandon);
@@ -264,7 +267,7 @@ impl<W: Write> Connector<'_, W> {
         if self.is_leaving() {
             offered.concurrency = 0;
         }
-        let (mut link, taken) = Link::open(&self.address, &offered)?;
+        let (mut link, taken) = Link::open(&self.address, &offered, || self.has_left())?;
         self.joined = Some(Instant::now());
         self.report(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games });
         for lane in &mut self.lanes {
@@ -432,14 +435,15 @@ impl<W: Write> Connector<'_, W> {
         if let (Some(file), Some(record)) = (&mut self.record, over.get("record"))
             && let Err(error) = writeln!(file, "{record}")
         {
-            tracing::warn!(%error, game = text("x_game"), "the record of a game cannot be written");
+            let game = without(text("x_game"), &self.offer.token);
+            tracing::warn!(%error, game, "the record of a game cannot be written");
         }
         self.report(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
     }
 
     /// Prints what happened. That nobody reads it any more ends no game.
     fn report(&mut self, event: &Event<'_>) {
-        let _nobody_reads = event.write(self.json, self.out);
+        let _nobody_reads = event.write(self.json, &self.offer.token, self.out);
     }
 }
 

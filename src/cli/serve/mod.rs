@@ -190,6 +190,11 @@ struct Bounds {
     #[arg(long, value_name = "SECONDS", value_parser = whole(0, 32_767), allow_negative_numbers = true,
         default_value_t = Limits::default().keepalive.as_secs() as u32)]
     keepalive: u32,
+    /// Seconds of silence before a WebSocket peer is sent a ping; after as many more without a word it is cut
+    /// off
+    #[arg(long, value_name = "SECONDS", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
+        default_value_t = Limits::default().silence.as_secs() as u32)]
+    silence: u32,
     /// Searches in flight over all connections; at the limit a new one is `overloaded`, or replaces one of
     /// the connection with the most. Sessions keep their trees between searches while there is room
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
@@ -229,6 +234,7 @@ impl Bounds {
         limits.bad_lines = self.bad_lines;
         limits.idle = seconds(self.idle);
         limits.keepalive = seconds(self.keepalive);
+        limits.silence = seconds(self.silence);
         limits.resume = Duration::from_millis(self.resume_ms.into());
         limits.resume_connections = self.resume_connections as usize;
         limits.resume_bytes = bytes(self.resume_mb);

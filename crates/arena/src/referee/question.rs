@@ -59,8 +59,16 @@ pub struct Question {
 pub enum Verdict {
     /// The player chose a move.
     Reply(Reply),
-    /// It is overloaded: ask again after this pause.
-    Again(Duration),
+    /// It is overloaded: ask again after this pause, if [there is time](Question::has_time) then.
+    Again {
+        /// How long to wait.
+        pause: Duration,
+        /// For how long it was overloaded so far, for people.
+        overloaded: String,
+    },
+    /// It was overloaded until its time was over: nobody's fault, and nothing that a game can go on from.
+    /// Says for how long, for people.
+    Overloaded(String),
     /// It failed.
     Fault(Fault),
 }
@@ -109,6 +117,13 @@ impl Question {
         self.allowed.unwrap_or_default().saturating_sub(self.spent(now))
     }
 
+    /// Whether the clock leaves time at an instant for sending it again: whoever slept for the pause may have
+    /// slept longer.
+    #[must_use]
+    pub fn has_time(&self, now: Instant) -> bool {
+        self.first.is_none_or(|(_, retry)| retry.has_time(now))
+    }
+
     /// It will be sent again, at an instant: the time that was spent goes along.
     pub fn renew(&mut self, now: Instant) {
         if let Some((_, retry)) = self.first {
@@ -126,19 +141,15 @@ impl Question {
                 return Verdict::Fault(Fault::new(FaultKind::Protocol, message));
             }
         };
+        if error.code != ErrorCode::Overloaded {
+            return Verdict::Fault(Fault::refused("go", &error));
+        }
+        let overloaded = format!("for {:?}: {}", self.spent(at), error.message);
         let pause = self.first.and_then(|(_, retry)| retry.pause(&self.go, &error, at));
         match pause.filter(|_| self.go.clock.is_some() || self.spent(at) < self.timeout) {
-            Some(pause) => Verdict::Again(pause),
-            None if error.code == ErrorCode::Overloaded => self.overloaded(&error, at),
-            None => Verdict::Fault(Fault::refused("go", &error)),
+            Some(pause) => Verdict::Again { pause, overloaded },
+            None => Verdict::Overloaded(overloaded),
         }
-    }
-
-    /// What it means that a player was overloaded until its time was over.
-    fn overloaded(&self, error: &ErrorMessage, at: Instant) -> Verdict {
-        let kind = if self.go.clock.is_some() { FaultKind::Late } else { FaultKind::Timeout };
-        let message = format!("overloaded for {:?}: {}", self.spent(at), error.message);
-        Verdict::Fault(Fault::new(kind, message))
     }
 
     /// The time since it was asked for the first time.
@@ -191,13 +202,13 @@ mod tests {
         let broken = r#"{"id":"1","type":"error","code":"internal","message":"broken","pointer":"/x"}"#;
         let done = r#"{"id":"1","type":"result","of":"go"}"#;
         let (fixed, none) = (TimeControl::PerMove(100 * MS), TimeControl::Unlimited);
-        // The clock, the line, after how many ms it comes, and the pause in ms or the fault.
+        // The clock, the line, after how many ms it comes, and the pause in ms or why there is none.
         for (control, line, at, expected) in [
             (fixed, full, 10, Ok(20)),
-            (fixed, full, 79, Ok(20)),
-            (fixed, full, 80, Err("late: overloaded for 80ms: full")),
+            (fixed, full, 70, Ok(20)),
+            (fixed, full, 71, Err("overloaded for 71ms: full")),
             (none, full, 99, Ok(20)),
-            (none, full, 300, Err("silence: overloaded for 300ms: full")),
+            (none, full, 300, Err("overloaded for 300ms: full")),
             (fixed, broken, 1, Err("protocol: `go` was refused at /x: broken")),
             (fixed, done, 1, Err("protocol: the answer to `go` is no `bestmove`")),
         ] {
@@ -206,8 +217,11 @@ mod tests {
             question.sent(sent);
             let at = sent + at * MS;
             match (question.hear(Said::read(line.as_bytes()).unwrap(), at), expected) {
-                (Verdict::Again(pause), Ok(expected)) => {
+                (Verdict::Again { pause, .. }, Ok(expected)) => {
                     assert_eq!(pause, expected * MS, "{line}");
+                    // Whoever sleeps longer may have no time left.
+                    let has_time = |after| question.has_time(sent + after * MS);
+                    assert_eq!((has_time(90), has_time(91)), (true, control == none), "{line}");
                     // The first time that it was sent counts, and goes along.
                     question.renew(at + pause);
                     question.sent(at + pause);
@@ -221,6 +235,9 @@ mod tests {
                     assert_eq!(reply.time, spent + MS);
                     let left = if control == none { Duration::ZERO } else { 100 * MS - spent };
                     assert_eq!(question.left(at + pause), left);
+                }
+                (Verdict::Overloaded(message), Err(expected)) => {
+                    assert_eq!(format!("overloaded {message}"), expected);
                 }
                 (Verdict::Fault(fault), Err(expected)) => assert_eq!(fault.to_string(), expected),
                 (found, expected) => panic!("{line}: {found:?} instead of {expected:?}"),

@@ -47,6 +47,8 @@ use crate::search::time_manager::Deadlines;
 
 /// No limit: for every limit in [`Control`].
 pub const UNLIMITED: u64 = u64::MAX;
+/// How often a search reads the CPU time of its first thread.
+const READ_CPU_EVERY_NS: u64 = 250_000;
 
 /// What reaches a running search from outside, and the counters that it shows.
 ///
@@ -81,6 +83,11 @@ pub struct Control {
     depth: AtomicU32,
     seldepth: AtomicU32,
     hash_ppm: AtomicU32,
+    /// The CPU time of the search's first thread before the search.
+    cpu_before_ns: AtomicU64,
+    /// The CPU time of that thread since then, and when it was read.
+    cpu_ns: AtomicU64,
+    cpu_read_ns: AtomicU64,
 }
 
 impl Default for Control {
@@ -99,6 +106,9 @@ impl Default for Control {
             depth: AtomicU32::new(0),
             seldepth: AtomicU32::new(0),
             hash_ppm: AtomicU32::new(0),
+            cpu_before_ns: AtomicU64::new(0),
+            cpu_ns: AtomicU64::new(0),
+            cpu_read_ns: AtomicU64::new(0),
         }
     }
 }
@@ -228,6 +238,41 @@ impl Control {
             depth: self.depth.load(Relaxed),
             seldepth: self.seldepth.load(Relaxed),
             hash_ppm: self.hash_ppm.load(Relaxed),
+        }
+    }
+
+    /// Counts the CPU time of the calling thread, which is about to search, from now on.
+    ///
+    /// ```
+    /// use plyd_core::search::Control;
+    ///
+    /// let control = Control::default();
+    /// control.count_cpu();
+    /// assert_eq!(control.cpu_ns(), 0);
+    /// ```
+    pub fn count_cpu(&self) {
+        self.cpu_before_ns.store(clock::thread_cpu_time().as_nanos() as u64, Relaxed);
+    }
+
+    /// The CPU time in nanoseconds that the search's first thread has used since [`Control::count_cpu`], as it
+    /// was shown last: every quarter of a millisecond, or less often where the rules compute long.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        self.cpu_ns.load(Relaxed)
+    }
+
+    /// Shows that CPU time.
+    pub fn show_cpu(&self, cpu_ns: u64) {
+        self.cpu_ns.store(cpu_ns, Relaxed);
+    }
+
+    /// Shows the CPU time of the calling thread, the search's first one, unless it did so just before: reading
+    /// it takes a system call.
+    pub(super) fn read_cpu(&self, now_ns: u64) {
+        if now_ns.saturating_sub(self.cpu_read_ns.load(Relaxed)) >= READ_CPU_EVERY_NS {
+            self.cpu_read_ns.store(now_ns, Relaxed);
+            let cpu_ns = clock::thread_cpu_time().as_nanos() as u64;
+            self.show_cpu(cpu_ns.saturating_sub(self.cpu_before_ns.load(Relaxed)));
         }
     }
 }

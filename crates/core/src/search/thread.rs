@@ -192,6 +192,7 @@ impl<'a> SearchThread<'a> {
             }
             self.over |= self.reached.is_some();
             self.show();
+            self.control.read_cpu(now);
         }
     }
 

@@ -2,25 +2,27 @@
 //! object.
 //!
 //! Knows nothing of what is logged, but whatever it is, a line stays one line that a terminal can show:
-//! control characters are escaped, long values are cut, and a text that holds a secret is not shown.
+//! control characters are escaped, long values are cut, and a text that holds a secret is not shown. Who logs
+//! notes the values alone ([`Noted`]); the thread that writes makes a line of them.
 
 use std::fmt::{self, Write as _};
 use std::iter;
+use std::sync::Arc;
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::Context;
-use tracing_subscriber::registry::{LookupSpan, SpanRef};
+use tracing_subscriber::registry::LookupSpan;
 
-use super::{Form, LOG, form, is_secret, now};
+use super::{Form, LOG, is_secret, now};
 
 /// The most characters of a value that are shown.
 const LONGEST: usize = 4000;
 /// What stands for a text that holds a secret.
 const HIDDEN: &str = "hidden";
 
-/// Gives the lines of all events to the log of the process.
+/// Gives all events to the log of the process.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer {
     /// Whether lines of text have colours.
@@ -40,14 +42,15 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         if let Some(span) = context.span(id) {
             let mut fields = Fields::default();
             attributes.record(&mut fields);
-            span.extensions_mut().insert(fields);
+            span.extensions_mut().insert(Arc::new(fields));
         }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         if let Some(span) = context.span(id)
-            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+            && let Some(fields) = span.extensions_mut().get_mut::<Arc<Fields>>()
         {
+            let fields: &mut Fields = Arc::make_mut(fields);
             values.record(fields);
         }
     }
@@ -55,22 +58,100 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let scope = context.event_scope(event);
-        let spans = scope.into_iter().flat_map(|scope| scope.from_root());
-        let (level, target) = (*event.metadata().level(), event.metadata().target());
-        let line = match form() {
-            Form::Text => text(self.colors, level, target, &fields, spans),
-            Form::Json => json(level, target, &fields, spans),
+        let metadata = event.metadata();
+        let mut noted = Noted::of(*metadata.level(), metadata.target(), fields);
+        noted.colors = self.colors;
+        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+            let fields = span.extensions().get::<Arc<Fields>>().cloned().unwrap_or_default();
+            noted.spans.push((span.metadata().name(), fields));
+        }
+        LOG.append(noted);
+    }
+}
+
+/// An event that is to become a line.
+#[derive(Debug)]
+pub(super) struct Noted {
+    time: String,
+    level: Level,
+    target: &'static str,
+    fields: Fields,
+    /// The spans that it happened in with their fields, from the outermost in.
+    spans: Vec<(&'static str, Arc<Fields>)>,
+    /// Whether a line of text has colours.
+    colors: bool,
+}
+
+impl Noted {
+    /// Something that happened now, outside of any span.
+    pub(super) fn of(level: Level, target: &'static str, fields: Fields) -> Self {
+        Self { time: now(), level, target, fields, spans: Vec::new(), colors: false }
+    }
+
+    /// About the bytes of its line.
+    pub(super) fn bytes(&self) -> usize {
+        const ENVELOPE: usize = 100;
+        let spans = self.spans.iter().map(|(name, fields)| name.len() + fields.bytes());
+        ENVELOPE + self.target.len() + self.fields.bytes() + spans.sum::<usize>()
+    }
+
+    /// Its line.
+    pub(super) fn line(&self, form: Form) -> String {
+        match form {
+            Form::Text => self.text(),
+            Form::Json => self.json(),
+        }
+    }
+
+    /// A line of text: time, level, spans, target, message and fields.
+    fn text(&self) -> String {
+        let (dim, plain) = if self.colors { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+        let color = match self.level {
+            _ if !self.colors => "",
+            Level::ERROR => "\x1b[31m",
+            Level::WARN => "\x1b[33m",
+            Level::INFO => "\x1b[32m",
+            Level::DEBUG => "\x1b[34m",
+            Level::TRACE => "\x1b[35m",
         };
-        LOG.append(line.as_bytes());
+        let mut line = format!("{dim}{}{plain} {color}{:>5}{plain} ", self.time, self.level.as_str());
+        for (name, fields) in &self.spans {
+            line += name;
+            line.push('{');
+            put_text_fields(&mut line, fields);
+            line += "}:";
+        }
+        line += if self.spans.is_empty() { "" } else { " " };
+        let _infallible = write!(line, "{dim}{}:{plain} ", self.target);
+        put_text_fields(&mut line, &self.fields);
+        line.push('\n');
+        line
+    }
+
+    /// A line that is a JSON object: `time`, `level`, `target`, `fields` with the `message`, and `spans` from
+    /// the outermost in, each with its `name` and its fields.
+    fn json(&self) -> String {
+        let mut line = format!("{{\"time\":\"{}\",\"level\":\"{}\",\"target\":", self.time, self.level);
+        put_json_text(&mut line, self.target);
+        line += ",\"fields\":{";
+        put_json_fields(&mut line, &self.fields, true);
+        line += "},\"spans\":[";
+        for (index, (name, fields)) in self.spans.iter().enumerate() {
+            line += if index > 0 { ",{\"name\":" } else { "{\"name\":" };
+            put_json_text(&mut line, name);
+            put_json_fields(&mut line, fields, false);
+            line.push('}');
+        }
+        line += "]}\n";
+        line
     }
 }
 
 /// What stands in an event or a span, in the order in which it came.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<(&'static str, Value)>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Value {
     /// A number, true or false, as it is written.
     Plain(String),
@@ -83,8 +164,16 @@ enum Value {
 impl Fields {
     /// A message and texts.
     pub(super) fn of(message: &str, texts: &[(&'static str, &str)]) -> Self {
-        let texts = texts.iter().map(|(name, text)| (*name, Value::Text((*text).to_owned())));
+        let texts = texts.iter().map(|(name, text)| (*name, Value::Text(shown(name, text))));
         Self(iter::once(("message", Value::Shown(message.to_owned()))).chain(texts).collect())
+    }
+
+    /// About the bytes that they take in a line.
+    fn bytes(&self) -> usize {
+        let of = |(name, value): &(&str, Value)| match value {
+            Value::Plain(text) | Value::Text(text) | Value::Shown(text) => name.len() + text.len() + 6,
+        };
+        self.0.iter().map(of).sum()
     }
 
     /// Sets a field; a span's may be set again.
@@ -115,48 +204,12 @@ impl Visit for Fields {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.set(field, Value::Text(value.to_owned()));
+        self.set(field, Value::Text(shown(field.name(), value)));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.set(field, Value::Shown(format!("{value:?}")));
+        self.set(field, Value::Shown(shown(field.name(), &format!("{value:?}"))));
     }
-}
-
-/// A line of text: time, level, spans, target, message and fields.
-fn text<'a, S: LookupSpan<'a> + 'a>(
-    colors: bool,
-    level: Level,
-    target: &str,
-    fields: &Fields,
-    spans: impl Iterator<Item = SpanRef<'a, S>>,
-) -> String {
-    let (dim, plain) = if colors { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
-    let color = match level {
-        _ if !colors => "",
-        Level::ERROR => "\x1b[31m",
-        Level::WARN => "\x1b[33m",
-        Level::INFO => "\x1b[32m",
-        Level::DEBUG => "\x1b[34m",
-        Level::TRACE => "\x1b[35m",
-    };
-    let mut line = format!("{dim}{}{plain} {color}{:>5}{plain} ", now(), level.as_str());
-    let mut is_within = false;
-    for span in spans {
-        line += span.name();
-        if let Some(fields) = span.extensions().get::<Fields>() {
-            line.push('{');
-            put_text_fields(&mut line, fields);
-            line.push('}');
-        }
-        line.push(':');
-        is_within = true;
-    }
-    line += if is_within { " " } else { "" };
-    let _infallible = write!(line, "{dim}{target}:{plain} ");
-    put_text_fields(&mut line, fields);
-    line.push('\n');
-    line
 }
 
 /// A message and fields, as `name=value`.
@@ -171,10 +224,10 @@ fn put_text_fields(line: &mut String, Fields(fields): &Fields) {
         }
         match value {
             Value::Plain(text) => line.push_str(text),
-            Value::Shown(text) => line.extend(bounded(kept(name, text)).flat_map(escaped)),
+            Value::Shown(text) => line.extend(text.chars().flat_map(escaped)),
             Value::Text(text) => {
                 line.push('"');
-                for c in bounded(kept(name, text)) {
+                for c in text.chars() {
                     line.push_str(if matches!(c, '"' | '\\') { "\\" } else { "" });
                     line.extend(escaped(c));
                 }
@@ -184,31 +237,6 @@ fn put_text_fields(line: &mut String, Fields(fields): &Fields) {
     }
 }
 
-/// A line that is a JSON object: `time`, `level`, `target`, `fields` with the `message`, and `spans` from the
-/// outermost in, each with its `name` and its fields.
-pub(super) fn json<'a, S: LookupSpan<'a> + 'a>(
-    level: Level,
-    target: &str,
-    fields: &Fields,
-    spans: impl Iterator<Item = SpanRef<'a, S>>,
-) -> String {
-    let mut line = format!("{{\"time\":\"{}\",\"level\":\"{level}\",\"target\":", now());
-    put_json_text(&mut line, target);
-    line += ",\"fields\":{";
-    put_json_fields(&mut line, fields, true);
-    line += "},\"spans\":[";
-    for (index, span) in spans.enumerate() {
-        line += if index > 0 { ",{\"name\":" } else { "{\"name\":" };
-        put_json_text(&mut line, span.name());
-        if let Some(fields) = span.extensions().get::<Fields>() {
-            put_json_fields(&mut line, fields, false);
-        }
-        line.push('}');
-    }
-    line += "]}\n";
-    line
-}
-
 fn put_json_fields(line: &mut String, Fields(fields): &Fields, is_first: bool) {
     for (index, (name, value)) in fields.iter().enumerate() {
         line.push_str(if is_first && index == 0 { "" } else { "," });
@@ -216,14 +244,14 @@ fn put_json_fields(line: &mut String, Fields(fields): &Fields, is_first: bool) {
         line.push(':');
         match value {
             Value::Plain(text) => line.push_str(text),
-            Value::Shown(text) | Value::Text(text) => put_json_text(line, kept(name, text)),
+            Value::Shown(text) | Value::Text(text) => put_json_text(line, text),
         }
     }
 }
 
 fn put_json_text(line: &mut String, text: &str) {
     line.push('"');
-    for c in bounded(text) {
+    for c in text.chars() {
         match c {
             '"' => line.push_str("\\\""),
             '\\' => line.push_str("\\\\"),
@@ -239,15 +267,16 @@ fn put_json_text(line: &mut String, text: &str) {
     line.push('"');
 }
 
-/// The text of a value, unless it holds a secret; a message is the daemon's own.
-fn kept<'a>(name: &str, text: &'a str) -> &'a str {
-    if name != "message" && is_secret(text) { HIDDEN } else { text }
-}
-
-/// The characters of a text that are shown.
-fn bounded(text: &str) -> impl Iterator<Item = char> {
-    let is_cut = text.len() > LONGEST && text.chars().nth(LONGEST).is_some();
-    text.chars().take(LONGEST).chain(is_cut.then_some('…'))
+/// What is shown of a value: nothing if it holds a secret, unless it is a message, which is the daemon's own;
+/// else its beginning.
+fn shown(name: &str, text: &str) -> String {
+    if name != "message" && is_secret(text) {
+        return HIDDEN.to_owned();
+    }
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Whether a character moves the cursor, turns the text around, or cannot be seen.

@@ -89,6 +89,8 @@ pub(super) struct Tally {
     waits: Histogram,
     searches: Histogram,
     watchdog_answers: u64,
+    /// The answers that were not searched, since time was over before.
+    unsearched: u64,
     /// Settings that were read again, and those that were refused.
     reloads: [u64; 2],
 }
@@ -119,6 +121,7 @@ impl Tally {
             waits: Histogram::new(WAIT),
             searches: Histogram::new(SEARCH),
             watchdog_answers: 0,
+            unsearched: 0,
             reloads: [0; 2],
         }
     }
@@ -173,6 +176,11 @@ impl Tally {
     /// The watchdog answered for a search that did not come back in time.
     pub(super) fn watchdog_answered(&mut self) {
         self.watchdog_answers += 1;
+    }
+
+    /// A search's time was over before its move was searched.
+    pub(super) fn unsearched(&mut self) {
+        self.unsearched += 1;
     }
 
     /// A writer took messages: is an answer among them that ought to have been written before?

@@ -108,6 +108,11 @@ const METRICS: &[Metric] = &[
         out.count(of.tally.watchdog_answers);
     }),
     counter(
+        "plyd_unsearched_answers_total",
+        "Best moves that were not searched, since their time was over before.",
+        |of, out| out.count(of.tally.unsearched),
+    ),
+    counter(
         "plyd_abandoned_threads_total",
         "Search threads that did not yield and were replaced.",
         |of, out| {

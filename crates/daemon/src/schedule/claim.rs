@@ -7,8 +7,10 @@ use crate::state::ConnId;
 
 /// The time on its cores that every admitted search with a deadline gets, unless its deadline leaves less.
 const MINIMUM_NS: u64 = 10_000_000;
-/// Below this a clock is too short for a promise: its search takes its turn, and answers the best it has.
-const SHORTEST_NS: u64 = 5_000_000;
+/// What it takes at most to pause one search and start another, on a machine that keeps up.
+const SWITCH_NS: u64 = 2_000_000;
+/// Below this a clock leaves no time to wait for another search to pause.
+const BRIEF_NS: u64 = 2 * SWITCH_NS;
 
 /// What kind of search it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -74,14 +76,23 @@ impl Holdings {
 }
 
 impl Claim {
+    /// The time until its deadline, if it is for a move and has one.
+    fn left(&self, now_ns: u64) -> Option<u64> {
+        let deadline_ns = self.deadline_ns.filter(|_| self.class == Class::Move)?;
+        Some(deadline_ns.saturating_sub(now_ns))
+    }
+
+    /// Whether its deadline is so near that it can have no minimum unless cores are free of others'.
+    pub(super) fn is_brief(&self, now_ns: u64) -> bool {
+        self.left(now_ns).is_some_and(|left_ns| (1..BRIEF_NS).contains(&left_ns))
+    }
+
     /// The time on its cores that it is promised if it is admitted now.
     pub(super) fn minimum(&self, now_ns: u64) -> u64 {
-        match (self.class, self.deadline_ns) {
-            (Class::Move, Some(deadline_ns)) => {
-                let left_ns = deadline_ns.saturating_sub(now_ns);
-                if left_ns < SHORTEST_NS { 0 } else { usable(left_ns).min(MINIMUM_NS) }
-            }
-            _ => 0,
+        match self.left(now_ns) {
+            Some(left_ns) if left_ns < BRIEF_NS => left_ns / 2,
+            Some(left_ns) => usable(left_ns).min(MINIMUM_NS),
+            None => 0,
         }
     }
 }
@@ -89,5 +100,5 @@ impl Claim {
 /// The part of the time that is promised; the rest is for starting, pausing and whatever else the process
 /// does.
 pub(super) fn usable(ns: u64) -> u64 {
-    ns / 8 * 7
+    (ns / 8 * 7).min(ns.saturating_sub(SWITCH_NS))
 }

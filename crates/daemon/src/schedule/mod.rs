@@ -4,7 +4,8 @@
 //! Knows no thread, no clock and no job: instants come in as numbers, and the decisions which searches
 //! start, resume and pause come out. Searches are served in this order:
 //!
-//! 1. Searches for a move that have a deadline, until each has had its minimum: earliest deadline first.
+//! 1. Searches for a move that have a deadline, until each has had its minimum, and the extra that makes it
+//!    a real search: earliest deadline first.
 //! 2. Searches for a move that end by themselves: in turns, the connection that used least first.
 //! 3. What runs until somebody stops it: in longer turns, the connection that used least first.
 //!
@@ -13,41 +14,29 @@
 //! every minimum still fits before its deadline: the test simulates how the cores will pay all debts,
 //! earliest deadline first, so that each promise is kept.
 
+mod admission;
 mod claim;
+mod extra;
 mod plan;
 #[cfg(test)]
 pub(super) mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::identity::ClientId;
 use super::outbox::JobId;
 use super::state::ConnId;
 use claim::Holdings;
-use plan::{Debt, ends, first_late};
 
+pub(super) use admission::Admission;
 pub(super) use claim::{Claim, Class, Holding};
+pub(super) use extra::Progress;
 pub(super) use plan::Plan;
 
 /// A turn of a search for a move that had its minimum.
 const MOVE_TURN_NS: u64 = 5_000_000;
 /// A turn of a search without an end.
 const ENDLESS_TURN_NS: u64 = 20_000_000;
-/// The most attempts to find a search that leaves for a newcomer. Each attempt mends the first late debt,
-/// which is usually the cause of the later ones.
-const MAX_ROUNDS: usize = 16;
-
-/// Whether a search can be admitted.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Admission {
-    /// It fits.
-    Fits,
-    /// It fits once these leave: each belongs to a connection that has more than the newcomer's.
-    Displaces(Vec<JobId>),
-    /// It does not fit.
-    Refused,
-}
-
 /// What changes on the cores.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
@@ -63,8 +52,12 @@ pub(super) struct Changes {
 #[derive(Debug)]
 struct Search {
     claim: Claim,
+    /// The CPU time that it was promised.
+    minimum_ns: u64,
     /// The time on its cores at which it has had what it was promised.
     promised_ns: u64,
+    /// Whether what it is owed comes on top of its minimum.
+    has_extra: bool,
     /// Whether it can run: its thread is free.
     is_ready: bool,
     has_begun: bool,
@@ -181,28 +174,6 @@ impl Schedule {
         self.held.saturating_sub(freed) + threads <= self.cores
     }
 
-    /// Whether one more search fits into `places` without any that leaves.
-    pub(super) fn has_place(&self, places: usize) -> bool {
-        self.searches.len() < places
-    }
-
-    /// Whether one more search of a connection fits into `places`, if need be by one that leaves.
-    pub(super) fn room(&self, conn: ConnId, places: usize) -> Admission {
-        if self.has_place(places) {
-            return Admission::Fits;
-        }
-        let mut counts: HashMap<ConnId, usize> = HashMap::from([(conn, 1)]);
-        self.searches.values().for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
-        // Of the connection that has the most, the search that loses least: one that has not begun, else one
-        // without an end, the newest first.
-        let leaving = self.searches.iter().filter_map(|(&id, search)| {
-            let count = counts[&search.claim.conn];
-            let is_cheap = (!search.has_begun, search.claim.class == Class::Endless);
-            (count > counts[&conn]).then_some((count, search.claim.conn, is_cheap, id))
-        });
-        leaving.max().map_or(Admission::Refused, |(_, _, _, id)| Admission::Displaces(vec![id]))
-    }
-
     /// Whether so many threads could run now without pausing a search.
     pub(super) fn has_idle(&self, threads: usize) -> bool {
         self.running() + threads <= self.cores
@@ -221,10 +192,22 @@ impl Schedule {
         self.open_account(claim);
         self.held += claim.threads;
         self.holdings.add(&claim);
-        let promised_ns = claim.minimum(now_ns);
-        let search = Search { claim, promised_ns, is_ready: false, has_begun: false, used_ns: 0, turn: None };
+        let minimum_ns = claim.minimum(now_ns);
+        let search = Search {
+            claim,
+            minimum_ns,
+            promised_ns: minimum_ns,
+            has_extra: false,
+            is_ready: false,
+            has_begun: false,
+            used_ns: 0,
+            turn: None,
+        };
         let old = self.searches.insert(id, search);
         debug_assert!(old.is_none(), "a search comes in once");
+        if minimum_ns > 0 {
+            self.review_extras(now_ns);
+        }
     }
 
     /// The search's thread is free.
@@ -244,10 +227,14 @@ impl Schedule {
         let claim = Claim { class, deadline_ns, ..old };
         search.claim = claim;
         search.promised_ns = search.used_ns;
+        search.has_extra = false;
         if self.plan(now_ns).fits(&claim)
             && let Some(search) = self.searches.get_mut(&id)
         {
             search.promised_ns += claim.minimum(now_ns);
+        }
+        if let Some(search) = self.searches.get_mut(&id) {
+            search.minimum_ns = search.promised_ns;
         }
         self.close_account(old);
         self.open_account(claim);
@@ -298,91 +285,6 @@ impl Schedule {
         }
     }
 
-    /// Whether a search can be admitted so that every minimum fits.
-    pub(super) fn admission(&self, claim: &Claim, now_ns: u64) -> Admission {
-        let mut plan = self.plan(now_ns);
-        let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };
-        let from_ns = debt.deadline_ns;
-        let at = plan.place_of(&debt);
-        plan.debts.insert(at, debt);
-        let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
-        let timed =
-            |search: &&Search| search.claim.class == Class::Move && search.claim.deadline_ns.is_some();
-        self.searches
-            .values()
-            .filter(timed)
-            .for_each(|search| *counts.entry(search.claim.conn).or_default() += 1);
-        let mut displaced = Vec::new();
-        for _ in 0..MAX_ROUNDS {
-            let Some(late) = first_late(self.cores, now_ns, from_ns, plan.debts.iter()) else {
-                return if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) };
-            };
-            // Debts that are paid after the first late one do not delay it.
-            let leaving = self.leaving(&plan.debts[..=late], counts[&claim.conn], &counts);
-            let order: HashMap<JobId, usize> = leaving.iter().copied().zip(0..).collect();
-            let is_enough = |count: usize| {
-                let stays =
-                    |debt: &&Debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= count);
-                first_late(self.cores, now_ns, from_ns, plan.debts[..=late].iter().filter(stays)).is_none()
-            };
-            // As few as needed: the more leave, the earlier the others are paid.
-            let (mut too_few, mut enough) = (0, leaving.len() + 1);
-            while enough - too_few > 1 {
-                let count = usize::midpoint(too_few, enough);
-                if is_enough(count) { enough = count } else { too_few = count }
-            }
-            let Some(leaving) = leaving.get(..enough) else { return Admission::Refused };
-            for id in leaving {
-                *counts.entry(self.searches[id].claim.conn).or_default() -= 1;
-            }
-            plan.debts
-                .retain(|debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= enough));
-            displaced.extend_from_slice(leaving);
-        }
-        Admission::Refused
-    }
-
-    /// The owed searches that may leave for a connection with `own` searches: first those of the connection
-    /// that has the most, and of these the newest. None of them has run.
-    fn leaving(&self, debts: &[Debt], own: usize, counts: &HashMap<ConnId, usize>) -> Vec<JobId> {
-        let mut unbegun: HashMap<ConnId, BTreeSet<JobId>> = HashMap::new();
-        for id in debts.iter().filter_map(|debt| debt.to) {
-            let search = &self.searches[&id];
-            if !search.has_begun {
-                unbegun.entry(search.claim.conn).or_default().insert(id);
-            }
-        }
-        let mut next: BinaryHeap<(usize, JobId, ConnId)> = unbegun
-            .iter_mut()
-            .filter_map(|(conn, ids)| Some((counts.get(conn).copied().unwrap_or(0), ids.pop_last()?, *conn)))
-            .collect();
-        let mut leaving = Vec::new();
-        while let Some((count, id, conn)) = next.pop().filter(|(count, ..)| *count > own) {
-            leaving.push(id);
-            if let Some(id) = unbegun.get_mut(&conn).and_then(BTreeSet::pop_last) {
-                next.push((count - 1, id, conn));
-            }
-        }
-        leaving
-    }
-
-    /// In how many nanoseconds all minimums are paid.
-    pub(super) fn backlog_ns(&self, now_ns: u64) -> u64 {
-        ends(self.cores, self.plan(now_ns).debts.iter()).max().unwrap_or(0) / 7 * 8
-    }
-
-    /// What is owed.
-    pub(super) fn plan(&self, now_ns: u64) -> Plan {
-        let owed = self.searches.iter().filter_map(|(&id, search)| {
-            let (deadline_ns, owed_ns) = (search.claim.deadline_ns?, search.owed(now_ns));
-            let debt = Debt { deadline_ns, threads: search.claim.threads, owed_ns, to: Some(id) };
-            (owed_ns > 0).then_some(debt)
-        });
-        let mut debts: Vec<Debt> = owed.collect();
-        debts.sort_by_key(|debt| debt.deadline_ns);
-        Plan { cores: self.cores, now_ns, debts }
-    }
-
     /// Whether there is something to decide.
     pub(super) fn is_due(&self, now_ns: u64) -> bool {
         self.is_stale || self.next_ns.is_some_and(|at| at <= now_ns)
@@ -393,9 +295,10 @@ impl Schedule {
         self.next_ns
     }
 
-    /// Decides who runs from now on.
-    pub(super) fn decide(&mut self, now_ns: u64) -> Changes {
+    /// Decides who runs from now on, by how far those that run have come.
+    pub(super) fn decide(&mut self, now_ns: u64, progress: impl Fn(JobId) -> Progress) -> Changes {
         self.charge(now_ns);
+        self.extend(now_ns, progress);
         self.is_stale = false;
         let mut changes = Changes::default();
         let chosen = self.choose(now_ns);

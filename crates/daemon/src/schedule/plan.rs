@@ -13,17 +13,30 @@ pub(in super::super) struct Plan {
 impl Plan {
     /// Whether one more search can be taken in so that every minimum fits, without any that leave.
     pub(in super::super) fn fits(&self, claim: &Claim) -> bool {
-        let Some(debt) = self.debt_of(claim) else { return true };
-        let (before, after) = self.debts.split_at(self.place_of(&debt));
-        let debts = before.iter().chain([&debt]).chain(after);
+        if claim.is_brief(self.now_ns) {
+            return self.has_spare(claim);
+        }
+        self.debt_of(claim).is_none_or(|debt| self.carries(&debt))
+    }
+
+    /// Whether one more debt can be paid so that all are paid in time.
+    pub(super) fn carries(&self, debt: &Debt) -> bool {
+        let (before, after) = self.debts.split_at(self.place_of(debt));
+        let debts = before.iter().chain([debt]).chain(after);
         first_late(self.cores, self.now_ns, debt.deadline_ns, debts).is_none()
+    }
+
+    /// Whether there are cores for a newcomer that no minimum needs now.
+    pub(super) fn has_spare(&self, claim: &Claim) -> bool {
+        let taken: usize = self.debts.iter().map(|debt| debt.threads).sum();
+        taken + claim.threads.clamp(1, self.cores) <= self.cores
     }
 
     /// What a newcomer would be owed, if anything.
     pub(super) fn debt_of(&self, claim: &Claim) -> Option<Debt> {
         let (deadline_ns, owed_ns) = (claim.deadline_ns?, claim.minimum(self.now_ns));
         let threads = claim.threads.clamp(1, self.cores);
-        (owed_ns > 0).then_some(Debt { deadline_ns, threads, owed_ns, to: None })
+        (owed_ns > 0).then_some(Debt { deadline_ns, threads, owed_ns, to: None, is_extra: false })
     }
 
     /// Behind those of the same deadline.
@@ -40,6 +53,8 @@ pub(super) struct Debt {
     pub(super) owed_ns: u64,
     /// The search that is owed; none: the newcomer.
     pub(super) to: Option<JobId>,
+    /// Whether it comes on top of a minimum that is paid.
+    pub(super) is_extra: bool,
 }
 
 /// The first debt with a deadline of `from_ns` or later that is not paid in time; earlier ones are paid.

@@ -24,12 +24,30 @@ struct Machine {
     begun: Vec<JobId>,
     /// The time on its cores that each search had.
     ran_ns: HashMap<JobId, u64>,
+    /// The searches whose first iteration takes time, and of whose cores other programs take a share.
+    hard: HashMap<JobId, Hard>,
 }
+
+/// What makes a search hard.
+#[derive(Clone, Copy)]
+struct Hard {
+    /// The time on its cores that its first iteration takes.
+    first_ns: u64,
+    /// The share of that time that is CPU time, in percent.
+    cpu_percent: u64,
+}
+
+const EASY: Hard = Hard { first_ns: 0, cpu_percent: 100 };
 
 impl Machine {
     fn new(cores: usize) -> Self {
-        let (running, begun, ran_ns) = (BTreeSet::new(), Vec::new(), HashMap::new());
-        Self { schedule: Schedule::new(cores), now_ns: 1000 * MS, running, begun, ran_ns }
+        let (running, begun, ran_ns, hard) = (BTreeSet::new(), Vec::new(), HashMap::new(), HashMap::new());
+        Self { schedule: Schedule::new(cores), now_ns: 1000 * MS, running, begun, ran_ns, hard }
+    }
+
+    /// Makes a search's first iteration take so long.
+    fn is_slow(&mut self, id: JobId, first_ms: u64) {
+        self.hard.insert(id, Hard { first_ns: first_ms * MS, cpu_percent: 100 });
     }
 
     fn claim(&self, conn: ConnId, threads: usize, class: Class, in_ms: Option<u64>) -> Claim {
@@ -71,7 +89,13 @@ impl Machine {
     }
 
     fn decide(&mut self) {
-        let Changes { begun, resumed, paused } = self.schedule.decide(self.now_ns);
+        let (ran_ns, hard) = (&self.ran_ns, &self.hard);
+        let progress = |id| {
+            let ran_ns = ran_ns.get(&id).copied().unwrap_or(0);
+            let Hard { first_ns, cpu_percent } = hard.get(&id).copied().unwrap_or(EASY);
+            Progress { is_searched: ran_ns >= first_ns, cpu_ns: ran_ns / 100 * cpu_percent }
+        };
+        let Changes { begun, resumed, paused } = self.schedule.decide(self.now_ns, progress);
         paused.iter().for_each(|id| assert!(self.running.remove(id), "{id} pauses, which does not run"));
         for id in begun.iter().chain(&resumed) {
             assert!(self.running.insert(*id), "{id} runs already");
@@ -121,8 +145,10 @@ fn moves_come_before_what_is_endless_and_the_earliest_deadline_first() {
     machine.goes(2, 2, Some(90));
     machine.goes(3, 3, Some(60));
     machine.goes(4, 4, None);
-    machine.goes(5, 5, Some(3));
-    assert_eq!(machine.running, BTreeSet::from([3]));
+    machine.goes(5, 5, Some(8));
+    assert_eq!(machine.running, BTreeSet::from([5]));
+    machine.run(6);
+    assert_eq!((machine.ran_ms([5]), &machine.running), (6, &BTreeSet::from([3])));
     machine.run(10);
     assert_eq!((machine.ran_ms([3]), &machine.running), (10, &BTreeSet::from([2])));
     machine.run(10);
@@ -246,6 +272,111 @@ fn as_few_leave_as_are_needed() {
     // A search of four threads needs a row of its own: 8 rows of 10 ms are in 87.5 ms.
     let gang = |machine: &Machine, conn| machine.claim(conn, 4, Class::Move, Some(100));
     assert_eq!(machine.asks(33, gang(&machine, 2)), Admission::Displaces(vec![32, 31, 30, 29]));
+}
+
+#[test]
+fn a_search_keeps_its_cores_until_its_first_iteration_is_complete() {
+    // The time that the first iteration takes, and what the search has had of 60 ms beside another move, which
+    // has had its minimum before.
+    for (first_ms, had) in [(0, 28..=36), (9, 28..=36), (14, 28..=36), (38, 40..=45), (200, 60..=60)] {
+        let mut machine = Machine::new(1);
+        machine.goes(1, 1, None);
+        machine.run(10);
+        machine.is_slow(2, first_ms);
+        machine.goes(2, 2, Some(1000));
+        machine.run(60);
+        let ran_ms = machine.ran_ms([2]);
+        assert!(had.contains(&ran_ms), "{ran_ms} ms of 60 where the first iteration takes {first_ms}");
+        // And it is charged for all of it: the other gets as much.
+        let least = ran_ms - 10;
+        machine.is_slow(2, 0);
+        machine.run(60);
+        assert!(machine.ran_ms([1]) >= 10 + least, "{:?}", machine.ran_ns);
+    }
+    // Whoever needs more takes turns in the end.
+    let mut machine = Machine::new(1);
+    machine.is_slow(1, 10_000);
+    machine.goes(1, 1, Some(2000));
+    machine.goes(2, 2, Some(2000));
+    machine.run(1000);
+    assert!(machine.ran_ms([2]) >= 440, "{:?}", machine.ran_ns);
+}
+
+#[test]
+fn a_minimum_is_cpu_time_where_other_programs_take_a_share_of_the_core() {
+    let mut machine = Machine::new(1);
+    machine.hard.insert(1, Hard { first_ns: 0, cpu_percent: 50 });
+    machine.goes(1, 1, Some(80));
+    machine.goes(2, 2, Some(90));
+    machine.run(19);
+    assert_eq!(machine.ran_ms([1]), 19, "half of them were CPU time");
+    machine.run(12);
+    assert_eq!(machine.ran_ms([2]), 10 + 1);
+}
+
+#[test]
+fn an_extra_ends_when_the_first_iteration_is_complete() {
+    let mut machine = Machine::new(1);
+    machine.is_slow(1, 12);
+    machine.goes(1, 1, Some(1000));
+    machine.goes(2, 2, None);
+    machine.run(13);
+    machine.schedule.advanced(1);
+    machine.decide();
+    assert_eq!((machine.ran_ms([1]), &machine.running), (13, &BTreeSet::from([2])));
+    // Where there is no extra, there is nothing to decide.
+    machine.schedule.advanced(1);
+    machine.schedule.advanced(7);
+    assert!(!machine.schedule.is_due(machine.now_ns));
+}
+
+#[test]
+fn an_extra_costs_no_minimum_and_keeps_out_nobody_with_fewer_searches() {
+    let mut machine = Machine::new(1);
+    machine.is_slow(1, 1000);
+    for id in 1..=8 {
+        assert_eq!(machine.asks(id, machine.claim(id, 1, Class::Move, Some(100))), Admission::Fits);
+    }
+    // 87.5 ms carry one piece beside eight minimums.
+    machine.run(85);
+    assert!((2..=8).all(|id| machine.ran_ms([id]) == 10), "{:?}", machine.ran_ns);
+    assert_eq!(machine.ran_ms([1]), 15);
+    (1..=8).for_each(|id| machine.leave(id));
+    for id in [11, 12] {
+        machine.is_slow(id, 1000);
+        assert_eq!(machine.asks(id, machine.claim(1, 1, Class::Move, Some(30))), Admission::Fits);
+    }
+    machine.run(26);
+    assert!(machine.schedule.searches[&12].has_extra);
+    let claim = |machine: &Machine, conn| machine.claim(conn, 1, Class::Move, Some(5));
+    assert_eq!(machine.asks(20, claim(&machine, 1)), Admission::Refused);
+    assert_eq!(machine.asks(21, claim(&machine, 2)), Admission::Fits);
+    assert_eq!(machine.running, BTreeSet::from([21]));
+    machine.run(3);
+    assert_eq!(machine.ran_ms([21]), 3);
+}
+
+#[test]
+fn a_clock_that_is_almost_over_is_refused_where_minimums_take_the_cores() {
+    let mut machine = Machine::new(2);
+    let brief = |machine: &Machine, conn| Claim {
+        deadline_ns: Some(machine.now_ns + 7 * MS / 2),
+        ..machine.claim(conn, 1, Class::Move, None)
+    };
+    // What takes turns makes room at once.
+    machine.endless(1, 1, 2);
+    machine.goes(2, 2, None);
+    machine.goes(3, 3, None);
+    assert_eq!(machine.asks(4, brief(&machine, 4)), Admission::Fits);
+    assert!(machine.running.contains(&4));
+    machine.leave(4);
+    // One core is left by the minimum of another, then none; and one whose clock is over asks for none.
+    machine.goes(5, 5, Some(100));
+    assert_eq!(machine.asks(6, brief(&machine, 6)), Admission::Fits);
+    assert_eq!(machine.asks(7, brief(&machine, 7)), Admission::Refused);
+    assert_eq!(machine.asks(8, machine.claim(8, 1, Class::Move, Some(0))), Admission::Fits);
+    machine.run(20);
+    assert_eq!(machine.asks(9, brief(&machine, 9)), Admission::Fits);
 }
 
 #[test]
@@ -406,10 +537,13 @@ proptest! {
         prop_assert_eq!(machine.schedule.held, 0);
     }
 
-    /// Every search that is admitted and stays has its minimum before its deadline.
+    /// Every search that is admitted and stays has its minimum before its deadline, however slow the others
+    /// are.
     #[test]
-    fn what_is_taken_in_is_kept(cores in 1..5usize, events in events()) {
+    fn what_is_taken_in_is_kept(cores in 1..5usize, events in events(), slow in any::<u64>()) {
         let mut machine = Machine::new(cores);
+        let hard = (0..80).filter(|id| slow >> (id % 64) & 1 == 1);
+        machine.hard = hard.map(|id| (id, Hard { first_ns: id * MS, cpu_percent: 100 - id })).collect();
         let mut owed: HashMap<JobId, (u64, u64)> = HashMap::new();
         for (id, event) in (0..).zip(events) {
             match event {

@@ -1,6 +1,6 @@
 //! Any order of events: each `go` ends in exactly one final message, and nothing is left over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use plyd_protocol::Role;
 use proptest::prelude::*;
@@ -101,15 +101,21 @@ proptest! {
             stage.return_from(job, "stopped");
         }
         messages.extend(std::iter::from_fn(|| stage.next()));
-        let mut finals: HashMap<String, usize> = HashMap::new();
+        let (mut finals, mut warned): (HashMap<String, usize>, HashSet<String>) = Default::default();
         for (message, seq) in messages.iter().zip(1_u64..) {
             prop_assert_eq!(message["seq"].as_u64(), Some(seq));
             let Some(id) = message["id"].as_str() else { continue };
-            if message["type"] == "info" {
+            if message["type"] == "notice" {
+                warned.insert(id.to_owned());
+            }
+            if message["type"] == "info" || message["type"] == "notice" {
                 prop_assert!(!finals.contains_key(id), "news after the end: {}", message);
             } else {
                 if message["type"] == "bestmove" {
                     prop_assert!(message["lines"][0]["move"] == message["move"], "{}", message);
+                    let has_run_out = message["reason"] == "clock" || message["reason"] == "deadline";
+                    let is_unsearched = has_run_out && message["lines"][0]["depth"] == 0;
+                    prop_assert!(!is_unsearched || warned.contains(id), "a silent answer: {}", message);
                 }
                 *finals.entry(id.to_owned()).or_default() += 1;
             }

@@ -100,7 +100,9 @@ impl Client {
     pub(super) fn next_final(&mut self) -> Value {
         loop {
             let message = self.next();
-            if message["type"] != "info" {
+            let is_news =
+                message["type"] == "info" || message["type"] == "notice" && message["id"].is_string();
+            if !is_news {
                 return message;
             }
         }

@@ -45,6 +45,7 @@ fn panics_stuck_threads_and_the_watchdogs_answers_are_counted() {
         "plyd_incidents_total 1",
         "plyd_abandoned_threads_total 1",
         "plyd_watchdog_answers_total 1",
+        "plyd_unsearched_answers_total 1",
         "plyd_searches_total{game=\"counting\"} 2",
         "plyd_answers_total{game=\"counting\",reason=\"failed\"} 1",
         "plyd_answers_total{game=\"counting\",reason=\"deadline\"} 1",

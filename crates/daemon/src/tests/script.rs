@@ -7,7 +7,8 @@
 //! back (`limit`, `clock`, `proven`, `stopped`, `panic`); `hurried ID` / `calm ID` a question is to end soon,
 //! or not; `pausing ID` / `running ID` its thread waits for its turn, or not; `wait MS` time passes; `eof`,
 //! `gone`, `shutdown`; `drain MS` the end is announced, before it; `lose ID` the thread that was to take the
-//! search could not be started; `closed` the connection is over; `status JSON`; `conn NAME` the connection
+//! search could not be started; `searched ID` its first iteration is complete, and it had the CPU time that it was
+//! promised; `closed` the connection is over; `status JSON`; `conn NAME` the connection
 //! meant from here on, opened at its first mention (those whose names begin with `tcp` must shake hands);
 //! `token TEXT` what `hello` must show there from here on; `limit NAME NUMBER` a limit from here on, by its
 //! name in `limits`.
@@ -35,7 +36,7 @@ use crate::threads::Return;
 use crate::transport::Signal;
 use crate::worker::{Order, Run};
 use plyd_core::effort::Effort;
-use plyd_core::search::{Control, End};
+use plyd_core::search::{Control, End, Stats};
 
 /// A state with everything around it played by hand.
 pub(super) struct Stage {
@@ -262,6 +263,11 @@ impl Stage {
                 if gate.is_closed() != (word == "pausing") {
                     return Err("the other way round".into());
                 }
+            }
+            "searched" => {
+                let control = self.control(rest);
+                control.show(Stats { depth: 1, ..Stats::default() });
+                control.show_cpu(1_000_000_000);
             }
             "return" => self.return_from(self.names[words[0]], words[1]),
             "wait" => self.wait(rest.parse().unwrap()),

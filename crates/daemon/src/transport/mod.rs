@@ -7,6 +7,7 @@ mod foreign;
 mod http;
 pub(super) mod local;
 pub(super) mod net;
+mod newcomers;
 mod origin;
 mod outgoing;
 pub(super) mod probes;

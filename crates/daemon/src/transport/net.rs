@@ -17,9 +17,10 @@ use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
+use super::newcomers::{Newcomers, Progress};
 use super::outgoing::Outgoing;
 use super::reading::{LINGER, READ_BYTES, drain};
-use super::tls::{self, Handshakes};
+use super::tls;
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
 use crate::Shared;
 use crate::intake::Reserved;
@@ -43,12 +44,15 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts TCP connections for ever.
 pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) {
-    let mut handshakes = Handshakes::default();
+    let handshakes = Newcomers::new(Refusal::Handshakes);
     loop {
         match listener.accept().await {
             Ok((stream, peer)) if shared.tls.is_some() => {
                 prepare(&shared, &stream);
-                handshakes.begin(&shared, peer, secure(Arc::clone(&shared), stream, peer));
+                let places = tls::places(&shared);
+                handshakes.begin(&shared, peer, places, |progress| {
+                    secure(Arc::clone(&shared), stream, peer, progress)
+                });
             }
             Ok((stream, peer)) => {
                 prepare(&shared, &stream);
@@ -61,8 +65,8 @@ pub(crate) async fn accept_tcp(shared: Arc<Shared>, listener: Arc<TcpListener>) 
 }
 
 /// Makes a peer a connection once it has shaken hands.
-async fn secure(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
-    if let Some(stream) = tls::accept(&shared, stream, peer).await {
+async fn secure(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, progress: Progress) {
+    if let Some(stream) = tls::accept(&shared, stream, peer, progress).await {
         let (input, output) = tokio::io::split(stream);
         connect(&shared, input, output, Origin::Tls(peer));
     }

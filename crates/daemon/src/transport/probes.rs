@@ -2,7 +2,6 @@
 //!
 //! No client is served here, nothing is changed, and no token is asked for.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -13,11 +12,13 @@ use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
 use super::net::{pause, prepare};
+use super::newcomers::{Newcomers, Progress};
 use super::origin::Guard;
 use super::reading::drain;
-use super::web::make_room;
+use super::web::VISITORS;
 use crate::Shared;
 use crate::metrics::exposition;
+use crate::refusals::Refusal;
 use plyd_core::search::clock::now_ns;
 
 /// What the text of the metrics is.
@@ -36,14 +37,13 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, addr
     // What a browser shows under a name that points here (DNS rebinding) is no monitor; other machines may
     // know this one by any name.
     let guard = address.ip().to_canonical().is_loopback().then(|| Guard::new(address.ip(), &[]));
-    let mut visitors = VecDeque::new();
+    let visitors = Newcomers::new(Refusal::Visitors);
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 prepare(&shared, &stream);
-                make_room(&mut visitors);
-                let visit = visit(Arc::clone(&shared), guard.clone(), stream);
-                visitors.push_back(tokio::spawn(visit).abort_handle());
+                let visit = |progress| visit(Arc::clone(&shared), guard.clone(), stream, progress);
+                visitors.begin(&shared, peer, VISITORS, visit);
             }
             Err(error) => pause(&error).await,
         }
@@ -51,7 +51,7 @@ pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, addr
 }
 
 /// Answers one until it leaves or is turned away.
-async fn visit(shared: Arc<Shared>, guard: Option<Guard>, mut stream: TcpStream) {
+async fn visit(shared: Arc<Shared>, guard: Option<Guard>, mut stream: TcpStream, progress: Progress) {
     let mut ahead = Vec::new();
     loop {
         let (answer, is_head_only) = match http::next_request(&mut stream, &mut ahead).await {
@@ -67,6 +67,7 @@ async fn visit(shared: Arc<Shared>, guard: Option<Guard>, mut stream: TcpStream)
         if answer.is_last {
             break;
         }
+        progress.note();
     }
     if stream.shutdown().await.is_ok() {
         drain(&shared, stream).await;

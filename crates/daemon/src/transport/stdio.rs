@@ -20,6 +20,7 @@ use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
 use crate::Shared;
 use crate::intake::Reserved;
 use crate::kept::LinkId;
+use crate::log;
 use crate::spans::{self, Origin};
 use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
@@ -158,6 +159,8 @@ impl<O: AsFd> Link<O> {
                 Reserved::Unwanted => return,
             }
         }
+        // The log has its turn behind the answer.
+        let mut hold = log::hold();
         // While this decodes, the other thread writes the searches' messages.
         let mut waits = Some(Received::decode(&self.shared, LinkId(self.conn), event, time));
         while let Some(received) = waits {
@@ -170,13 +173,16 @@ impl<O: AsFd> Link<O> {
                 waits
             });
             if waits.is_some() {
+                drop(hold);
                 self.room.wait();
+                hold = log::hold();
             }
         }
         if self.write_without_blocking().is_break() {
             self.parker.open();
         }
         self.shared.with(|state| state.release_writer(self.conn));
+        drop(hold);
     }
 
     /// Writes what waits, as far as that cannot block; breaks if the other thread must go on. What comes

@@ -1,21 +1,20 @@
 //! A port that browsers reach: the door to WebSocket connections, and the files of a page beside it.
 //!
-//! A visitor that has not become a connection holds one of few places, and the oldest visitor leaves for the
-//! newest: peers that send nothing, or a byte now and then, keep no one out.
+//! A visitor that has not become a connection holds one of few places, as a peer does that shakes hands with
+//! TLS before it is a visitor: peers that send nothing, or a byte now and then, keep no one out.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::AbortHandle;
 use tungstenite::handshake::server::create_response;
 use tungstenite::http::header::{HOST, ORIGIN, UPGRADE};
 use tungstenite::http::{Method, Request, StatusCode};
 
 use super::http::{self, Answer};
 use super::net::{pause, prepare};
+use super::newcomers::{Newcomers, Places, Progress};
 use super::origin::Guard;
 use super::reading::{LINGER, drain};
 use super::{foreign, tls, websocket};
@@ -25,7 +24,7 @@ use crate::refusals::Refusal;
 use crate::spans::Origin;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.
-const VISITORS: usize = 64;
+pub(super) const VISITORS: Places = Places { all: 64, of_network: 0 };
 
 /// What a port serves, and to whom.
 pub(crate) struct Site {
@@ -142,50 +141,57 @@ fn asks_for_websocket(request: &Request<()>) -> bool {
     protocols.flat_map(|list| list.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
 }
 
-/// Makes room for one more visitor.
-pub(super) fn make_room(visitors: &mut VecDeque<AbortHandle>) {
-    visitors.retain(|visitor| !visitor.is_finished());
-    if visitors.len() >= VISITORS
-        && let Some(first) = visitors.pop_front()
-    {
-        tracing::debug!("a visitor left for another");
-        first.abort();
-    }
-}
-
-/// Accepts visitors for ever.
+/// Accepts visitors for ever, over TLS if that is served; a page is for this machine alone.
 pub(crate) async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, site: Arc<Site>) {
-    let mut visitors: VecDeque<AbortHandle> = VecDeque::new();
+    let handshakes = Newcomers::new(Refusal::Handshakes);
+    let visitors = Arc::new(Newcomers::new(Refusal::Visitors));
     loop {
         match listener.accept().await {
+            Ok((stream, peer)) if site.page.is_none() && shared.tls.is_some() => {
+                prepare(&shared, &stream);
+                let (shared, site, visitors) =
+                    (Arc::clone(&shared), Arc::clone(&site), Arc::clone(&visitors));
+                handshakes.begin(&Arc::clone(&shared), peer, tls::places(&shared), |progress| {
+                    secure(shared, site, visitors, stream, peer, progress)
+                });
+            }
             Ok((stream, peer)) => {
                 prepare(&shared, &stream);
-                make_room(&mut visitors);
-                let visit = receive(Arc::clone(&shared), Arc::clone(&site), stream, peer);
-                visitors.push_back(tokio::spawn(visit).abort_handle());
+                let (site, split) = (Arc::clone(&site), TcpStream::into_split);
+                visitors.begin(&shared, peer, VISITORS, |progress| {
+                    visit(Arc::clone(&shared), site, stream, split, Origin::WebSocket(peer), progress)
+                });
             }
             Err(error) => pause(&error).await,
         }
     }
 }
 
-/// Answers a peer, over TLS if that is served; a page is for this machine alone.
-async fn receive(shared: Arc<Shared>, site: Arc<Site>, stream: TcpStream, peer: SocketAddr) {
-    if site.page.is_some() || shared.tls.is_none() {
-        visit(&shared, &site, stream, TcpStream::into_split, Origin::WebSocket, peer).await;
-    } else if let Some(stream) = tls::accept(&shared, stream, peer).await {
-        visit(&shared, &site, stream, tokio::io::split, Origin::SecureWebSocket, peer).await;
+/// Makes a peer a visitor once it has shaken hands.
+async fn secure(
+    shared: Arc<Shared>,
+    site: Arc<Site>,
+    visitors: Arc<Newcomers>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    progress: Progress,
+) {
+    if let Some(stream) = tls::accept(&shared, stream, peer, progress).await {
+        let (split, origin) = (tokio::io::split, Origin::SecureWebSocket(peer));
+        visitors.begin(&Arc::clone(&shared), peer, VISITORS, |progress| {
+            visit(shared, site, stream, split, origin, progress)
+        });
     }
 }
 
-/// Answers a peer until it leaves, is turned away, or becomes a WebSocket, whose origin is of that kind.
+/// Answers a peer until it leaves, is turned away, or becomes a WebSocket of that origin.
 async fn visit<S, R, W>(
-    shared: &Arc<Shared>,
-    site: &Site,
+    shared: Arc<Shared>,
+    site: Arc<Site>,
     mut stream: S,
     split: impl FnOnce(S) -> (R, W),
-    origin: fn(SocketAddr) -> Origin,
-    peer: SocketAddr,
+    origin: Origin,
+    progress: Progress,
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
     R: AsyncRead + Unpin + Send + 'static,
@@ -197,16 +203,18 @@ async fn visit<S, R, W>(
             Ok(None) => return,
             Err(refusal) => {
                 if foreign::protocol(&ahead) == Some(foreign::TLS) {
-                    shared.with(|state| state.note_peer(peer, Refusal::TlsOnPlain, ""));
+                    let peer = origin.peer();
+                    peer.into_iter()
+                        .for_each(|peer| shared.lock().note_peer(peer, Refusal::TlsOnPlain, None));
                 }
                 (refusal, false)
             }
-            Ok(Some(request)) => match site.turn(shared, &request) {
+            Ok(Some(request)) => match site.turn(&shared, &request) {
                 Turn::Answer(answer) => (answer, request.method() == Method::HEAD),
                 Turn::Upgrade(accepted) => {
                     if stream.write_all(&accepted).await.is_ok() && stream.flush().await.is_ok() {
                         let (input, output) = split(stream);
-                        websocket::connect(shared, input, output, ahead, origin(peer));
+                        websocket::connect(&shared, input, output, ahead, origin);
                     }
                     return;
                 }
@@ -218,8 +226,9 @@ async fn visit<S, R, W>(
         if answer.is_last {
             break;
         }
+        progress.note();
     }
     if let Ok(Ok(())) = tokio::time::timeout(LINGER, stream.shutdown()).await {
-        drain(shared, stream).await;
+        drain(&shared, stream).await;
     }
 }

@@ -23,15 +23,3 @@ pub use house::{House, HousePlayer};
 pub use link::{Asked, Closed, ClosedKind, Heard, Link};
 pub use recorder::{Direction, Ended, Event, Exchange, News, Recorder, Stopped};
 pub use table::{Game, Network, Resumed, Seat, Table};
-
-/// A game by its number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct GameId(pub u64);
-
-impl GameId {
-    /// The name of the game in what its bots are sent (`x_game`).
-    #[must_use]
-    pub fn name(self) -> String {
-        format!("g{}", self.0)
-    }
-}

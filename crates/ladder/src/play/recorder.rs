@@ -6,7 +6,7 @@ use plyd_arena::PlayedGame;
 use plyd_arena::referee::Turn;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::GameId;
+use crate::GameId;
 
 /// Takes down what happens at the tables. A copy writes to the same place.
 #[derive(Clone, Debug)]

@@ -18,10 +18,10 @@ use tokio::time::{sleep, timeout_at};
 
 use super::bots::{Bots, Seated};
 use super::house::{House, HousePlayer};
+use super::line;
 use super::link::{Closed, ClosedKind, Link};
 use super::recorder::{Direction, Ended, Exchange, Recorder, Stopped};
-use super::{GameId, line};
-use crate::BotId;
+use crate::{BotId, GameId};
 
 /// How many lines of a conversation are kept, and how many characters of each.
 const LINES: usize = 40;
@@ -241,6 +241,7 @@ impl Running<'_> {
             let message = broke.unwrap_or_else(|| "it was not there".to_owned());
             Trouble::Fault(Fault::new(FaultKind::Crash, message))
         };
+        let void = |overloaded: &str| Trouble::Void(format!("a bot was overloaded {overloaded}"));
         // When it was asked first, or should have been.
         let mut first: Option<Instant> = None;
         loop {
@@ -297,7 +298,13 @@ impl Running<'_> {
             self.note(player, Direction::FromBot, &heard.line);
             match question.hear(heard.said, heard.at) {
                 Verdict::Reply(reply) => return Ok(self.network.grant(reply, link.round_trip(), granted)),
-                Verdict::Again(pause) => sleep(pause).await,
+                Verdict::Again { pause, overloaded } => {
+                    sleep(pause).await;
+                    if !question.has_time(Instant::now()) {
+                        return Err(void(&overloaded));
+                    }
+                }
+                Verdict::Overloaded(message) => return Err(void(&message)),
                 Verdict::Fault(fault) => return Err(Trouble::Fault(fault)),
             }
         }

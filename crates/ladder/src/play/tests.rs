@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::BotId;
+use crate::{BotId, GameId};
 
 /// Longer than any of these tests takes, whatever else the machine does.
 const LONG: Duration = Duration::from_secs(120);
@@ -318,7 +318,6 @@ async fn each_fault_is_recorded_by_its_name() {
         (60_000, 60_000, Way::Move("4"), Some((Illegal, "`4`"))),
         (60_000, 60_000, Way::Move(""), Some((Illegal, ""))),
         (20, 60_000, Way::After(40), Some((Late, "us after its 20ms"))),
-        (50, 60_000, Way::Line(overloaded), Some((Late, "overloaded"))),
         (20, 20, Way::Never, Some((Timeout, "no answer"))),
         (20, 20, Way::Line(other), Some((Timeout, "no answer"))),
         (20, 20, Way::Line(r#"{"type":"info"}"#), Some((Timeout, "no answer"))),
@@ -331,17 +330,7 @@ async fn each_fault_is_recorded_by_its_name() {
         (60_000, 60_000, Way::Flood, Some((Protocol, "500 lines"))),
         (50, 60_000, Way::Leave, Some((Crash, "was not back in time"))),
     ] {
-        let ladder = Ladder::open(settings()).await;
-        let bots = [tokio::spawn(misbehave(ladder.address, way)), {
-            let address = ladder.address;
-            tokio::spawn(async move { drop(Bot::join(address, 2).await.play().await) })
-        }];
-        until("both are there", || ladder.hall.bots().ready().len() == 2).await;
-        let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
-        game.terms.controls = [TimeControl::PerMove(ms(clock)), TimeControl::Unlimited];
-        game.terms.strictness.timeout = ms(wait);
-        // No machine is slow enough to be late on the other side.
-        let ended = within(ladder.play(game)).await.unwrap().unwrap();
+        let ended = against(way, clock, wait).await;
         let found = ended.played.forfeit.as_ref();
         match expected {
             None => assert_eq!(found, None, "{way:?}"),
@@ -353,10 +342,35 @@ async fn each_fault_is_recorded_by_its_name() {
                 assert!(asked, "{way:?}: {:?}", ended.conversations);
             }
         }
-        for bot in bots {
-            bot.abort();
-        }
     }
+}
+
+#[tokio::test]
+async fn a_game_whose_bot_is_overloaded_until_the_end_does_not_count() {
+    let overloaded = r#"{"id":"ID","type":"error","code":"overloaded","message":"full","retry_ms":1}"#;
+    let ended = against(Way::Line(overloaded), 50, 60_000).await;
+    assert_eq!((&ended.played.forfeit, &ended.played.record.result), (&None, &None));
+    let why = ended.void.expect("it does not count");
+    assert!(why.starts_with("a bot was overloaded for ") && why.ends_with(": full"), "{why}");
+}
+
+/// A game that a bot of this behaviour begins, with so many ms for a move and so many to wait beyond that.
+async fn against(way: Way, clock: u64, wait: u64) -> Ended {
+    let ladder = Ladder::open(settings()).await;
+    let bots = [tokio::spawn(misbehave(ladder.address, way)), {
+        let address = ladder.address;
+        tokio::spawn(async move { drop(Bot::join(address, 2).await.play().await) })
+    }];
+    until("both are there", || ladder.hall.bots().ready().len() == 2).await;
+    let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
+    game.terms.controls = [TimeControl::PerMove(ms(clock)), TimeControl::Unlimited];
+    game.terms.strictness.timeout = ms(wait);
+    // No machine is slow enough to be late on the other side.
+    let ended = within(ladder.play(game)).await.unwrap().unwrap();
+    for bot in bots {
+        bot.abort();
+    }
+    ended
 }
 
 #[tokio::test]

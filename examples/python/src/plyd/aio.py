@@ -14,6 +14,7 @@ from .conversation import Address, Settings
 from .errors import ConnectionLost, PlydError, ProtocolError, RequestTimeout
 from .messages import BestMove, Info, Inspected, Message
 from .secure import CLOSES, advice
+from .websocket import AsyncWebSocket
 
 
 class AsyncConnection:
@@ -45,18 +46,26 @@ class AsyncConnection:
                 *address.program, stdin=pipe, stdout=pipe, limit=limit
             )
             assert self.process.stdin is not None and self.process.stdout is not None
-            self.input: asyncio.StreamWriter = self.process.stdin
-            self.output: asyncio.StreamReader = self.process.stdout
+            self.input: asyncio.StreamWriter | AsyncWebSocket = self.process.stdin
+            self.output: asyncio.StreamReader | AsyncWebSocket = self.process.stdout
         elif address.path is not None:
             self.output, self.input = await asyncio.open_unix_connection(address.path, limit=limit)
         else:
             context = None if address.tls is None else address.tls.context()
             try:
-                self.output, self.input = await asyncio.open_connection(
+                output, input = await asyncio.open_connection(
                     address.host, address.port, limit=limit, ssl=context
                 )
             except (ConnectionAbortedError, ConnectionResetError) as error:
                 raise OSError(CLOSES if context else str(error)) from error
+            self.output, self.input = output, input
+            if address.web:
+                try:
+                    web = await AsyncWebSocket(output, input, limit).opened(address.host, address.port)
+                except BaseException:
+                    input.close()
+                    raise
+                self.output = self.input = web
 
     async def read(self) -> None:
         """Hands each message to the one that waits for it, until the connection ends."""
@@ -108,7 +117,7 @@ class AsyncConnection:
 
 
 class AsyncEngine:
-    """A plyd server: started by this program, or connected to at `host:port`, `tls://host:port` or a socket's path.
+    """A plyd server: started by this program, or connected to at `host:port`, an address of `Address.WRITTEN` or a socket's path.
 
     Use it in an `async with`. `timeout` is how long an answer may take, in seconds; a search has its
     own time on top of that. When the server is gone, requests in flight raise `ConnectionLost`, and

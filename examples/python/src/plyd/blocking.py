@@ -9,7 +9,8 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from .conversation import Address, Settings
 from .errors import ConnectionLost, PlydError, ProtocolError, RequestTimeout
 from .messages import BestMove, Info, Inspected, Message
 from .secure import SecureSocket, advice
+from .websocket import CLOSE, GOOD_BYE, READ_BYTES, WebSocket, frame
 
 
 class Connection:
@@ -26,6 +28,7 @@ class Connection:
     def __init__(self, address: Address, timeout: float) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self.socket: socket.socket | SecureSocket | None = None
+        self.web: WebSocket | None = None
         self.lock = threading.Lock()
         self.inboxes: dict[str, queue.SimpleQueue[Message | PlydError]] = {}
         self.lost: PlydError | None = None
@@ -42,8 +45,8 @@ class Connection:
                 address.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             assert self.process.stdin is not None and self.process.stdout is not None
-            self.input: IO[bytes] = self.process.stdin
-            self.output: IO[bytes] = self.process.stdout
+            self.input: IO[bytes] | SecureSocket | WebSocket = self.process.stdin
+            self.output: IO[bytes] | WebSocket = self.process.stdout
             return
         context = None if address.tls is None else address.tls.context()
         if address.path is not None:
@@ -53,18 +56,31 @@ class Connection:
         else:
             plain = socket.create_connection((address.host, address.port), timeout)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if context is None:
-            self.socket = plain
+        try:
+            secure = None if context is None else SecureSocket(plain, context, address.host, timeout)
+            self.over(plain, secure, address, timeout)
+        except BaseException:
+            plain.close()
+            raise
+        plain.settimeout(None)
+
+    def over(
+        self, plain: socket.socket, secure: SecureSocket | None, address: Address, timeout: float
+    ) -> None:
+        """Speaks over a socket, under TLS and as a WebSocket if the address says so."""
+        self.socket = plain if secure is None else secure
+        if address.web:
+            receive: Callable[[], bytes] = partial(plain.recv, READ_BYTES)
+            send: Callable[[bytes], object] = plain.sendall
+            if secure is not None:
+                receive, send = partial(secure.receive, READ_BYTES), secure.write
+            at, limit = (address.host, address.port), conversation.LINE_LIMIT
+            self.web = WebSocket(receive, send, *at, limit, timeout)
+            self.input = self.output = self.web
+        elif secure is None:
             self.input, self.output = plain.makefile("wb"), plain.makefile("rb")
         else:
-            try:
-                secure = SecureSocket(plain, context, address.host, timeout)
-            except BaseException:
-                plain.close()
-                raise
-            self.socket = self.input = secure
-            self.output = io.BufferedReader(secure)
-        self.socket.settimeout(None)
+            self.input, self.output = secure, io.BufferedReader(secure)
 
     def read(self) -> None:
         """Hands each message to the one that waits for it, until the connection ends."""
@@ -113,6 +129,8 @@ class Connection:
             self.lost = self.lost or ConnectionLost("closed")
         if self.socket is not None:
             try:
+                if self.web is not None:
+                    self.socket.send(frame(CLOSE, GOOD_BYE), socket.MSG_DONTWAIT)
                 self.socket.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it is closed already
@@ -131,7 +149,7 @@ class Connection:
 
 
 class Engine:
-    """A plyd server: started by this program, or connected to at `host:port`, `tls://host:port` or a socket's path.
+    """A plyd server: started by this program, or connected to at `host:port`, an address of `Address.WRITTEN` or a socket's path.
 
     Use it in a `with`. Any thread may call it. `timeout` is how long an answer may take, in seconds;
     a search has its own time on top of that. When the server is gone, requests in flight raise

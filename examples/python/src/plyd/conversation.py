@@ -135,15 +135,16 @@ class Retry:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is: `host:port`, with TLS or without, the path of a Unix socket, or a program to start."""
+    """Where a server is: `host:port`, with WebSocket, TLS, both or neither, the path of a Unix socket, or a program."""
 
     host: str = ""
     port: int = 0
     tls: Files | None = None
+    web: bool = False
     path: str | None = None
     program: tuple[str, ...] = ()
 
-    WRITTEN: ClassVar[str] = "tcp://HOST:PORT, tls://HOST:PORT or unix=PATH"
+    WRITTEN: ClassVar[str] = "tcp://HOST:PORT, ws://HOST:PORT, tls://HOST:PORT, wss://HOST:PORT or unix=PATH"
     """How addresses are written; each also with `=` for the `://`."""
 
     @classmethod
@@ -164,17 +165,19 @@ class Address:
             if not place:
                 raise ValueError("give the path of a socket")
             return cls(path=place)
-        if way in ("ws", "wss"):
-            raise ValueError(f"this client speaks no WebSocket: give {cls.WRITTEN}")
-        options = ""
-        if way == "tls":
+        options, web = "", way in ("ws", "wss")
+        if way in ("tls", "wss"):
             place, _, options = place.partition("?")
-        host, _, port = place.rstrip("/").rpartition(":")
+        place = place.rstrip("/")
+        if web and place.endswith("/ws"):
+            place = place[:-3]
+        host, _, port = place.rpartition(":")
         if not host or re.search(r"[\s/]", host) or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
             raise ValueError(f"neither host:port nor a path: {address!r}; give {cls.WRITTEN}")
         if host.startswith("[") and host.endswith("]"):
             host = host[1:-1]
-        return cls(host=host, port=int(port), tls=Files.read(options) if way == "tls" else None)
+        tls = Files.read(options) if way in ("tls", "wss") else None
+        return cls(host=host, port=int(port), tls=tls, web=web)
 
 
 def find_program() -> str:

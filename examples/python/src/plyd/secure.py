@@ -151,6 +151,17 @@ class SecureSocket(io.RawIOBase):
             self._plain.sendall(sealed)
         return len(data)
 
+    def receive(self, most: int) -> bytes:
+        """The next bytes; none at the end."""
+        return self.read(most) or b""
+
+    def send(self, data: bytes, flags: int) -> None:
+        """Sends bytes with these flags of a socket; what it does not take is lost."""
+        with self._lock:
+            self._session.write(data)
+            sealed = self._unsent.read()
+        self._plain.send(sealed, flags)
+
     def settimeout(self, seconds: float | None) -> None:
         self._plain.settimeout(seconds)
 

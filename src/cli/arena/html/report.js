@@ -48,6 +48,7 @@ function result() {
     rules && `Rules: ${rules}.`,
     `${grouped(summary.games)} of ${grouped(report.scheduled)} games, ${report.openings} different openings, seed ${report.seed}.`,
     { interrupted: 'The match was interrupted.', decided: 'The match ended when its test was decided.' }[report.ended],
+    summary.unplayed > 0 && `Left out because a server was overloaded: ${grouped(summary.unplayed)}.`,
   ].filter(Boolean).join(' ');
   const content = [el('p.about', {}, about)];
   if (players.length === 2) {
@@ -148,9 +149,10 @@ function gameLengths() {
 
 function conduct() {
   const kinds = ['late', 'illegal', 'crash', 'silence', 'protocol'];
-  section('Conduct', table(['player', 'answers', 'mean', 'longest', ...kinds, 'contradicted proofs', 'forgiven'], summary.players.map((player, index) => [
+  section('Conduct', table(['player', 'answers', 'mean', 'longest', ...kinds, 'contradicted proofs', 'forgiven', 'overloaded'], summary.players.map((player, index) => [
     players[index], grouped(player.answers), time(Math.round(meanTime(index))), time(player.max_us),
     ...kinds.map((kind) => grouped(player.faults[kind] ?? 0)), grouped(player.contradicted_proofs), grouped(player.forgiven),
+    grouped(player.overloaded),
   ])));
 }
 

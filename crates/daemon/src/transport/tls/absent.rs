@@ -3,6 +3,7 @@
 use tokio::net::TcpStream;
 
 use super::Failure;
+use crate::transport::newcomers::Progress;
 use crate::{ServeError, TlsFiles};
 
 pub(crate) type Stream = TcpStream;
@@ -27,7 +28,7 @@ impl Tls {
     }
 
     #[allow(clippy::unused_async, reason = "as with TLS")]
-    pub(super) async fn shake_hands(&self, _: TcpStream) -> Result<Stream, Failure> {
+    pub(super) async fn shake_hands(&self, _: TcpStream, _: Progress) -> Result<Stream, Failure> {
         match *self {}
     }
 }

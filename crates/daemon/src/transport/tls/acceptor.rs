@@ -27,8 +27,9 @@ use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
 use super::Failure;
-use super::bounded::Bounded;
+use super::bounded::{Bounded, TooLong};
 use crate::refusals::Refusal;
+use crate::transport::newcomers::Progress;
 use crate::{ServeError, TlsFiles};
 
 /// The first byte of a handshake (RFC 8446, 5.1).
@@ -102,11 +103,11 @@ impl Tls {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = loaded.0;
     }
 
-    /// Shakes hands.
+    /// Shakes hands; notes when the peer gets on.
     ///
     /// # Errors
     /// Why there is no connection.
-    pub(super) async fn shake_hands(&self, stream: TcpStream) -> Result<Stream, Failure> {
+    pub(super) async fn shake_hands(&self, stream: TcpStream, progress: Progress) -> Result<Stream, Failure> {
         let mut first = [0];
         match stream.peek(&mut first).await {
             Ok(count) if count > 0 => {}
@@ -114,10 +115,10 @@ impl Tls {
         }
         if first != [HANDSHAKE_RECORD] {
             let stream = Some(stream);
-            return Err(Failure::Failed { refusal: Refusal::PlainOnTls, detail: String::new(), stream });
+            return Err(Failure::Failed { refusal: Refusal::PlainOnTls, detail: None, stream });
         }
         let config = Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner));
-        let handshake = TlsAcceptor::from(config).accept(Bounded::new(stream)).into_fallible();
+        let handshake = TlsAcceptor::from(config).accept(Bounded::new(stream, progress)).into_fallible();
         match self.pace.run(handshake).await {
             Ok(mut stream) => {
                 stream.get_mut().0.unbind();
@@ -130,8 +131,9 @@ impl Tls {
 
 /// What a failed handshake says of its peer.
 fn failure(error: &io::Error, stream: TcpStream) -> Failure {
-    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
-    let refusal = match cause {
+    let cause = error.get_ref();
+    let refusal = match cause.and_then(|cause| cause.downcast_ref::<rustls::Error>()) {
+        None if cause.is_some_and(|cause| cause.is::<TooLong>()) => Refusal::HandshakeBytes,
         None if error.kind() != io::ErrorKind::InvalidData => return Failure::Gone,
         Some(rustls::Error::NoCertificatesPresented) => Refusal::CertificateMissing,
         Some(rustls::Error::InvalidCertificate(_)) => Refusal::CertificateRefused,
@@ -139,7 +141,7 @@ fn failure(error: &io::Error, stream: TcpStream) -> Failure {
         Some(rustls::Error::AlertReceived(_)) => Refusal::HandshakeBroken,
         _ => Refusal::HandshakeMalformed,
     };
-    Failure::Failed { refusal, detail: error.to_string(), stream: Some(stream) }
+    Failure::Failed { refusal, detail: Some(error.to_string()), stream: Some(stream) }
 }
 
 /// The certificates in a file.
@@ -201,4 +203,41 @@ impl Pace {
 async fn woken() {
     let mut is_first = true;
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_fails_is_named_by_its_cause() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        for (kind, cause, refusal) in [
+            (io::ErrorKind::InvalidData, Some(Cause::Long), Some(Refusal::HandshakeBytes)),
+            (
+                io::ErrorKind::InvalidData,
+                Some(Cause::Tls(rustls::Error::NoCertificatesPresented)),
+                Some(Refusal::CertificateMissing),
+            ),
+            (io::ErrorKind::InvalidData, None, Some(Refusal::HandshakeMalformed)),
+            (io::ErrorKind::ConnectionReset, None, None),
+        ] {
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let error = match cause {
+                Some(Cause::Long) => io::Error::new(kind, TooLong),
+                Some(Cause::Tls(error)) => io::Error::new(kind, error),
+                None => kind.into(),
+            };
+            let found = match failure(&error, stream) {
+                Failure::Failed { refusal, .. } => Some(refusal),
+                Failure::Gone => None,
+            };
+            assert_eq!(found, refusal, "{error}");
+        }
+    }
+
+    enum Cause {
+        Long,
+        Tls(rustls::Error),
+    }
 }

@@ -10,10 +10,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::MOST_BYTES;
+use crate::transport::newcomers::Progress;
 use crate::transport::reading::READ_BYTES;
 
-/// The most bytes of a handshake: certificates of a client and those above it.
-const MAX_HANDSHAKE: usize = 64 << 10;
+/// A handshake has too many bytes.
+#[derive(Debug, thiserror::Error)]
+#[error("it has more than {MOST_BYTES} bytes")]
+pub(super) struct TooLong;
 
 /// A stream that lets others have their turn.
 #[derive(Debug)]
@@ -21,13 +25,21 @@ pub(crate) struct Bounded {
     stream: TcpStream,
     /// The bytes that may be read before others have their turn.
     turn: usize,
-    /// The bytes that the handshake may still take; none once it is done.
-    handshake: Option<usize>,
+    /// The handshake; none once it is done.
+    handshake: Option<Handshake>,
+}
+
+#[derive(Debug)]
+struct Handshake {
+    /// The bytes that it may still take.
+    left: usize,
+    /// When the peer gets on: what it sent is answered.
+    progress: Progress,
 }
 
 impl Bounded {
-    pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, turn: READ_BYTES, handshake: Some(MAX_HANDSHAKE) }
+    pub(super) fn new(stream: TcpStream, progress: Progress) -> Self {
+        Self { stream, turn: READ_BYTES, handshake: Some(Handshake { left: MOST_BYTES, progress }) }
     }
 
     /// The handshake is done.
@@ -37,6 +49,13 @@ impl Bounded {
 
     pub(super) fn into_inner(self) -> TcpStream {
         self.stream
+    }
+
+    /// What is written while the peer shakes hands is an answer to it.
+    fn note(&self, written: &Poll<io::Result<usize>>) {
+        if let (Some(handshake), Poll::Ready(Ok(_))) = (&self.handshake, written) {
+            handshake.progress.note();
+        }
     }
 }
 
@@ -61,10 +80,9 @@ impl AsyncRead for Bounded {
         }
         ready!(read)?;
         self.turn -= count;
-        if let Some(left) = &mut self.handshake {
-            *left = left.checked_sub(count).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidData, "the handshake has more than 64 KiB")
-            })?;
+        if let Some(Handshake { left, .. }) = &mut self.handshake {
+            let too_long = || io::Error::new(io::ErrorKind::InvalidData, TooLong);
+            *left = left.checked_sub(count).ok_or_else(too_long)?;
         }
         buffer.advance(count);
         Poll::Ready(Ok(()))
@@ -77,7 +95,9 @@ impl AsyncWrite for Bounded {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(&written);
+        written
     }
 
     fn poll_write_vectored(
@@ -85,7 +105,9 @@ impl AsyncWrite for Bounded {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.note(&written);
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -117,7 +139,7 @@ mod tests {
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         tokio::spawn(async move { peer.write_all(&vec![b'x'; bytes]).await });
-        Bounded::new(stream)
+        Bounded::new(stream, Progress::default())
     }
 
     fn run<F: Future>(test: F) -> F::Output {
@@ -148,9 +170,9 @@ mod tests {
     fn a_handshake_has_few_bytes() {
         run(async {
             let mut read = Vec::new();
-            let error = written(MAX_HANDSHAKE + 1).await.read_to_end(&mut read).await.unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-            written(MAX_HANDSHAKE).await.read_to_end(&mut Vec::new()).await.unwrap();
+            let error = written(MOST_BYTES + 1).await.read_to_end(&mut read).await.unwrap_err();
+            assert!(error.get_ref().is_some_and(|cause| cause.is::<TooLong>()), "{error}");
+            written(MOST_BYTES).await.read_to_end(&mut Vec::new()).await.unwrap();
         });
     }
 }

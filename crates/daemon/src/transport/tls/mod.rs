@@ -1,8 +1,8 @@
 //! TLS under TCP and WebSocket: who may begin a handshake, and what is logged of those that fail.
 //!
-//! A peer becomes a connection once its handshake is done. Until then it holds one of few places, and the
-//! oldest leaves for the newest, as strangers do; its time and its bytes are bounded. What TLS itself takes
-//! is known to `acceptor` alone, which builds without the feature `service` lack.
+//! A peer becomes a connection once its handshake is done. Until then it holds one of few places (see
+//! `newcomers`), and its time and its bytes are bounded. What TLS itself takes is known to `acceptor` alone,
+//! which builds without the feature `service` lack.
 
 #[cfg(not(feature = "service"))]
 mod absent;
@@ -11,16 +11,16 @@ mod acceptor;
 #[cfg(feature = "service")]
 mod bounded;
 
-use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use plyd_protocol as wire;
 use tokio::net::TcpStream;
-use tokio::task::AbortHandle;
 
+use super::newcomers::{Places, Progress};
 use super::reading::{LINGER, drain};
 use crate::Shared;
-use crate::places::network;
+use crate::limits::Limits;
 use crate::refusals::Refusal;
 
 #[cfg(not(feature = "service"))]
@@ -29,7 +29,30 @@ pub(crate) use absent::{Stream, Tls};
 pub(crate) use acceptor::{Stream, Tls};
 
 /// How long a handshake may take at most, if `hello` may take longer.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(10);
+/// The most bytes of a handshake: certificates of a client and those above it.
+const MOST_BYTES: usize = 64 << 10;
+
+/// How long a handshake may take.
+fn time(limits: &Limits) -> Duration {
+    limits.handshake.min(LONGEST)
+}
+
+/// The limits that a peer meets, with those of handshakes.
+pub(crate) fn announce(limits: &Limits, to: wire::Limits) -> wire::Limits {
+    wire::Limits {
+        handshakes: limits.strangers as u32,
+        handshake_ms: time(limits).as_millis() as u64,
+        handshake_bytes: MOST_BYTES as u64,
+        ..to
+    }
+}
+
+/// How many peers of a listener may shake hands at once.
+pub(super) fn places(shared: &Shared) -> Places {
+    let limits = &shared.lock().limits;
+    Places { all: limits.strangers, of_network: limits.connections_per_address }
+}
 
 /// Why there is no connection.
 #[derive(Debug)]
@@ -41,23 +64,28 @@ pub(super) enum Failure {
     Failed {
         /// What.
         refusal: Refusal,
-        /// The details, or nothing.
-        detail: String,
+        /// The details, if there are any.
+        detail: Option<String>,
         /// The stream, to be closed so that the alert arrives.
         stream: Option<TcpStream>,
     },
 }
 
 /// Shakes hands with a peer; none if it is no client.
-pub(super) async fn accept(shared: &Shared, stream: TcpStream, peer: SocketAddr) -> Option<Stream> {
+pub(super) async fn accept(
+    shared: &Shared,
+    stream: TcpStream,
+    peer: SocketAddr,
+    progress: Progress,
+) -> Option<Stream> {
     let tls = shared.tls.as_ref()?;
-    let limit = shared.lock().limits.handshake.min(HANDSHAKE);
-    match tokio::time::timeout(limit, tls.shake_hands(stream)).await {
+    let limit = time(&shared.lock().limits);
+    match tokio::time::timeout(limit, tls.shake_hands(stream, progress)).await {
         Ok(Ok(stream)) => return Some(stream),
         Ok(Err(Failure::Gone)) => tracing::debug!(%peer, "left during the handshake"),
-        Err(_) => tracing::debug!(%peer, "did not shake hands in time"),
+        Err(_) => shared.lock().note_peer(peer, Refusal::HandshakeMs, None),
         Ok(Err(Failure::Failed { refusal, detail, stream })) => {
-            shared.lock().note_peer(peer, refusal, &detail);
+            shared.lock().note_peer(peer, refusal, detail.as_deref());
             if let Some(mut stream) = stream {
                 let closed = tokio::io::AsyncWriteExt::shutdown(&mut stream);
                 if let Ok(Ok(())) = tokio::time::timeout(LINGER, closed).await {
@@ -67,46 +95,4 @@ pub(super) async fn accept(shared: &Shared, stream: TcpStream, peer: SocketAddr)
         }
     }
     None
-}
-
-/// Handshakes of a listener that are not done. They end with it.
-#[derive(Default)]
-pub(super) struct Handshakes(VecDeque<(IpAddr, AbortHandle)>);
-
-impl Handshakes {
-    /// Begins one, in the place of the oldest if there is none left: of the oldest of the same network, if it
-    /// has too many.
-    pub(super) fn begin(
-        &mut self,
-        shared: &Shared,
-        peer: SocketAddr,
-        handshake: impl Future<Output = ()> + Send + 'static,
-    ) {
-        let (most, of_network) = {
-            let state = shared.lock();
-            (state.limits.strangers, state.limits.connections_per_address)
-        };
-        let from = network(peer.ip());
-        self.0.retain(|(_, handshake)| !handshake.is_finished());
-        if of_network > 0 && self.0.iter().filter(|(other, _)| *other == from).count() >= of_network {
-            let oldest = self.0.iter().position(|(other, _)| *other == from);
-            self.leave(oldest);
-        } else if self.0.len() >= most {
-            self.leave(Some(0));
-        }
-        self.0.push_back((from, tokio::spawn(handshake).abort_handle()));
-    }
-
-    fn leave(&mut self, place: Option<usize>) {
-        if let Some((_, handshake)) = place.and_then(|place| self.0.remove(place)) {
-            tracing::debug!("a handshake left for another");
-            handshake.abort();
-        }
-    }
-}
-
-impl Drop for Handshakes {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|(_, handshake)| handshake.abort());
-    }
 }

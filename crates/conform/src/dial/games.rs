@@ -1,0 +1,219 @@
+//! What a bot that has dialled promises of its offer and of its games.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::ladder::Ladder;
+use super::visit::{HEARTBEAT_MS, read_clock};
+use crate::bot::played;
+use crate::requests::with;
+use crate::trial::Trial;
+use crate::verdict::{Checked, Stop, holds, list, number, text, texts};
+
+/// How long nothing may come before an offer is answered.
+const SILENCE: Duration = Duration::from_millis(300);
+/// The moves that are played in each of several games.
+const FEW_MOVES: usize = 4;
+/// The most moves that a game is played for.
+const MOST_MOVES: usize = 60;
+/// The longest line, in bytes.
+const LONG: usize = 1 << 20;
+
+pub(super) fn offer(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut visit = ladder.called()?;
+    let offer = visit.offer()?;
+    let is_token = offer["token"] == *ladder.token;
+    holds(is_token, "the bot's `token`", || offer.to_string().replace(&ladder.token, "TOKEN"))?;
+    let (min, max) = (number(&offer["protocol"], "min")?, number(&offer["protocol"], "max")?);
+    holds((min..=max).contains(&1), "a `protocol` that holds version 1", || offer["protocol"].to_string())?;
+    holds(number(&offer, "concurrency")? > 0, "a `concurrency` of at least 1", || "0".to_owned())?;
+    for game in some(&offer, "games")? {
+        text(game, "game")?;
+        if game.get("presets").is_some() {
+            texts(game, "presets")?;
+        }
+    }
+    for clock in some(&offer, "clocks")? {
+        holds(read_clock(clock).is_some(), "`clocks` as a `go` has them", || clock.to_string())?;
+    }
+    for program in ["client", "engine"] {
+        let is_named = |name: &str| matches!(offer[program][name], Value::Null | Value::String(_));
+        let expected = format!("`name` and `version` in `{program}`");
+        let is_known =
+            offer.get(program).is_none_or(Value::is_object) && is_named("name") && is_named("version");
+        holds(is_known, expected, || offer[program].to_string())?;
+    }
+    let is_flag = offer.get("legal").is_none_or(Value::is_boolean);
+    holds(is_flag, "`legal` true or false", || offer["legal"].to_string())
+}
+
+/// The items of a list that may be missing.
+fn some<'m>(message: &'m Value, field: &str) -> Checked<&'m [Value]> {
+    if message.get(field).is_none() { Ok(&[]) } else { list(message, field).map(Vec::as_slice) }
+}
+
+pub(super) fn turn(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut visit = ladder.called()?;
+    let offer = visit.offer()?;
+    visit.is_silent(SILENCE, "nothing until the offer is answered")?;
+    visit.take(&offer, HEARTBEAT_MS)?;
+    visit.ping("ping")?;
+    let second = ladder.accept()?;
+    holds(second.is_none(), "one connection", || "a second one beside the first".to_owned())
+}
+
+pub(super) fn pings(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    for id in ["1", "ping", "-.:_"] {
+        bot.visit.ping(id)?;
+    }
+    let requests = (0..50).map(|number| json!({ "id": format!("many-{number}"), "cmd": "ping" }));
+    let requests: Vec<Value> = requests.collect();
+    for request in &requests {
+        bot.visit.request(text(request, "id")?, request.to_string().as_bytes())?;
+    }
+    requests.iter().try_for_each(|request| bot.visit.answer(text(request, "id")?).map(drop))
+}
+
+pub(super) fn moves(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    for (number, mut root) in bot.starts()?.into_iter().enumerate() {
+        let game = format!("moves-{number}");
+        for index in 0..MOST_MOVES {
+            if root.outcome().is_some() {
+                break;
+            }
+            root = bot.play(&format!("{number}-{index}"), &game, &root)?;
+        }
+        bot.visit.over(&format!("over-{number}"), &game)?;
+    }
+    Ok(())
+}
+
+pub(super) fn in_turn(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let starts = bot.starts()?;
+    // Several games at once if it plays several, and one after the other if not.
+    let at_once = bot.concurrency().min(3);
+    let mut boards: Vec<_> = starts.iter().cycle().take(at_once.max(1)).cloned().collect();
+    for index in 0..FEW_MOVES {
+        for (number, board) in boards.iter_mut().enumerate() {
+            if board.outcome().is_none() {
+                let game = format!("turn-{number}");
+                *board = bot.play(&format!("{game}-{index}"), &game, board)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn concurrency(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    let most = bot.concurrency();
+    bot.plays_no_more_than(most, "game", &start)
+}
+
+pub(super) fn over(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    let most = bot.concurrency();
+    bot.plays_no_more_than(most, "game", &start)?;
+    bot.visit.over("over-0", "game-0")?;
+    // A game that it does not play is no game less.
+    bot.visit.over("over-none", "no-such-game")?;
+    bot.plays_no_more_than(1, "next", &start)
+}
+
+pub(super) fn busy(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    bot.begin("first", "game", &start)?;
+    bot.begin("second", "game", &start)?;
+    bot.visit.request("stop", br#"{"id":"stop","cmd":"stop","target":"first"}"#)?;
+    let answer = bot.visit.answer("second")?;
+    // It may have been so quick that it was free again.
+    let was_free = answer["type"] == "bestmove" && bot.visit.is_answered("first");
+    let expected = "`session_busy` for a second `go` in a game while the first is being answered";
+    holds(was_free || answer["code"] == "session_busy", expected, || answer.to_string())?;
+    played(&start, &bot.visit.answer("first")?)?;
+    bot.visit.answer("stop")?;
+    bot.play("third", "game", &start).map(drop)
+}
+
+pub(super) fn other_games(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    let clock = json!({ "kind": "per_move", "ms": 5000 });
+    let go = json!({ "id": "other", "cmd": "go", "x_game": "game", "game": "x_future", "position": {}, "clock": clock });
+    let answer = bot.visit.ask(&go)?;
+    let is_refused = answer["type"] == "error" && answer["code"] == "game_unknown";
+    holds(is_refused, "`game_unknown` for a game that nobody knows", || answer.to_string())?;
+    bot.play("same", "game", &start).map(drop)
+}
+
+pub(super) fn odd_lines(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    bot.play("before", "game", &start)?;
+    for message in [
+        json!({}),
+        json!({ "x_future": [1.5, null, { "deep": [[[[[[]]]]]] }] }),
+        json!({ "type": "notice", "kind": "warning", "message": "you lose\u{1b}[2J too much" }),
+        json!({ "type": "result", "id": "nobody", "of": "offer", "games": 7 }),
+        json!({ "type": "bestmove", "id": "before", "move": "a1" }),
+        json!({ "type": "x_future" }),
+    ] {
+        bot.visit.say(&message)?;
+    }
+    for (number, request) in [
+        json!({ "cmd": "x_future", "target": "before" }),
+        json!({ "cmd": "hello", "protocol": { "min": 1, "max": 1 } }),
+        json!({ "cmd": "describe", "what": "games" }),
+        json!({ "cmd": "stop", "target": "nobody" }),
+        json!({ "cmd": "stop", "target": 7 }),
+        json!({ "cmd": "update", "target": "nobody", "clock": { "kind": "none" } }),
+        json!({ "cmd": "over" }),
+        json!({ "cmd": "over", "x_game": 7, "outcome": "\u{1b}[2J", "record": "none" }),
+        json!({ "cmd": "ping", "x_pad": "x".repeat(LONG - 100) }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("odd-{number}");
+        let answer = bot.visit.ask(&with(request.clone(), &json!({ "id": id })))?;
+        if request["cmd"] == "x_future" {
+            holds(answer["code"] == "unknown_cmd", "an error `unknown_cmd`", || answer.to_string())?;
+        }
+    }
+    bot.play("after", "game", &start).map(drop)
+}
+
+pub(super) fn broken_lines(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    bot.play("before", "game", &start)?;
+    for line in [&b"{\"id\":\"1\",\"cmd\":"[..], b"\xff\xfe", b"[]", b"17", b"no JSON"] {
+        bot.visit.send_line(line)?;
+        // It may say so, or leave and come back.
+        let _gone_already = bot.visit.send_line(br#"{"id":"ping","cmd":"ping"}"#);
+        if bot.visit.breaks_before("ping")? {
+            bot = ladder.joined(&["game"])?;
+        }
+        let at = |stop: Stop| stop.at(&String::from_utf8_lossy(line));
+        bot.play("after", "game", &start).map_err(at)?;
+    }
+    Ok(())
+}
