@@ -62,6 +62,36 @@ impl DecodeError {
 /// assert_eq!((fault.code, fault.pointer.as_deref()), (ErrorCode::UnknownField, Some("/ecco")));
 /// ```
 pub fn decode(line: &[u8]) -> Result<Request, DecodeError> {
+    let (id, command) = read(line, command)?;
+    Ok(Request { id, command })
+}
+
+/// Reads the line with which a bot offers itself to a ladder, as [`decode`] reads those of clients: its id
+/// and the offer.
+///
+/// # Errors
+/// As [`decode`]; [`ErrorCode::UnknownCmd`] for any other request.
+///
+/// ```
+/// use plyd_protocol::{ErrorCode, decode_offer};
+///
+/// let line = br#"{"id":"1","cmd":"offer","protocol":{"min":1,"max":1},"token":"plyd_0123"}"#;
+/// let (id, offer) = decode_offer(line).unwrap();
+/// assert_eq!((id.as_str(), offer.token.as_str(), offer.concurrency), ("1", "plyd_0123", 1));
+///
+/// let fault = decode_offer(br#"{"id":"1","cmd":"hello"}"#).unwrap_err();
+/// assert_eq!(fault.code, ErrorCode::UnknownCmd);
+/// ```
+pub fn decode_offer(line: &[u8]) -> Result<(String, Offer), DecodeError> {
+    read(line, |cmd, f| (cmd == "offer").then(|| offer(f)))
+}
+
+/// Reads a line whose fields are those of the commands that `command` knows: the id and what it makes of
+/// them.
+fn read<T>(
+    line: &[u8],
+    command: impl FnOnce(&str, &mut Fields<'_>) -> Option<T>,
+) -> Result<(String, T), DecodeError> {
     let fields = parse(line).map_err(|malformed| DecodeError {
         id: None,
         code: malformed.code,
@@ -97,7 +127,7 @@ pub fn decode(line: &[u8]) -> Result<Request, DecodeError> {
 
     match faults.take_first() {
         Some(first) => Err(DecodeError::new(Some(id), first.code, &first.pointer, first.message)),
-        None => Ok(Request { id: id.clone(), command }),
+        None => Ok((id.clone(), command)),
     }
 }
 
@@ -160,6 +190,27 @@ fn versions(f: &mut Fields<'_>) -> Versions {
 
 fn client(f: &mut Fields<'_>) -> Client {
     Client { name: f.optional("name", text(MAX_TEXT)), version: f.optional("version", text(MAX_TEXT)) }
+}
+
+fn offer(f: &mut Fields<'_>) -> Offer {
+    let usual = Offer::new();
+    Offer {
+        protocol: f.required("protocol", object(versions)),
+        token: f.required("token", text(MAX_TOKEN)),
+        client: f.optional("client", object(client)),
+        engine: f.optional("engine", object(client)),
+        games: f.or("games", usual.games, list(object(offered_game))),
+        clocks: f.or("clocks", usual.clocks, list(clock)),
+        concurrency: f.or("concurrency", usual.concurrency, int(0, u32::MAX.into())),
+        legal: f.or("legal", usual.legal, flag),
+    }
+}
+
+fn offered_game(f: &mut Fields<'_>) -> OfferedGame {
+    OfferedGame {
+        game: f.required("game", text(MAX_TEXT)),
+        presets: f.or("presets", Vec::new(), list(text(MAX_TEXT))),
+    }
 }
 
 fn describe(f: &mut Fields<'_>) -> Describe {

@@ -61,7 +61,7 @@ mod settings;
 mod size;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, decode_offer};
 pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, SettingKind, Word};
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};

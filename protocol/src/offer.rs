@@ -60,7 +60,7 @@ pub struct OfferedGame {
 }
 
 /// What a ladder answers to an [`Offer`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferResult {
     /// The bot's name on the ladder.
     pub bot: String,
@@ -93,5 +93,66 @@ impl Offer {
 impl Default for Offer {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Client, Clock, ErrorCode, Offer, OfferedGame, decode_offer};
+
+    /// The line of an offer with these fields.
+    fn line(fields: &str) -> String {
+        format!(r#"{{"id":"1","cmd":"offer","protocol":{{"min":1,"max":1}},"token":"t"{fields}}}"#)
+    }
+
+    #[test]
+    fn an_offer_reads_as_it_was_written() {
+        let client = Some(Client { name: Some("n".into()), version: None });
+        let least = Offer { token: "t".into(), ..Offer::new() };
+        let whole = Offer {
+            client: client.clone(),
+            engine: client,
+            games: vec![
+                OfferedGame { game: "isolation".into(), presets: vec!["7x7".into()] },
+                OfferedGame { game: "ijk".into(), presets: Vec::new() },
+            ],
+            clocks: vec![Clock::PerMove { ms: 5 }, Clock::Bank { turn_ms: 1, bank_ms: 2 }],
+            concurrency: 7,
+            legal: true,
+            ..least.clone()
+        };
+        for offer in [least, whole] {
+            let mut value = serde_json::to_value(&offer).unwrap();
+            value["id"] = "9".into();
+            value["cmd"] = "offer".into();
+            value["x_more"] = "skipped".into();
+            assert_eq!(decode_offer(value.to_string().as_bytes()).unwrap(), ("9".to_owned(), offer));
+        }
+    }
+
+    #[test]
+    fn an_offer_that_is_wrong_is_refused_with_its_place() {
+        for (line, code, pointer) in [
+            ("offer".to_owned(), ErrorCode::BadJson, None),
+            (r#"{"cmd":"offer"}"#.to_owned(), ErrorCode::MissingField, Some("/id")),
+            (r#"{"id":"1","cmd":"go"}"#.to_owned(), ErrorCode::UnknownCmd, Some("/cmd")),
+            (r#"{"id":"1","cmd":"offer"}"#.to_owned(), ErrorCode::MissingField, Some("/protocol")),
+            (line(r#","more":1"#), ErrorCode::UnknownField, Some("/more")),
+            (line(r#","concurrency":-1"#), ErrorCode::OutOfRange, Some("/concurrency")),
+            (line(r#","concurrency":1.5"#), ErrorCode::NotInteger, Some("/concurrency")),
+            (line(r#","games":["ijk"]"#), ErrorCode::WrongType, Some("/games/0")),
+            (line(r#","games":[{"presets":[]}]"#), ErrorCode::MissingField, Some("/games/0/game")),
+            (
+                line(r#","games":[{"game":"ijk","presets":[7]}]"#),
+                ErrorCode::WrongType,
+                Some("/games/0/presets/0"),
+            ),
+            (line(r#","clocks":[{"kind":"sand"}]"#), ErrorCode::BadEnum, Some("/clocks/0/kind")),
+            (line(r#","legal":"yes""#), ErrorCode::WrongType, Some("/legal")),
+            (line(r#","token":"u""#), ErrorCode::BadJson, None),
+        ] {
+            let fault = decode_offer(line.as_bytes()).unwrap_err();
+            assert_eq!((fault.code, fault.pointer.as_deref()), (code, pointer), "{line}");
+        }
     }
 }

@@ -14,7 +14,7 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
     ("plyd-daemon", "crates/daemon", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-arena", "crates/arena", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
     ("plyd-conform", "crates/conform", &["plyd-bridge", "plyd-core", "plyd-protocol"]),
-    ("plyd-ladder", "crates/ladder", &["plyd-arena", "plyd-core"]),
+    ("plyd-ladder", "crates/ladder", &["plyd-arena", "plyd-bridge", "plyd-core", "plyd-protocol"]),
     (
         "plyd",
         "",

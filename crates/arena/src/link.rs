@@ -1,15 +1,11 @@
-//! The lines to and from a player. Its messages are read for what the referee needs: of a move the id and the
-//! move itself. What only figures are made of may be missing, and counts as missing if it cannot be read, so
-//! that no game is lost by it. Whether a server keeps to the whole protocol is for the conformance suite to
-//! say.
+//! The lines to and from a player.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use plyd_protocol::client::{Address, ClientError, LineError, Lines, ReceivedLine, with_legal};
-use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Request, Score, Timing};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use plyd_protocol::{self as wire, Command, Request};
+
+use super::referee::Said;
 
 /// A connection to a player.
 pub(super) struct Link {
@@ -22,71 +18,6 @@ pub(super) struct Link {
 pub(super) struct Heard {
     pub(super) at: Instant,
     pub(super) said: Said,
-}
-
-/// A message, by its type.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Said {
-    /// A move.
-    BestMove(Best),
-    /// The answer to another request.
-    Result(Done),
-    /// A request that failed.
-    Error(Refused),
-    Info,
-    Notice,
-}
-
-/// A line. That it is flattened lets no list pass for an object.
-#[derive(Deserialize)]
-struct Line {
-    #[serde(flatten)]
-    said: Said,
-}
-
-/// A move, with what the player says about it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Best {
-    id: String,
-    #[serde(rename = "move")]
-    pub(super) mv: String,
-    #[serde(default, deserialize_with = "readable")]
-    lines: Vec<Variation>,
-    #[serde(default, deserialize_with = "readable")]
-    timing: Option<Timing>,
-    #[serde(default, deserialize_with = "readable")]
-    pub(super) incident: Option<String>,
-}
-
-/// A variation, of which the score is kept.
-#[derive(Debug, Deserialize)]
-struct Variation {
-    #[serde(default, deserialize_with = "readable")]
-    score: Option<Score>,
-}
-
-/// The end of a request that is no `go`.
-#[derive(Debug, Deserialize)]
-pub(super) struct Done {
-    id: String,
-    #[serde(default)]
-    of: Option<String>,
-}
-
-/// The end of a request that failed.
-#[derive(Debug, Deserialize)]
-pub(super) struct Refused {
-    #[serde(default)]
-    pub(super) id: Option<String>,
-    #[serde(default)]
-    code: Option<String>,
-    #[serde(default, deserialize_with = "readable")]
-    message: Option<String>,
-    #[serde(default, deserialize_with = "readable")]
-    pointer: Option<String>,
-    #[serde(default, deserialize_with = "readable")]
-    retry_ms: Option<u64>,
 }
 
 impl Link {
@@ -119,129 +50,12 @@ impl Link {
     /// The next message.
     pub(super) fn next(&mut self, deadline: Instant) -> Result<Heard, ClientError> {
         let ReceivedLine { at, bytes } = self.lines.next(deadline)?;
-        match serde_json::from_slice::<Line>(&bytes) {
-            Ok(line) => Ok(Heard { at, said: line.said }),
+        match Said::read(&bytes) {
+            Ok(said) => Ok(Heard { at, said }),
             Err(error) => {
                 let line = wire::echo(&String::from_utf8_lossy(&bytes));
                 Err(ClientError::Garbled { line, error })
             }
-        }
-    }
-}
-
-impl Said {
-    /// The id of the request whose final message it is; none if it is not final, or an error without an id.
-    pub(super) fn ends(&self) -> Option<&str> {
-        match self {
-            Self::BestMove(best) => Some(&best.id),
-            Self::Result(done) => Some(&done.id),
-            Self::Error(refused) => refused.id.as_deref(),
-            Self::Info | Self::Notice => None,
-        }
-    }
-}
-
-impl Best {
-    /// The score of the move, from the player's view.
-    pub(super) fn score(&self) -> Option<Score> {
-        self.lines.first()?.score
-    }
-
-    /// How long it took from receiving the `go` to deciding.
-    pub(super) fn own_time(&self) -> Option<Duration> {
-        let timing = self.timing?;
-        Some(Duration::from_micros(timing.decided_us.saturating_sub(timing.received_us)))
-    }
-}
-
-impl Done {
-    /// Whether it answers that command, as far as it says what it answers.
-    pub(super) fn is_of(&self, command: &str) -> bool {
-        self.of.as_deref().is_none_or(|of| of == command)
-    }
-}
-
-impl From<Refused> for ErrorMessage {
-    /// An error without a code that the protocol knows is one of the player's own.
-    fn from(refused: Refused) -> Self {
-        let Refused { id, code, message, pointer, retry_ms } = refused;
-        let known = code.clone().and_then(|code| serde_json::from_value(Value::String(code)).ok());
-        let message = message.or(code).unwrap_or_else(|| "without a code".to_owned());
-        Self { pointer, retry_ms, ..Self::new(id, 0, known.unwrap_or(ErrorCode::Internal), message) }
-    }
-}
-
-/// What is there and of the right shape; nothing instead of what is not.
-fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(of: D) -> Result<T, D::Error> {
-    Ok(serde_json::from_value(Value::deserialize(of)?).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(line: &str) -> Result<Said, serde_json::Error> {
-        serde_json::from_str::<Line>(line).map(|line| line.said)
-    }
-
-    #[test]
-    fn a_move_needs_an_id_and_itself() {
-        let score = r#""score":{"bound":"exact","eval":7}"#;
-        for (more, eval, own_us) in [
-            (String::new(), None, None),
-            (
-                format!(
-                    r#","lines":[{{{score}}}],"timing":{{"received_us":5,"started_us":6,"decided_us":9}}"#
-                ),
-                Some(7),
-                Some(4),
-            ),
-            // What is needed for figures alone does not have to be readable.
-            (format!(r#","lines":[{{"rank":"first",{score}}}],"timing":0.5"#), Some(7), None),
-            (r#","lines":[{"score":{"bound":"about","eval":7}}],"stats":[],"hash":null"#.into(), None, None),
-            (r#","lines":"none","seq":-1,"reason":"felt like it","incident":{}"#.into(), None, None),
-            (r#","timing":{"decided_us":9}"#.into(), None, None),
-        ] {
-            let line = format!(r#"{{"id":"3","type":"bestmove","move":"d4"{more}}}"#);
-            let Ok(Said::BestMove(best)) = read(&line) else { panic!("{line}") };
-            assert_eq!((&*best.id, &*best.mv, &best.incident), ("3", "d4", &None), "{line}");
-            assert_eq!(best.score().and_then(|score| score.eval), eval, "{line}");
-            assert_eq!(best.own_time(), own_us.map(Duration::from_micros), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_message_is_none() {
-        for line in [
-            r#"{"id":"3","type":"bestmove"}"#,
-            r#"{"type":"bestmove","move":"d4"}"#,
-            r#"{"id":3,"type":"bestmove","move":"d4"}"#,
-            r#"{"id":"3","type":"bestmove","move":["d4"]}"#,
-            r#"{"id":"3","type":"bestmove","move":"d4","move":"d5"}"#,
-            r#"{"id":"3","type":"move","move":"d4"}"#,
-            r#"{"id":"3","move":"d4"}"#,
-            r#"["bestmove","3","d4"]"#,
-            r#"{"type":"result","of":"newgame"}"#,
-            "d4",
-            "",
-        ] {
-            assert!(read(line).is_err(), "{line}");
-        }
-        for line in [r#"{"type":"info","id":7}"#, r#"{"type":"notice"}"#] {
-            assert_eq!(read(line).unwrap().ends(), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn an_error_needs_a_code_to_be_understood() {
-        for (line, code, message) in [
-            (r#"{"id":"1","type":"error","code":"unknown_cmd"}"#, ErrorCode::UnknownCmd, "unknown_cmd"),
-            (r#"{"id":"1","type":"error","code":"tired","message":"no"}"#, ErrorCode::Internal, "no"),
-            (r#"{"id":"1","type":"error"}"#, ErrorCode::Internal, "without a code"),
-        ] {
-            let Ok(Said::Error(refused)) = read(line) else { panic!("{line}") };
-            let error = ErrorMessage::from(refused);
-            assert_eq!((error.id.as_deref(), error.code, &*error.message), (Some("1"), code, message));
         }
     }
 }

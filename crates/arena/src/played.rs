@@ -67,8 +67,12 @@ pub struct Entrant {
 pub struct Answered {
     /// Who answered.
     pub player: Player,
-    /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds.
+    /// The time from the end of writing the `go` to the end of reading the `bestmove`, in microseconds, less
+    /// what was granted for the way.
     pub time_us: u64,
+    /// What was granted for the way, in microseconds, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted_us: Option<u64>,
     /// The time from receiving the `go` to deciding, in microseconds, if the player reports it: the rest
     /// of `time_us` was spent on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -98,7 +98,16 @@ mod tests {
     use plyd_protocol::{Proof, Score};
 
     fn answered(player: Player, score: Option<Score>) -> Answered {
-        Answered { player, time_us: 0, own_us: None, left_us: None, forgiven_us: None, score, incident: None }
+        Answered {
+            player,
+            time_us: 0,
+            granted_us: None,
+            own_us: None,
+            left_us: None,
+            forgiven_us: None,
+            score,
+            incident: None,
+        }
     }
 
     fn announced(

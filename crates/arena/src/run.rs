@@ -1,4 +1,4 @@
-//! A match from its first game to its last: referees beside each other take one fixture after another.
+//! A match from its first game to its last: tables beside each other take one fixture after another.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,10 +7,10 @@ use std::thread;
 
 use plyd_bridge as bridge;
 
-use super::game::Referee;
+use super::game::Table;
 use super::matches::Match;
 use super::played::{PlayedGame, Unplayed};
-use super::seat::ForfeitReason;
+use super::referee::ForfeitReason;
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;
@@ -31,10 +31,10 @@ impl Match {
     /// # Errors
     /// The first player that does not take the game.
     pub fn try_players(&self) -> Result<(), StartError> {
-        let mut referee = Referee::new(self, 0);
+        let mut table = Table::new(self, 0);
         (0..self.players.len()).try_for_each(|index| {
             let player = self.players[index].name.clone();
-            referee.begin(index, self.seed.0).map_err(|reason| StartError { player, reason })
+            table.begin(index, self.seed.0).map_err(|reason| StartError { player, reason })
         })
     }
 
@@ -73,7 +73,7 @@ impl Match {
     }
 
     /// Plays all games but those whose numbers, counted from 1, are in `played`, and gives each to `finished`
-    /// when it ends, before the same referee begins another; games that are played at once end in any order.
+    /// when it ends, before the same table begins another; games that are played at once end in any order.
     /// No further game begins once `halt` is raised.
     ///
     /// A game in which a player's server is overloaded is played again from its beginning; at the third time
@@ -100,19 +100,19 @@ impl Match {
             for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
                 let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
-                    let mut referee = Referee::new(self, place);
+                    let mut table = Table::new(self, place);
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
                     for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
                         if halt.load(Ordering::Relaxed) {
                             return;
                         }
-                        let mut game = referee.play(fixture);
+                        let mut game = table.play(fixture);
                         for _again in 1..ATTEMPTS {
                             if game.is_ok() || halt.load(Ordering::Relaxed) {
                                 break;
                             }
-                            game = referee.play(fixture);
+                            game = table.play(fixture);
                         }
                         if !judge(game) {
                             return;

@@ -4,20 +4,14 @@
 //! Every wait is bounded, whatever the player does: writing to one that does not read, reading from one that
 //! writes without end, and the farewell to one that does not leave.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
-use plyd_protocol::client::{ClientError, LineError, Lines, Retry};
-use plyd_protocol::{
-    self as wire, Clock, Command, ErrorCode, ErrorMessage, GameRef, Go, Hello, InfoRequest, NewGame,
-    Position, Quit, Seed, Versions,
-};
-use serde::{Deserialize, Serialize};
+use plyd_protocol::client::{ClientError, LineError, Lines};
+use plyd_protocol::{self as wire, Command, ErrorCode, ErrorMessage, Hello, NewGame, Quit, Seed, Versions};
 
-use super::link::{Best, Heard, Link, Said};
+use super::link::{Heard, Link};
+use super::referee::{Ask, ForfeitKind, ForfeitReason, Manner, Play, Question, Reply, Said, Verdict};
 use super::{Address, Match, Player};
-use plyd_bridge as bridge;
-use plyd_core::engine::AnyRoot;
 
 /// The one session that a player's process holds, unless it is a bot that knows none.
 const SESSION: &str = "match";
@@ -41,11 +35,9 @@ pub(super) struct Seat<'m> {
     has_session: bool,
 }
 
-/// A player's answer and the time that it took by the referee's clock.
-pub(super) struct Reply {
-    pub(super) best: Best,
-    /// From the end of writing the `go` to the end of reading the `bestmove`.
-    pub(super) time: Duration,
+/// A player's answer. It took from the end of writing the `go` to the end of reading the `bestmove`.
+pub(super) struct Answer {
+    pub(super) reply: Reply,
     /// When the `bestmove` was read.
     pub(super) at: Instant,
 }
@@ -60,69 +52,8 @@ pub(super) enum NoReply {
 }
 
 impl From<ForfeitReason> for NoReply {
-    fn from(reason: ForfeitReason) -> Self {
-        Self::Forfeit(reason)
-    }
-}
-
-/// Why a player forfeits a game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ForfeitReason {
-    /// What kind of failure it is.
-    pub kind: ForfeitKind,
-    /// What happened, for people.
-    pub message: String,
-}
-
-/// The ways to forfeit a game.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ForfeitKind {
-    /// A move that the rules do not allow.
-    Illegal,
-    /// An answer after the time.
-    Late,
-    /// The process does not start, ends, or closes its output; the connection cannot be had or breaks.
-    Crash,
-    /// No answer for so long that the referee gave up, or nothing read.
-    #[serde(rename = "silence")]
-    Timeout,
-    /// An answer that the protocol does not allow, or an error.
-    Protocol,
-}
-
-impl ForfeitKind {
-    /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::Late, Self::Illegal, Self::Crash, Self::Timeout, Self::Protocol];
-
-    /// The kind as records name it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Illegal => "illegal",
-            Self::Late => "late",
-            Self::Crash => "crash",
-            Self::Timeout => "silence",
-            Self::Protocol => "protocol",
-        }
-    }
-}
-
-impl ForfeitReason {
-    pub(super) fn new(kind: ForfeitKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
-    }
-
-    /// An error that a player answered: `asked` is what it was asked.
-    fn refused(asked: &str, error: &ErrorMessage) -> Self {
-        let place = error.pointer.as_deref().map(|pointer| format!(" at {pointer}")).unwrap_or_default();
-        Self::new(ForfeitKind::Protocol, format!("`{asked}` was refused{place}: {}", error.message))
-    }
-}
-
-impl fmt::Display for ForfeitReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.message)
+    fn from(fault: ForfeitReason) -> Self {
+        Self::Forfeit(fault)
     }
 }
 
@@ -143,74 +74,47 @@ impl<'m> Seat<'m> {
         let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
         let (_, answer) = self.ask(Command::NewGame(new_game), None, Duration::ZERO)?;
-        self.has_session =
-            agreed("newgame", answer.said).map_err(|reason| self.fail(reason))? == Agreed::Done;
+        self.has_session = agreed("newgame", answer.said).map_err(|fault| self.fail(fault))? == Agreed::Done;
         Ok(())
     }
 
-    /// Asks for a move, the position given as what it is and as what is sent, under a clock that leaves so
-    /// much time; a server that is overloaded is asked again while that lasts.
+    /// Asks for the move that the referee wants; a server that is overloaded is asked again while its clock
+    /// lasts.
     ///
     /// # Errors
     /// How the player failed, and then its process is killed; or that its server was overloaded until there
     /// was no time left.
-    pub(super) fn choose(
-        &mut self,
-        root: &dyn AnyRoot,
-        position: Position,
-        clock: Option<Clock>,
-        allowed: Duration,
-    ) -> Result<Reply, NoReply> {
-        let mut go = Go::new(GameRef::Session { session: SESSION.to_owned() }, position);
-        if !self.has_session {
-            let game = self.the_match.game.name.to_owned();
-            go.game = GameRef::Game { game, rules: bridge::rules(&root.rules()) };
-            go.options = self.player.options.clone();
-        }
-        let legal = self.player.legal.then(|| root.legal());
-        go.clock = clock;
-        go.limit = self.player.limit;
-        go.info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let mut first = None;
+    pub(super) fn choose(&mut self, play: &Play, ask: Ask) -> Result<Answer, NoReply> {
+        let manner = Manner {
+            session: self.has_session.then(|| SESSION.to_owned()),
+            options: self.player.options.clone(),
+            limit: self.player.limit,
+            legal: self.player.legal,
+        };
+        let mut question = Question::new(play, ask, &manner, self.the_match.strictness.timeout);
         loop {
-            let spent = first.map_or(Duration::ZERO, |(sent, _): (Instant, Retry)| sent.elapsed());
-            let command = Command::Go(Box::new(go.clone()));
-            let (sent, answer) = self.ask(command, legal.as_deref(), allowed.saturating_sub(spent))?;
-            let (began, retry) = *first.get_or_insert_with(|| (sent, Retry::new(&go, sent)));
-            let error = match answer.said {
-                Said::BestMove(best) => {
-                    return Ok(Reply {
-                        best,
-                        time: answer.at.saturating_duration_since(began),
-                        at: answer.at,
-                    });
+            let left = question.left(Instant::now());
+            let (sent, Heard { at, said }) = self.ask(question.command(), question.legal(), left)?;
+            question.sent(sent);
+            match question.hear(said, at) {
+                Verdict::Reply(reply) => return Ok(Answer { reply, at }),
+                Verdict::Again { pause, overloaded } => {
+                    std::thread::sleep(pause);
+                    if !question.has_time(Instant::now()) {
+                        return Err(NoReply::Overloaded(overloaded));
+                    }
+                    question.renew(Instant::now());
                 }
-                Said::Error(refused) => ErrorMessage::from(refused),
-                _ => {
-                    let message = "the answer to `go` is no `bestmove`";
-                    return Err(self.fail(ForfeitReason::new(ForfeitKind::Protocol, message)).into());
-                }
-            };
-            if error.code != ErrorCode::Overloaded {
-                return Err(self.fail(ForfeitReason::refused("go", &error)).into());
+                Verdict::Overloaded(message) => return Err(NoReply::Overloaded(message)),
+                Verdict::Forfeit(fault) => return Err(self.fail(fault).into()),
             }
-            let may_retry = go.clock.is_some() || began.elapsed() < self.the_match.strictness.timeout;
-            if let Some(pause) = retry.pause(&go, &error, answer.at).filter(|_| may_retry) {
-                std::thread::sleep(pause);
-                if retry.has_time(Instant::now()) {
-                    retry.renew(&mut go, Instant::now());
-                    continue;
-                }
-            }
-            return Err(NoReply::Overloaded(format!("for {:?}: {}", began.elapsed(), error.message)));
         }
     }
 
-    /// Ends the process or connection at once, so that the next game begins with a fresh one; gives the
-    /// reason back.
-    pub(super) fn fail(&mut self, reason: ForfeitReason) -> ForfeitReason {
+    /// Ends the process or connection at once; gives the fault back.
+    fn fail(&mut self, fault: ForfeitReason) -> ForfeitReason {
         self.disconnect();
-        reason
+        fault
     }
 
     /// Sends a command and waits for its final message, for the time that its clock leaves, the
@@ -223,7 +127,7 @@ impl<'m> Seat<'m> {
     ) -> Result<(Instant, Heard), ForfeitReason> {
         let strictness = self.the_match.strictness;
         let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
-        self.try_ask(command, legal, timeout).map_err(|reason| self.fail(reason))
+        self.try_ask(command, legal, timeout).map_err(|fault| self.fail(fault))
     }
 
     fn try_ask(
@@ -263,8 +167,9 @@ impl<'m> Seat<'m> {
         agreed("hello", answer.said).map(drop)
     }
 
-    /// Ends the process, with what it started, or the connection.
-    fn disconnect(&mut self) {
+    /// Ends the process, with what it started, or the connection, so that the next game begins with a fresh
+    /// one.
+    pub(super) fn disconnect(&mut self) {
         self.link = None;
     }
 }
@@ -335,7 +240,7 @@ fn wait_final(link: &mut Link, id: &str, deadline: Instant) -> Result<Heard, For
                 return Err(broken(link, LineError::TimedOut.into()));
             }
             Said::Info | Said::Notice => {}
-            Said::Error(refused) if refused.id.is_none() => {
+            Said::Error(refused) if refused.is_about_no_request() => {
                 return Err(ForfeitReason::refused("a line", &refused.into()));
             }
             said if said.ends() == Some(id) => return Ok(Heard { at: heard.at, said }),

@@ -1,7 +1,8 @@
 //! The core of a ladder on which bots compete: how strong they are, and who plays whom next.
 //!
-//! It knows no network, no database, no clock and no game: results, times and seeds are arguments, and the
-//! same arguments give the same answer, so that ratings can be computed anew from the records.
+//! It knows no network, no clock and no game: results, times and seeds are arguments, and the same arguments
+//! give the same answer, so that ratings can be computed anew from the records. With the feature `server` it
+//! keeps all of it in a database, `store`, which nothing else here knows.
 //!
 //! # Where to begin
 //!
@@ -27,9 +28,14 @@
 //! println!("{:.0} Elo, a 95 % interval of {:.0} around it", elo.value, elo.error);
 //! ```
 
+pub mod game;
+mod ids;
 pub mod pairing;
+#[cfg(feature = "server")]
+pub mod play;
 pub mod ratings;
+#[cfg(feature = "server")]
+pub mod store;
+pub mod terms;
 
-/// A bot by its number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BotId(pub u64);
+pub use ids::{BotId, EncounterId, GameId, OwnerId, PoolId, SeasonId};

@@ -159,6 +159,7 @@ mod tests {
             time_us,
             own_us: Some(time_us),
             left_us: None,
+            granted_us: None,
             forgiven_us: None,
             score: None,
             incident: None,

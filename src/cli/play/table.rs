@@ -315,6 +315,7 @@ impl Table {
             time_us: micros(time),
             own_us: Some(micros(own)),
             left_us: clock.left().map(micros),
+            granted_us: None,
             forgiven_us: None,
             score: best.and_then(|best| best.lines.first()).and_then(|line| line.score),
             incident: best.and_then(|best| best.incident.clone()),

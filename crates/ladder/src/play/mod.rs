@@ -1,0 +1,25 @@
+//! Games between bots that dial in: their connections, who is there, and the table at which two of them play.
+//!
+//! It knows no database: whose a token is says a [`Door`], and what happens at a table goes to a
+//! [`Recorder`]. Which two meet is decided elsewhere, from what [`Bots::ready`] lists.
+//!
+//! The tasks run on tokio, of which one thread is enough. They read and write; rules are computed on the
+//! runtime's blocking threads, and the moves of the ladder's own players on those of the [`House`], so that a
+//! line is stamped when it arrives.
+
+mod bots;
+mod hall;
+mod house;
+mod line;
+mod link;
+mod recorder;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use bots::{Bots, Ready, Seated, offers};
+pub use hall::{Admitted, Door, Hall, Refusal, Settings};
+pub use house::{House, HousePlayer};
+pub use link::{Asked, Closed, ClosedKind, Heard, Link};
+pub use recorder::{Direction, Ended, Event, Exchange, News, Recorder, Stopped};
+pub use table::{Game, Network, Resumed, Seat, Table};

@@ -1,0 +1,440 @@
+//! One game: the referee's questions go to the bots' connections or to the house, whatever comes back is
+//! judged, and what happens is taken down.
+//!
+//! A bot whose connection breaks may come back: its clock runs on, and it is asked again with the time that
+//! it has spent. A game that the ladder itself has left, because it was stopped or killed, goes on where the
+//! recorder had it, with the clocks of then.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use plyd_arena::referee::{
+    Ask, ForfeitKind, ForfeitReason, Manner, Play, Question, Reply, Step, Terms, Turn, Verdict,
+};
+use plyd_arena::{Entrant, TimeControl};
+use plyd_core::play::Position;
+use plyd_protocol::{Player, Seed};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout_at};
+
+use super::bots::{Bots, Seated};
+use super::house::{House, HousePlayer};
+use super::line;
+use super::link::{Closed, ClosedKind, Link};
+use super::recorder::{Direction, Ended, Exchange, Recorder, Stopped};
+use crate::{BotId, GameId};
+
+/// How many lines of a conversation are kept, and how many characters of each.
+const LINES: usize = 40;
+const CHARACTERS: usize = 600;
+
+/// Longer than any game.
+const FOREVER: Duration = Duration::from_secs(1 << 32);
+
+/// What a table needs. A copy is of the same bots, house and recorder.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Who is there.
+    pub bots: Arc<Bots>,
+    /// Where house players think.
+    pub house: Arc<House>,
+    /// Where it is taken down.
+    pub recorder: Recorder,
+}
+
+/// A game that is to be played.
+pub struct Game {
+    /// Which one.
+    pub id: GameId,
+    /// The seed that its record names.
+    pub seed: Seed,
+    /// Who plays: p1, then p2.
+    pub players: [Seat; 2],
+    /// How the record names them.
+    pub entrants: [Entrant; 2],
+    /// On what terms. A house player has no clock: limited by nodes it is as strong on a slow machine.
+    pub terms: Terms,
+    /// How much time bots are granted for the network.
+    pub network: Network,
+    /// Whether the ladder has left it; none: it is a new one.
+    pub resumed: Option<Resumed>,
+}
+
+/// Who plays a side.
+pub enum Seat {
+    /// A bot, which has a place in this game.
+    Bot(Seated),
+    /// A player of the house.
+    House(HousePlayer),
+}
+
+/// Time that is granted to a bot because its lines need time on their way: the least round trip that was
+/// measured, within these bounds, because a bot can delay its answers to pings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Network {
+    /// The most for a move.
+    pub most_of_move: Duration,
+    /// The most for a game, for each player.
+    pub most_of_game: Duration,
+}
+
+impl Network {
+    /// Takes the way of the lines off the time of a reply; so much was granted in the game before.
+    fn grant(self, reply: Reply, way: Option<Duration>, before: Duration) -> Reply {
+        let left = self.most_of_game.saturating_sub(before);
+        let granted = way.unwrap_or_default().min(reply.time).min(self.most_of_move).min(left);
+        let time = reply.time - granted;
+        Reply { time, granted: (!granted.is_zero()).then_some(granted), ..reply }
+    }
+}
+
+/// A game that the ladder has left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resumed {
+    /// What was played.
+    pub turns: Vec<Turn>,
+    /// How long to wait for each bot to come back before its clock runs. If it does not, the game does not
+    /// count.
+    pub back_within: Duration,
+}
+
+/// Why a player gives no reply.
+enum Trouble {
+    /// It forfeits.
+    Forfeit(ForfeitReason),
+    /// The game does not count.
+    Void(String),
+    /// The ladder stops.
+    Stopped,
+}
+
+impl Table {
+    /// Plays a game to its end, which is kept when this is done.
+    ///
+    /// # Errors
+    /// The ladder stops; the game can be resumed.
+    ///
+    /// # Panics
+    /// If the game's rules do.
+    pub async fn play(&self, game: Game) -> Result<Ended, Stopped> {
+        let Game { id, seed, mut players, entrants, mut terms, network, resumed } = game;
+        for (seat, control) in players.iter().zip(&mut terms.controls) {
+            if matches!(seat, Seat::House(_)) {
+                *control = TimeControl::Unlimited;
+            }
+        }
+        let timeout = terms.strictness.timeout;
+        let margin = terms.strictness.margin;
+        let (turns, back_within) = match resumed {
+            Some(resumed) => (resumed.turns, Some(resumed.back_within)),
+            None => (Vec::new(), None),
+        };
+        let began = Instant::now();
+        let (mut play, mut void) = blocking(move || {
+            let fresh = terms.clone();
+            match Play::resume(terms, &turns) {
+                Ok(play) => (play, None),
+                Err(error) => (Play::new(fresh), Some(format!("it cannot go on: {error}"))),
+            }
+        })
+        .await;
+        let mut running = Running {
+            table: self,
+            name: id.name(),
+            network,
+            timeout,
+            margin,
+            awaited: [back_within; 2],
+            began,
+            conversations: [const { VecDeque::new() }; 2],
+        };
+        while void.is_none()
+            && let Step::Ask(ask) = play.step()
+        {
+            let player = ask.player;
+            let chosen;
+            (play, chosen) = match &mut players[side(player)] {
+                Seat::Bot(seated) => running.ask(play, ask, seated.bot()).await,
+                Seat::House(seat) => running.house(play, seat).await,
+            };
+            match chosen {
+                Ok(reply) => {
+                    let judged;
+                    (play, judged) = blocking(move || {
+                        let judged = play.answer(reply, || None);
+                        (play, judged)
+                    })
+                    .await;
+                    if let Ok(turn) = judged {
+                        let index = play.answers().len() - 1;
+                        self.recorder.turn(id, index, turn, || play.root().played().to_vec()).await?;
+                    }
+                }
+                Err(Trouble::Forfeit(fault)) => play.fail(player, fault),
+                Err(Trouble::Void(why)) => void = Some(why),
+                Err(Trouble::Stopped) => return Err(Stopped),
+            }
+        }
+        let conversations = running.conversations.map(Vec::from);
+        let number = usize::try_from(id.0).unwrap_or(usize::MAX);
+        let mut played = play.into_played(number, seed, entrants);
+        if void.is_some() {
+            played.record.result = None;
+        }
+        let ended = Ended { game: id, played, void, conversations };
+        self.recorder.ended(&ended).await?;
+        let bots = players.each_ref().map(|seat| match seat {
+            Seat::Bot(seated) => Some(seated.bot()),
+            Seat::House(_) => None,
+        });
+        for (bot, player) in bots.into_iter().zip([Player::P1, Player::P2]) {
+            if let Some(bot) = bot
+                && let Ok(Some((link, _))) = self.bots.find(bot)
+            {
+                tell(&link, &ended, player).await;
+            }
+        }
+        Ok(ended)
+    }
+}
+
+/// A game that is being played.
+struct Running<'t> {
+    table: &'t Table,
+    name: String,
+    network: Network,
+    /// How long to wait for an answer beyond its clock.
+    timeout: Duration,
+    /// How much later than its clock an answer may come.
+    margin: Duration,
+    /// How long to wait for each side's bot without its clock, until it was there once.
+    awaited: [Option<Duration>; 2],
+    began: Instant,
+    conversations: [VecDeque<Exchange>; 2],
+}
+
+impl Running<'_> {
+    /// Asks a bot for its move, until there is a reply or there will be none.
+    async fn ask(&mut self, play: Play, ask: Ask, bot: BotId) -> (Play, Result<Reply, Trouble>) {
+        let mut play = Some(play);
+        let reply = self.reply(&mut play, ask, bot).await;
+        (play.expect("it is given back"), reply)
+    }
+
+    async fn reply(&mut self, play: &mut Option<Play>, ask: Ask, bot: BotId) -> Result<Reply, Trouble> {
+        let player = ask.player;
+        let bots = Arc::clone(&self.table.bots);
+        if let Some(back_within) = self.awaited[side(player)] {
+            match timeout_at(later(Instant::now(), back_within).into(), bots.wait(bot)).await {
+                Ok(Ok(_)) => self.awaited[side(player)] = None,
+                Ok(Err(why)) => return Err(Trouble::Void(why)),
+                Err(_) => return Err(Trouble::Void("a bot did not come back to it".to_owned())),
+            }
+        }
+        let granted = self.granted(play.as_ref(), player);
+        let wants = |found: Result<Option<(Link, bool)>, String>| found.map_err(Trouble::Void);
+        let mut legal = wants(bots.find(bot))?.is_some_and(|(_, legal)| legal);
+        let mut question = self.question(play, &ask, legal).await;
+        let clock = ask.allowed.map(|allowed| allowed + self.margin + self.network.most_of_move);
+        // Why its connection broke, until it has heard of the question again.
+        let mut broke = None;
+        let away = |broke: Option<String>| {
+            let message = broke.unwrap_or_else(|| "it was not there".to_owned());
+            Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, message))
+        };
+        let void = |overloaded: &str| Trouble::Void(format!("a bot was overloaded {overloaded}"));
+        // When it was asked first, or should have been.
+        let mut first: Option<Instant> = None;
+        loop {
+            let back_by = later(first.unwrap_or_else(Instant::now), clock.unwrap_or(self.timeout));
+            if broke.is_some() && first.is_some() && Instant::now() >= back_by {
+                return Err(away(broke));
+            }
+            let (link, wants_legal) = match wants(bots.find(bot))? {
+                Some(found) => found,
+                None => {
+                    // The clock runs although nobody is there.
+                    let now = Instant::now();
+                    question.sent(now);
+                    first.get_or_insert(now);
+                    match timeout_at(back_by.into(), bots.wait(bot)).await {
+                        Ok(found) => found.map_err(Trouble::Void)?,
+                        Err(_) => return Err(away(broke)),
+                    }
+                }
+            };
+            if wants_legal != legal {
+                legal = wants_legal;
+                question = self.question(play, &ask, legal).await;
+                if let Some(first) = first {
+                    question.sent(first);
+                }
+            }
+            question.renew(Instant::now());
+            let name = &self.name;
+            let mut asked = link.ask(|id| line::go(id, name, question.command(), question.legal())).await;
+            let sent = match asked.sent().await {
+                Ok(sent) => sent,
+                Err(closed) => {
+                    broke = Some(broken(closed)?);
+                    continue;
+                }
+            };
+            self.note(player, Direction::ToBot, asked.line());
+            question.sent(sent);
+            let by = *first.get_or_insert(sent);
+            let answer_by = later(by, clock.unwrap_or_default().saturating_add(self.timeout));
+            let heard = match timeout_at(answer_by.into(), asked.heard()).await {
+                Ok(Ok(heard)) => heard,
+                Ok(Err(closed)) => {
+                    broke = Some(broken(closed)?);
+                    continue;
+                }
+                Err(_) => {
+                    let message = "no answer came";
+                    return Err(Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Timeout, message)));
+                }
+            };
+            broke = None;
+            self.note(player, Direction::FromBot, &heard.line);
+            match question.hear(heard.said, heard.at) {
+                Verdict::Reply(reply) => return Ok(self.network.grant(reply, link.round_trip(), granted)),
+                Verdict::Again { pause, overloaded } => {
+                    sleep(pause).await;
+                    if !question.has_time(Instant::now()) {
+                        return Err(void(&overloaded));
+                    }
+                }
+                Verdict::Overloaded(message) => return Err(void(&message)),
+                Verdict::Forfeit(fault) => return Err(Trouble::Forfeit(fault)),
+            }
+        }
+    }
+
+    /// The question for a bot that wants the legal moves or not.
+    async fn question(&self, play: &mut Option<Play>, ask: &Ask, legal: bool) -> Question {
+        let held = play.take().expect("it was given back");
+        let (ask, timeout) = (ask.clone(), self.timeout);
+        let (held, question) = blocking(move || {
+            let question = Question::new(&held, ask, &Manner { legal, ..Manner::default() }, timeout);
+            (held, question)
+        })
+        .await;
+        *play = Some(held);
+        question
+    }
+
+    /// Lets a player of the house choose a move.
+    async fn house(&self, play: Play, seat: &mut HousePlayer) -> (Play, Result<Reply, Trouble>) {
+        let (play, position) = blocking(move || {
+            let position = play.root().extend(&[]).expect("no move is no illegal one");
+            (play, Position::from(position))
+        })
+        .await;
+        let chosen = self.table.house.choose(seat.take(), position).await;
+        let reply = match chosen {
+            Ok((player, reply)) => {
+                *seat = player;
+                Ok(reply)
+            }
+            Err(why) => Err(Trouble::Void(format!("a player of the house failed: {why}"))),
+        };
+        (play, reply)
+    }
+
+    /// What a player was granted so far.
+    fn granted(&self, play: Option<&Play>, player: Player) -> Duration {
+        let answers = play.map(Play::answers).unwrap_or_default();
+        let own = answers.iter().filter(|answered| answered.player == player);
+        Duration::from_micros(own.filter_map(|answered| answered.granted_us).sum())
+    }
+
+    /// Keeps a line of a conversation.
+    fn note(&mut self, player: Player, direction: Direction, line: &[u8]) {
+        let conversation = &mut self.conversations[side(player)];
+        if conversation.len() == LINES {
+            conversation.pop_front();
+        }
+        // A character has four bytes at most.
+        let head = &line[..line.len().min(4 * CHARACTERS)];
+        let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let line = String::from_utf8_lossy(head).chars().take(CHARACTERS).collect();
+        conversation.push_back(Exchange { at_ms, direction, line });
+    }
+}
+
+/// Why a bot's connection broke, if the bot may come back.
+fn broken(closed: Closed) -> Result<String, Trouble> {
+    match closed.kind {
+        ClosedKind::Broken | ClosedKind::Replaced => {
+            Ok(format!("its connection broke, and it was not back in time: {}", closed.message))
+        }
+        ClosedKind::Unread | ClosedKind::Garbled => {
+            Err(closed.fault().map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit))
+        }
+        ClosedKind::Forbidden => Err(Trouble::Void(closed.message)),
+        ClosedKind::Stopped => Err(Trouble::Stopped),
+    }
+}
+
+/// Tells a player how its game ended. Whether it understands that does not matter.
+async fn tell(link: &Link, ended: &Ended, player: Player) {
+    let result = ended.played.record.result.as_ref();
+    let message = match (&ended.void, &ended.played.forfeit, result) {
+        (Some(why), ..) => why.clone(),
+        (None, Some(forfeit), _) => forfeit.reason.to_string(),
+        (None, None, result) => result.map(|result| result.by.clone()).unwrap_or_default(),
+    };
+    let outcome = line::outcome(result, player);
+    let name = ended.game.name();
+    let over = |id: &str| line::over(id, &name, outcome, &message, &ended.played.record);
+    drop(link.ask(over).await);
+}
+
+/// Computes rules where no line waits for it.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime ends, and this with it.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// An instant after another.
+fn later(at: Instant, time: Duration) -> Instant {
+    at + time.min(FOREVER)
+}
+
+/// A side as an index: p1 is 0.
+fn side(player: Player) -> usize {
+    usize::from(player == Player::P2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_network_is_granted_within_its_bounds() {
+        let ms = Duration::from_millis;
+        let network = Network { most_of_move: ms(50), most_of_game: ms(200) };
+        // The time of the reply, the round trip, what was granted before; the time that counts and the grant.
+        for (time, way, before, expected, granted) in [
+            (100, Some(20), 0, 80, Some(20)),
+            (100, None, 0, 100, None),
+            (100, Some(0), 0, 100, None),
+            (10, Some(20), 0, 0, Some(10)),
+            (100, Some(70), 0, 50, Some(50)),
+            (100, Some(20), 190, 90, Some(10)),
+            (100, Some(20), 200, 100, None),
+            (100, Some(20), 900, 100, None),
+        ] {
+            let reply = network.grant(Reply::new("1", ms(time)), way.map(ms), ms(before));
+            assert_eq!((reply.time, reply.granted), (ms(expected), granted.map(ms)), "{time} {way:?}");
+        }
+        let none = Network::default().grant(Reply::new("1", ms(9)), Some(ms(5)), ms(0));
+        assert_eq!((none.time, none.granted), (ms(9), None));
+    }
+}

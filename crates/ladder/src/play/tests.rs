@@ -1,0 +1,614 @@
+//! A ladder's hall and tables with bots that dial in over sockets of this machine.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use plyd_arena::referee::{ForfeitKind, Terms, Turn};
+use plyd_arena::{Entrant, Strictness, TimeControl};
+use plyd_core::engine::AnyRoot;
+use plyd_core::nim;
+use plyd_core::options::Options;
+use plyd_core::play::Position;
+use plyd_games::REGISTRY;
+use plyd_protocol::{ErrorCode, Offer, Player, Seed};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::*;
+use crate::{BotId, GameId};
+
+/// Longer than any of these tests takes, whatever else the machine does.
+const LONG: Duration = Duration::from_secs(120);
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Lets bots in by tokens such as `bot-7`, but not number 13.
+struct Doorman;
+
+impl Door for Doorman {
+    async fn admit(&self, offer: &Offer, _: Option<IpAddr>) -> Result<Admitted, Refusal> {
+        let number = offer.token.strip_prefix("bot-").and_then(|number| number.parse().ok());
+        match number {
+            Some(13) => Err(Refusal { code: ErrorCode::Forbidden, message: "three forfeits".into() }),
+            Some(number) => Ok(Admitted { bot: BotId(number), name: format!("the {number}"), most_games: 4 }),
+            None => Err(Refusal { code: ErrorCode::AuthFailed, message: "no such token".into() }),
+        }
+    }
+}
+
+/// A ladder, and what its recorder was given.
+struct Ladder {
+    hall: Arc<Hall<Doorman>>,
+    table: Table,
+    address: SocketAddr,
+    kept: JoinHandle<BTreeMap<GameId, Vec<Turn>>>,
+    listening: JoinHandle<()>,
+}
+
+impl Ladder {
+    async fn open(settings: Settings) -> Self {
+        Self::reopen(settings, BTreeMap::new()).await
+    }
+
+    /// A ladder whose recorder has some turns of its games already.
+    async fn reopen(settings: Settings, known: BTreeMap<GameId, Vec<Turn>>) -> Self {
+        let hall = Hall::new(Doorman, settings);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let listening = tokio::spawn(Arc::clone(&hall).listen(listener));
+        let (recorder, events) = Recorder::new(4, 1);
+        let table =
+            Table { bots: Arc::clone(hall.bots()), house: Arc::new(House::start(2, 1).unwrap()), recorder };
+        Self { hall, table, address, kept: tokio::spawn(keep(events, known)), listening }
+    }
+
+    /// Plays a game of these two.
+    fn play(&self, game: Game) -> JoinHandle<Result<Ended, Stopped>> {
+        let table = self.table.clone();
+        tokio::spawn(async move { table.play(game).await })
+    }
+
+    fn bot(&self, number: u64, game: u64) -> Seat {
+        Seat::Bot(self.hall.bots().seat(BotId(number), &GameId(game).name()))
+    }
+
+    /// The turns of each game, once the ladder is closed.
+    async fn close(self) -> BTreeMap<GameId, Vec<Turn>> {
+        self.listening.abort();
+        drop((self.table, self.hall));
+        self.kept.await.unwrap()
+    }
+}
+
+/// Keeps what happens.
+async fn keep(
+    mut events: mpsc::Receiver<Event>,
+    mut games: BTreeMap<GameId, Vec<Turn>>,
+) -> BTreeMap<GameId, Vec<Turn>> {
+    while let Some(event) = events.recv().await {
+        match event {
+            Event::Turn { game, index, turn } => {
+                let turns = games.entry(game).or_default();
+                assert_eq!(turns.len(), index, "turns come in their order");
+                turns.push(*turn);
+            }
+            Event::Ended { kept, .. } => drop(kept.send(())),
+        }
+    }
+    games
+}
+
+fn settings() -> Settings {
+    Settings { heartbeat: ms(50), ..Settings::default() }
+}
+
+fn game(id: u64, players: [Seat; 2], opening: Arc<dyn AnyRoot>) -> Game {
+    let entrant = |index| Entrant { index, name: format!("bot {index}"), build: None };
+    let strictness = Strictness { max_moves: 12, timeout: LONG, ..Strictness::default() };
+    Game {
+        id: GameId(id),
+        seed: Seed(7),
+        players,
+        entrants: [entrant(1), entrant(2)],
+        terms: Terms { strictness, chance: 7, ..Terms::new(opening) },
+        network: Network::default(),
+        resumed: None,
+    }
+}
+
+fn heap() -> Arc<dyn AnyRoot> {
+    Position::start(&nim::ENTRY).root().clone()
+}
+
+/// A bot's end of its connection.
+struct Bot {
+    lines: tokio::io::Lines<BufReader<OwnedReadHalf>>,
+    out: OwnedWriteHalf,
+    /// What the ladder answered to its offer.
+    taken: Value,
+}
+
+impl Bot {
+    async fn dial(address: SocketAddr) -> Self {
+        let (input, out) = TcpStream::connect(address).await.unwrap().into_split();
+        Self { lines: BufReader::new(input).lines(), out, taken: Value::Null }
+    }
+
+    /// Dials and offers itself; it wants the legal moves.
+    async fn join(address: SocketAddr, number: u64) -> Self {
+        let mut bot = Self::dial(address).await;
+        bot.offer(number, 4).await;
+        bot.taken = bot.read().await.unwrap();
+        assert_eq!((&bot.taken["of"], &bot.taken["type"]), (&json!("offer"), &json!("result")));
+        bot
+    }
+
+    async fn offer(&mut self, number: u64, concurrency: u32) {
+        let offer = json!({
+            "id": format!("offer-{concurrency}"), "cmd": "offer", "protocol": { "min": 1, "max": 1 },
+            "token": format!("bot-{number}"), "concurrency": concurrency, "legal": true,
+        });
+        self.write(&offer.to_string()).await;
+    }
+
+    async fn write(&mut self, line: &str) {
+        // The ladder may have closed the connection.
+        let _gone = self.out.write_all(format!("{line}\n").as_bytes()).await;
+    }
+
+    /// The next line that is no ping, which is answered; nothing at the end.
+    async fn read(&mut self) -> Option<Value> {
+        loop {
+            let line = timeout(LONG, self.lines.next_line()).await.expect("in time").ok()??;
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["cmd"] != "ping" {
+                return Some(message);
+            }
+            self.write(&format!(r#"{{"id":{},"type":"result"}}"#, message["id"])).await;
+        }
+    }
+
+    /// Answers with a move.
+    async fn best(&mut self, go: &Value, mv: &Value) {
+        self.write(&json!({ "id": go["id"], "type": "bestmove", "move": mv }).to_string()).await;
+    }
+
+    /// Plays by the first legal move until one game is over; gives its end.
+    async fn play(&mut self) -> Value {
+        loop {
+            let message = self.read().await.expect("the game is not over");
+            match message["cmd"].as_str() {
+                Some("go") => self.best(&message, &message["x_legal"][0]).await,
+                Some("over") => return message,
+                _ => panic!("{message}"),
+            }
+        }
+    }
+}
+
+/// Runs a bot that plays `games` games at once or one after the other.
+fn bot(address: SocketAddr, number: u64, games: usize) -> JoinHandle<Vec<Value>> {
+    tokio::spawn(async move {
+        let mut bot = Bot::join(address, number).await;
+        let mut ends = Vec::new();
+        for _ in 0..games {
+            ends.push(bot.play().await);
+        }
+        ends
+    })
+}
+
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let waited = timeout(LONG, async {
+        while !holds() {
+            sleep(ms(1)).await;
+        }
+    });
+    waited.await.unwrap_or_else(|_| panic!("not in time: {what}"));
+}
+
+async fn within<T>(work: impl Future<Output = T>) -> T {
+    timeout(LONG, work).await.expect("in time")
+}
+
+#[tokio::test]
+async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
+    let ladder = Ladder::open(settings()).await;
+    // Spectators who do not look slow nobody.
+    let _idle = ladder.table.recorder.watch();
+    let mut played = Vec::new();
+    let bots: Vec<_> = (1..=2).map(|number| bot(ladder.address, number, REGISTRY.len())).collect();
+    for (id, entry) in (1..).zip(REGISTRY) {
+        let seats = [ladder.bot(1, id), ladder.bot(2, id)];
+        let mut game = game(id, seats, Position::start(entry).root().clone());
+        game.terms.controls = [TimeControl::PerMove(LONG); 2];
+        played.push((entry, ladder.play(game)));
+    }
+    let mut records = BTreeMap::new();
+    for (entry, played) in played {
+        let ended = within(played).await.unwrap().unwrap();
+        assert_eq!((&ended.played.forfeit, &ended.void), (&None, &None), "{}", entry.name);
+        assert!(ended.conversations.iter().all(|lines| !lines.is_empty()), "{}", entry.name);
+        records.insert(ended.game.name(), ended);
+    }
+    for (player, bot) in [Player::P1, Player::P2].into_iter().zip(bots) {
+        for over in within(bot).await.unwrap() {
+            let ended = &records[over["x_game"].as_str().unwrap()];
+            let result = ended.played.record.result.as_ref();
+            assert_eq!(over["outcome"], line::outcome(result, player));
+            assert_eq!(over["record"], serde_json::to_value(&ended.played.record).unwrap());
+        }
+    }
+    let kept = within(ladder.close()).await;
+    for ended in records.values() {
+        let moves = ended.played.record.moves.iter().filter(|ply| !ply.starts_with('~'));
+        assert!(moves.eq(kept[&ended.game].iter().map(|turn| &turn.mv)));
+    }
+}
+
+/// How a bot behaves when it is asked.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// With this move.
+    Move(&'static str),
+    /// With a line, in which `ID` stands for the id.
+    Line(&'static str),
+    /// With a line, and then properly.
+    Then(&'static str),
+    /// After that many milliseconds.
+    After(u64),
+    /// Not at all.
+    Never,
+    /// It leaves.
+    Leave,
+    /// With many lines.
+    Flood,
+}
+
+async fn misbehave(address: SocketAddr, way: Way) {
+    let mut bot = Bot::join(address, 1).await;
+    let mut is_first = true;
+    while let Some(message) = bot.read().await {
+        if message["cmd"] != "go" {
+            continue;
+        }
+        let legal = message["x_legal"][0].clone();
+        let line = |text: &str| text.replace("ID", message["id"].as_str().unwrap());
+        match way {
+            Way::Move(mv) => bot.best(&message, &json!(mv)).await,
+            Way::Line(text) => bot.write(&line(text)).await,
+            Way::Then(text) if is_first => bot.write(&line(text)).await,
+            Way::Then(_) => bot.best(&message, &legal).await,
+            Way::After(time) => {
+                sleep(ms(time)).await;
+                bot.best(&message, &legal).await;
+            }
+            Way::Never => {}
+            Way::Leave => return,
+            Way::Flood => {
+                for _ in 0..2000 {
+                    bot.write(r#"{"type":"info"}"#).await;
+                }
+            }
+        }
+        is_first = false;
+    }
+}
+
+#[tokio::test]
+async fn each_fault_is_recorded_by_its_name() {
+    use ForfeitKind::{Crash, Illegal, Late, Protocol, Timeout};
+    let long = "x".repeat(plyd_protocol::MAX_LINE + 2).leak();
+    let overloaded = r#"{"id":"ID","type":"error","code":"overloaded","retry_ms":1}"#;
+    let other = r#"{"id":"other","type":"bestmove","move":"3"}"#;
+    // The clock in ms; how long to wait beyond it in ms; the behaviour; the fault and a word of its message.
+    for (clock, wait, way, expected) in [
+        (60_000, 60_000, Way::Move("1"), None),
+        (60_000, 60_000, Way::Then(overloaded), None),
+        (60_000, 60_000, Way::Move("4"), Some((Illegal, "`4`"))),
+        (60_000, 60_000, Way::Move(""), Some((Illegal, ""))),
+        (20, 60_000, Way::After(40), Some((Late, "us after its 20ms"))),
+        (20, 20, Way::Never, Some((Timeout, "no answer"))),
+        (20, 20, Way::Line(other), Some((Timeout, "no answer"))),
+        (20, 20, Way::Line(r#"{"type":"info"}"#), Some((Timeout, "no answer"))),
+        (60_000, 60_000, Way::Line("thinking..."), Some((Protocol, "thinking..."))),
+        (60_000, 60_000, Way::Line(r#"{"id":"ID","type":"bestmove"}"#), Some((Protocol, "bestmove"))),
+        (60_000, 60_000, Way::Line(r#"{"id":"ID","type":"result"}"#), Some((Protocol, "no `bestmove`"))),
+        (60_000, 60_000, Way::Line(r#"{"id":"ID","type":"error","code":"x"}"#), Some((Protocol, "refused"))),
+        (60_000, 60_000, Way::Line(r#"{"type":"error","message":"m"}"#), Some((Protocol, "refused: m"))),
+        (60_000, 60_000, Way::Line(long), Some((Protocol, "longer than"))),
+        (60_000, 60_000, Way::Flood, Some((Protocol, "500 lines"))),
+        (50, 60_000, Way::Leave, Some((Crash, "was not back in time"))),
+    ] {
+        let ended = against(way, clock, wait).await;
+        let found = ended.played.forfeit.as_ref();
+        match expected {
+            None => assert_eq!(found, None, "{way:?}"),
+            Some((kind, word)) => {
+                let forfeit = found.unwrap_or_else(|| panic!("{way:?} is a fault"));
+                assert_eq!((forfeit.player, forfeit.reason.kind), (Player::P1, kind), "{way:?}: {forfeit:?}");
+                assert!(forfeit.reason.message.contains(word), "{way:?}: {forfeit:?}");
+                let asked = ended.conversations[0].iter().any(|exchange| exchange.line.contains("\"go\""));
+                assert!(asked, "{way:?}: {:?}", ended.conversations);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_game_whose_bot_is_overloaded_until_the_end_does_not_count() {
+    let overloaded = r#"{"id":"ID","type":"error","code":"overloaded","message":"full","retry_ms":1}"#;
+    let ended = against(Way::Line(overloaded), 50, 60_000).await;
+    assert_eq!((&ended.played.forfeit, &ended.played.record.result), (&None, &None));
+    let why = ended.void.expect("it does not count");
+    assert!(why.starts_with("a bot was overloaded for ") && why.ends_with(": full"), "{why}");
+}
+
+/// A game that a bot of this behaviour begins, with so many ms for a move and so many to wait beyond that.
+async fn against(way: Way, clock: u64, wait: u64) -> Ended {
+    let ladder = Ladder::open(settings()).await;
+    let bots = [tokio::spawn(misbehave(ladder.address, way)), {
+        let address = ladder.address;
+        tokio::spawn(async move { drop(Bot::join(address, 2).await.play().await) })
+    }];
+    until("both are there", || ladder.hall.bots().ready().len() == 2).await;
+    let mut game = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], heap());
+    game.terms.controls = [TimeControl::PerMove(ms(clock)), TimeControl::Unlimited];
+    game.terms.strictness.timeout = ms(wait);
+    // No machine is slow enough to be late on the other side.
+    let ended = within(ladder.play(game)).await.unwrap().unwrap();
+    for bot in bots {
+        bot.abort();
+    }
+    ended
+}
+
+#[tokio::test]
+async fn a_bot_that_comes_back_goes_on_with_its_clock() {
+    let ladder = Ladder::open(settings()).await;
+    let opponent = bot(ladder.address, 2, 1);
+    let mut first = Bot::join(ladder.address, 1).await;
+    assert_eq!(first.taken["games"], json!([]));
+    let mut game = game(8, [ladder.bot(1, 8), ladder.bot(2, 8)], heap());
+    game.terms.controls = [TimeControl::PerMove(LONG), TimeControl::Unlimited];
+    let played = ladder.play(game);
+    let asked = first.read().await.unwrap();
+    // Its machine is cut off, so that the ladder sees nothing of that.
+    let mut second = Bot::join(ladder.address, 1).await;
+    let end = first.read().await.unwrap();
+    assert_eq!((&end["code"], &end["fatal"]), (&json!("disconnected"), &json!(true)));
+    assert_eq!(first.read().await, None);
+    assert_eq!(second.taken["games"], json!(["g8"]));
+    let again = second.read().await.unwrap();
+    assert_eq!((&again["x_game"], &again["position"]), (&asked["x_game"], &asked["position"]));
+    // An answer to what was asked over another connection is nobody's.
+    second.best(&json!({ "id": "77" }), &json!("3")).await;
+    drop(second);
+    until("it has left", || ladder.hall.bots().find(BotId(1)).is_ok_and(|found| found.is_none())).await;
+    sleep(ms(20)).await;
+    let mut third = Bot::join(ladder.address, 1).await;
+    let again = third.read().await.unwrap();
+    assert_eq!(again["position"], asked["position"]);
+    assert!(again["elapsed_ms"].as_u64() >= Some(20), "{again}");
+    third.best(&again, &json!("2")).await;
+    assert_eq!(third.play().await["outcome"], "drawn");
+    let ended = within(played).await.unwrap().unwrap();
+    assert_eq!((ended.played.forfeit, ended.void), (None, None));
+    assert_eq!(ended.played.record.moves[0], "2");
+    assert!(ended.played.answers[0].time_us >= 20_000, "{:?}", ended.played.answers[0]);
+    within(opponent).await.unwrap();
+    // The place is free again.
+    assert_eq!(ladder.hall.bots().ready()[0].slots, 4);
+}
+
+#[tokio::test]
+async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
+    let play = async |known: Option<Vec<Turn>>| {
+        let turns = known.clone().unwrap_or_default();
+        let ladder = Ladder::reopen(settings(), BTreeMap::from([(GameId(3), turns)])).await;
+        let mut game = game(3, [ladder.bot(1, 3), ladder.bot(2, 3)], heap());
+        let base = Duration::from_secs(600);
+        game.terms.controls = [TimeControl::Increment { base, increment: ms(100), moves: None }; 2];
+        game.resumed = known.map(|turns| Resumed { turns, back_within: LONG });
+        // It waits for its bots, whose clocks do not run meanwhile.
+        let played = ladder.play(game);
+        let bots = [1, 2].map(|number| bot(ladder.address, number, 1));
+        let ended = within(played).await.unwrap().unwrap();
+        for bot in bots {
+            within(bot).await.unwrap();
+        }
+        (ended, within(ladder.close()).await.remove(&GameId(3)).unwrap_or_default())
+    };
+    let (whole, turns) = play(None).await;
+    assert_eq!(turns.len(), 12);
+    for cut in [0, 1, 5, 11] {
+        let (resumed, all) = play(Some(turns[..cut].to_vec())).await;
+        assert_eq!((resumed.void, resumed.played.record), (None, whole.played.record.clone()), "{cut}");
+        assert_eq!(resumed.played.answers[..cut], whole.played.answers[..cut], "after {cut}");
+        assert_eq!(all[..cut], turns[..cut], "after {cut}");
+    }
+}
+
+#[tokio::test]
+async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_is_disabled() {
+    let ladder = Ladder::open(settings()).await;
+    let mut present = Bot::join(ladder.address, 2).await;
+    for (id, turns, word) in [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "three forfeits")] {
+        let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
+        let answered = json!({ "move": "1", "player": "p1", "time_us": 0 });
+        let turn: Turn = serde_json::from_value(answered).unwrap();
+        let back_within = if id == 3 { LONG } else { ms(10) };
+        game.resumed = Some(Resumed { turns: vec![turn; turns], back_within });
+        let played = ladder.play(game);
+        if id == 3 {
+            ladder.hall.bots().forbid(BotId(1), "three forfeits");
+        }
+        let ended = within(played).await.unwrap().unwrap();
+        assert!(ended.void.as_ref().is_some_and(|why| why.contains(word)), "{:?}", ended.void);
+        assert_eq!(ended.played.record.result, None);
+        let over = present.read().await.unwrap();
+        assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+    }
+}
+
+#[tokio::test]
+async fn offers_are_answered_by_what_is_wrong_with_them() {
+    let few = Settings { offer_within: ms(100), connections: 3, ..settings() };
+    let ladder = Ladder::open(few).await;
+    let offer = |token: &str, version: u32| {
+        let protocol = json!({ "min": version, "max": version });
+        json!({ "id": "o", "cmd": "offer", "protocol": protocol, "token": token }).to_string()
+    };
+    let long = "x".repeat(1 << 17);
+    for (line, id, code) in [
+        ("GET / HTTP/1.1", Value::Null, "bad_json"),
+        (r#"{"id":"h","cmd":"hello"}"#, json!("h"), "handshake_required"),
+        (r#"{"id":"o","cmd":"offer"}"#, json!("o"), "missing_field"),
+        (&offer("somebody", 1), json!("o"), "auth_failed"),
+        (&offer("bot-13", 1), json!("o"), "forbidden"),
+        (&offer("bot-1", 2), json!("o"), "version_unsupported"),
+        (&long, Value::Null, "line_too_long"),
+        ("", Value::Null, "timed_out"),
+    ] {
+        let mut bot = Bot::dial(ladder.address).await;
+        bot.write(line).await;
+        let error = bot.read().await.unwrap_or_else(|| panic!("{line:.40}"));
+        assert_eq!((&error["id"], &error["code"]), (&id, &json!(code)), "{line:.40}");
+        assert_eq!((&error["type"], &error["fatal"]), (&json!("error"), &json!(true)), "{line:.40}");
+        assert_eq!(bot.read().await, None, "{line:.40}");
+    }
+    let mut bots = Vec::new();
+    for number in 1..=3 {
+        // The places of those before are free at some time.
+        until("a place is free", || ladder.hall.bots().ready().len() == bots.len()).await;
+        bots.push(joined(ladder.address, number).await);
+    }
+    let mut fourth = Bot::dial(ladder.address).await;
+    fourth.offer(4, 1).await;
+    assert_eq!(fourth.read().await.unwrap()["code"], "too_many_connections");
+    assert_eq!(fourth.read().await, None);
+}
+
+/// Joins as soon as there is a place.
+async fn joined(address: SocketAddr, number: u64) -> Bot {
+    loop {
+        let mut bot = Bot::dial(address).await;
+        bot.offer(number, 1).await;
+        match bot.read().await {
+            Some(taken) if taken["type"] == "result" => return bot,
+            Some(full) => assert_eq!(full["code"], "too_many_connections"),
+            None => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_changes_what_it_offers() {
+    let ladder = Ladder::open(settings()).await;
+    let mut bot = Bot::join(ladder.address, 5).await;
+    assert_eq!((&bot.taken["bot"], &bot.taken["heartbeat_ms"]), (&json!("the 5"), &json!(50)));
+    let slots = || ladder.hall.bots().ready().first().map(|ready| (ready.bot, ready.slots));
+    assert_eq!(slots(), Some((BotId(5), 4)));
+    let seated = ladder.bot(5, 9);
+    assert_eq!(slots(), Some((BotId(5), 3)));
+    // More than the ladder allows, one that has begun, and none.
+    for (concurrency, applied, expected) in [(9, 4, Some(3)), (1, 1, None), (0, 0, None)] {
+        bot.offer(5, concurrency).await;
+        let taken = bot.read().await.unwrap();
+        assert_eq!((&taken["concurrency"], &taken["games"]), (&json!(applied), &json!(["g9"])));
+        assert_eq!(slots().map(|(_, slots)| slots), expected);
+    }
+    drop(seated);
+    assert_eq!(slots(), None);
+    // What is no offer is refused, and the connection goes on.
+    bot.write(r#"{"id":"q","cmd":"status"}"#).await;
+    assert_eq!(bot.read().await.unwrap()["code"], "unknown_cmd");
+    bot.offer(5, 1).await;
+    assert_eq!(bot.read().await.unwrap()["concurrency"], 1);
+    // Another bot's token ends it.
+    bot.offer(6, 1).await;
+    assert_eq!(bot.read().await.unwrap()["code"], "forbidden");
+    assert_eq!(bot.read().await, None);
+    until("it is gone", || slots().is_none()).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_answers_no_ping_is_gone_unless_it_thinks() {
+    let ladder = Ladder::open(settings()).await;
+    let address = ladder.address;
+    let alive = tokio::spawn(async move { Bot::join(address, 1).await.read().await });
+    let mut mute = Bot::join(address, 2).await;
+    until("it was measured", || {
+        let found = ladder.hall.bots().find(BotId(1)).ok().flatten();
+        found.is_some_and(|(link, _)| link.round_trip().is_some())
+    })
+    .await;
+    // It is asked, and thinks for as long as three pings and more.
+    let game = game(1, [ladder.bot(2, 1), ladder.bot(1, 1)], heap());
+    let played = ladder.play(game);
+    sleep(ms(400)).await;
+    assert!(ladder.hall.bots().find(BotId(2)).unwrap().is_some());
+    played.abort();
+    until("it is gone", || ladder.hall.bots().find(BotId(2)).unwrap().is_none()).await;
+    assert!(ladder.hall.bots().find(BotId(1)).unwrap().is_some());
+    // What it reads last are pings, until the end.
+    while let Ok(Some(line)) = within(mute.lines.next_line()).await {
+        assert!(line.contains("\"ping\"") || line.contains("\"go\""), "{line}");
+    }
+    alive.abort();
+}
+
+#[tokio::test]
+async fn the_house_plays_without_a_clock_and_alike_each_time() {
+    let mut records = Vec::new();
+    for _ in 0..2 {
+        let ladder = Ladder::open(settings()).await;
+        let opponent = bot(ladder.address, 1, 1);
+        let options = Options { level: 3, seed: 5, deterministic: true, ..Options::default() };
+        let house = Seat::House(HousePlayer::new(options, 500));
+        let opening = Position::start(&plyd_games::isolation::ENTRY).root().clone();
+        let mut game = game(1, [house, ladder.bot(1, 1)], opening);
+        game.terms.controls = [TimeControl::PerMove(Duration::ZERO), TimeControl::PerMove(LONG)];
+        let ended = within(ladder.play(game)).await.unwrap().unwrap();
+        assert_eq!((&ended.played.forfeit, &ended.void), (&None, &None));
+        assert!(ended.conversations[0].is_empty());
+        within(opponent).await.unwrap();
+        records.push(ended.played.record);
+    }
+    assert_eq!(records[0], records[1]);
+    // What the house cannot play is nobody's loss.
+    let ladder = Ladder::open(settings()).await;
+    let stranger = Options { player: "grandmaster".to_owned(), ..Options::default() };
+    let seats = [500, 1].map(|nodes| Seat::House(HousePlayer::new(stranger.clone(), nodes)));
+    let ended = within(ladder.play(game(2, seats, heap()))).await.unwrap().unwrap();
+    assert!(ended.void.is_some_and(|why| why.contains("grandmaster")));
+}
+
+#[tokio::test]
+async fn nothing_goes_on_once_nobody_keeps_it() {
+    let (recorder, events) = Recorder::new(1, 1);
+    drop(events);
+    let table = Table { bots: Arc::default(), house: Arc::new(House::start(1, 0).unwrap()), recorder };
+    let seats = [1, 2].map(|seed| Seat::House(HousePlayer::new(Options { seed, ..Options::default() }, 9)));
+    assert_eq!(within(table.play(game(1, seats, heap()))).await, Err(Stopped));
+}
+
+#[tokio::test]
+async fn bots_are_taken_leave_of() {
+    let ladder = Ladder::open(settings()).await;
+    let mut bot = Bot::join(ladder.address, 1).await;
+    ladder.hall.bots().farewell("back in a minute", 60_000);
+    let notice = bot.read().await.unwrap();
+    assert_eq!((&notice["kind"], &notice["retry_ms"]), (&json!("going_away"), &json!(60_000)));
+    assert_eq!(bot.read().await, None);
+}

@@ -1,0 +1,74 @@
+//! Why a database did not do what it was asked.
+
+use std::io;
+
+use postgres::error::Severity;
+
+/// Why the database did not do what it was asked. Nothing of it was done.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// What was asked makes no sense as things are; the text says what to do instead.
+    #[error("{0}")]
+    Refused(String),
+    /// The database cannot be had or is not a ladder's; the text says what to do.
+    #[error("{database}: {message}")]
+    Unusable {
+        /// Which one, without its password.
+        database: String,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// What is in it contradicts itself: another program wrote there, or a disk failed.
+    #[error(
+        "the database holds what no ladder writes: {0}; restore a backup, or look at `plyd ladder check`"
+    )]
+    Corrupt(String),
+    /// SQLite failed.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL failed.
+    #[error("PostgreSQL: {}", chain(.0))]
+    Postgres(#[from] postgres::Error),
+    /// A file failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The thread of the database has ended.
+    #[error("the database is closed")]
+    Closed,
+}
+
+impl StoreError {
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self::Refused(text.into())
+    }
+
+    pub(super) fn corrupt(text: impl Into<String>) -> Self {
+        Self::Corrupt(text.into())
+    }
+
+    /// Whether the connection to the database was lost: whether a transaction that was being committed is
+    /// kept is not known. It can be asked again.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        let Self::Postgres(error) = self else { return false };
+        match error.as_db_error().map(|said| said.parsed_severity()) {
+            // The server's last words.
+            Some(severity) => matches!(severity, Some(Severity::Fatal | Severity::Panic)),
+            None => error.is_closed() || error.code().is_none(),
+        }
+    }
+}
+
+/// An error with its causes: the first one says little.
+fn chain(error: &postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
