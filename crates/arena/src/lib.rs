@@ -33,6 +33,7 @@
 pub mod archive;
 mod clock;
 mod cores;
+mod forfeit;
 mod game;
 mod link;
 mod matches;
@@ -54,12 +55,12 @@ pub mod tune;
 
 pub use clock::{GameClock, TimeControl};
 pub use cores::{Cores, CoresError};
+pub use forfeit::{ForfeitKind, ForfeitReason};
 pub use matches::Match;
 pub use opening::{NoOpening, drawn, openings, settle};
 pub use played::{Answered, Contradiction, Entrant, Forfeit, PlayedGame, Unplayed};
 pub use player::{Address, Player, Program};
 pub use plyd_protocol::client::Reaper;
-pub use referee::{ForfeitKind, ForfeitReason};
 pub use run::StartError;
 pub use schedule::{Fixture, Format, Schedule};
 pub use stalls::Stalls;

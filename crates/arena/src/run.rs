@@ -7,10 +7,10 @@ use std::thread;
 
 use plyd_bridge as bridge;
 
+use super::forfeit::ForfeitReason;
 use super::game::Table;
 use super::matches::Match;
 use super::played::{PlayedGame, Unplayed};
-use super::referee::ForfeitReason;
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;

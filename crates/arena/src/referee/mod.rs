@@ -4,7 +4,6 @@
 //!
 //! [`Play`] is the game, [`Question`] the `go` that a player gets, and [`Said`] what comes back.
 
-mod forfeit;
 mod question;
 mod said;
 
@@ -23,7 +22,7 @@ use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, ToMove};
 use plyd_core::zobrist::SplitMix64;
 
-pub use forfeit::{ForfeitKind, ForfeitReason};
+pub use crate::forfeit::{ForfeitKind, ForfeitReason};
 pub use question::{Manner, Question, Verdict};
 pub use said::{Best, Done, Refused, Said};
 
