@@ -1,7 +1,7 @@
 //! What is logged, between those who log and the thread that writes it.
 //!
 //! To wake that thread costs who logs a call of the system, and may cost it its core. So the daemon does it
-//! once its lock is free and those that wait for an answer are awake ([`Log::hold`]).
+//! once its lock is free and those that wait for an answer have had time to write it ([`Log::hold`]).
 
 use std::cell::Cell;
 use std::os::fd::AsFd;
@@ -17,6 +17,8 @@ use super::{Form, form};
 
 /// What may wait to be written.
 const QUEUE_BYTES: usize = 256 << 10;
+/// How long a line that was held back waits, so that its thread does not compete with the answers' readers.
+const AFTER_ANSWERS: Duration = Duration::from_millis(1);
 
 /// Lines between those who log and the thread that writes.
 pub(super) struct Log {
@@ -209,9 +211,13 @@ impl Drop for Hold {
     fn drop(&mut self) {
         let Ok(Some(log)) = HOLD.try_with(Held::release) else { return };
         let wake = Wake(log);
-        // On the thread of all connections, tasks that are awake by now write answers.
+        // On the thread of all connections, tasks that are awake by now write answers; and those who wait for
+        // these need the cores.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move { drop(wake) });
+            runtime.spawn(async move {
+                tokio::time::sleep(AFTER_ANSWERS).await;
+                drop(wake);
+            });
         }
     }
 }
@@ -333,7 +339,7 @@ mod tests {
     #[test]
     fn on_a_runtime_lines_are_written_behind_the_tasks_that_are_awake() {
         let (log, mut reader) = piped();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let hold = Log::hold();
             log.append("line\n".to_owned());
