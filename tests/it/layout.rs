@@ -33,12 +33,13 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
 /// What the searches and the games must not know.
 const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
-/// The daemon's state is one value under one lock, with a file a concept; `lib` holds the lock, the threads
+/// The daemon's state is one value under one lock, with a file a concept; `shared` holds the lock, the threads
 /// take it, and the configuration says which of them there are. These files know each other, and no others
 /// do.
-const STATE: [&str; 27] = [
+const STATE: [&str; 28] = [
     "config",
     "conn",
+    "daemon",
     "handed",
     "heartbeat",
     "holdings",
@@ -46,7 +47,6 @@ const STATE: [&str; 27] = [
     "intake",
     "job",
     "kept",
-    "lib",
     "metrics",
     "places",
     "pool",
@@ -55,6 +55,7 @@ const STATE: [&str; 27] = [
     "reload",
     "schedule",
     "session",
+    "shared",
     "spans",
     "state",
     "threads",

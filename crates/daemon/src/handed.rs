@@ -12,8 +12,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::config::{Config, ServeError};
+use super::daemon::Daemon;
 use super::transport::web::Site;
-use super::{Config, Daemon, ServeError};
 
 /// The number of the first one.
 const FIRST: u32 = 3;

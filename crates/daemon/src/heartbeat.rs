@@ -12,8 +12,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::MissedTickBehavior;
 
+use super::daemon::Daemon;
 use super::service::ServiceManager;
-use super::{Daemon, Shared};
+use super::shared::Shared;
 
 /// The question to the thread that keeps the deadlines.
 #[derive(Default)]
@@ -57,8 +58,8 @@ impl Shared {
 }
 
 impl Daemon {
-    /// Tells the service manager that the daemon serves, and from now on that it is alive, as often as it
-    /// wants to hear that.
+    /// Notifies the service manager that the daemon serves, and from now on that it is alive, as often as
+    /// that is expected.
     pub(super) fn announce_start(&self) {
         let Some(manager) = &self.shared.manager else { return };
         manager.ready();
@@ -68,7 +69,7 @@ impl Daemon {
         }
     }
 
-    /// Tells the service manager that the daemon ends.
+    /// Notifies the service manager that the daemon ends.
     pub(super) fn announce_end(&self) {
         if let Some(manager) = &self.shared.manager {
             manager.stopping();

@@ -12,11 +12,19 @@ use plyd_core::search::clock::now_ns;
 use plyd_protocol::client::signals::Hangups;
 use tokio::sync::oneshot;
 
+use super::config::{Config, ServeError};
+use super::daemon::Daemon;
 use super::limits::Limits;
+use super::log;
 use super::service::ServiceManager;
+use super::shared::Shared;
 use super::state::State;
+use super::transport::tls::Tls;
 use super::transport::web::Site;
-use super::{Config, Daemon, SETTINGS, ServeError, Shared, Tls, log};
+
+/// The target of the log lines that say what became of settings that were read again, worth showing even if
+/// nothing else below a warning is: a person asked for it and sees nothing else.
+pub const SETTINGS: &str = "plyd::settings";
 
 /// Where a daemon that runs gets its settings again.
 ///

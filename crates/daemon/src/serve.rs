@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use crate::config::{Config, ServeError};
+use crate::daemon::Daemon;
 use crate::page::Page;
-use crate::{Config, Daemon, ServeError};
 use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::{Hangups, Signals};
 

@@ -10,10 +10,10 @@ use std::sync::mpsc::Receiver;
 use plyd_protocol as wire;
 use tracing::Span;
 
-use super::Shared;
 use super::budget::Memory;
 use super::job::{EngineKey, LoadedEngine};
 use super::outbox::JobId;
+use super::shared::Shared;
 use super::state::WorkerId;
 use super::threads::Return;
 use plyd_bridge as bridge;
