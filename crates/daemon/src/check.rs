@@ -7,8 +7,9 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
-use super::config::{Config, ServeError};
+use super::config::Config;
 use super::listen::{check_length, is_local};
+use super::serve_error::ServeError;
 use super::transport::tls::Tls;
 
 impl Config {

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Notify, watch};
 
 use super::budget::Memory;
-use super::config::{Config, ServeError};
+use super::config::Config;
 use super::heartbeat::Heartbeat;
 use super::listen::{
     LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, remove_stale,
@@ -24,6 +24,7 @@ use super::pool::{self, Pool};
 use super::prepare::RequestWorker;
 use super::priority::Priority;
 use super::reload::Running;
+use super::serve_error::ServeError;
 use super::shared::Shared;
 use super::state::State;
 use super::transcript::Transcript;
@@ -275,6 +276,19 @@ impl Daemon {
         keep_accepting(path.display().to_string(), self.closing.subscribe(), move || {
             transport::net::accept_unix(Arc::clone(&shared), Arc::clone(&listener))
         });
+    }
+
+    /// Puts a new configuration in force as far as that is possible while the daemon runs: the limits, the
+    /// token, the clients, the origins, the certificates, and the file of the transcript, which is opened
+    /// again in any case. No connection, session or search ends by it, but those of clients that are not
+    /// known any more. Returns the names of the settings (as flags of `plyd serve`) that are other ones
+    /// than at the start and need a restart.
+    ///
+    /// # Errors
+    /// The transcript cannot be written, a certificate cannot be used, or other machines could connect
+    /// without a token. Nothing has changed then.
+    pub fn reload(&self, config: &Config) -> Result<Vec<&'static str>, ServeError> {
+        self.shared.reload(config)
     }
 
     /// The load and the counters, as `status` reports them.

@@ -32,25 +32,23 @@
 //!
 //! # Layout
 //!
-//! The modules in reading order: `config` (what is served), `limits` (the numbers), `clients` (who is known
-//! by name), `job` (one search),
-//! `promises` (until when its answer is due),
+//! The modules in reading order: `config` (what is served), `limits` (the numbers), `ids` (the numbers of
+//! things), `clients` (who is known by name), `job` (one search), `promises` (until when its answer is due),
 //! `news` (what its client hears of it), `outbox` (a connection's messages), `budget` (memory of tables),
-//! `schedule` (who searches next),
-//! `waiting` (who waits to be taken in), `timers` (what is due when), `state`, `request_error`, `spans` and
-//! `refusals` (what the log says of peers), `conn` (the
-//! life of a connection), `kept` (which outlives its socket), `places` (who may be connected), `identity`
-//! (who a connection is, and what its client may have), `roles` (which request needs which role), `shares`
-//! (of bounded resources), `intake` (the memory of requests in flight), `session` (what requests do) and
-//! `commit` (what their work changes),
-//! `holdings` (what sessions hold), `admission` (which searches may start), `searches` (their life),
-//! `operate` (who is connected, and whom operators cut off), `threads` (the search threads' place in the
-//! state), `prepare` and `describe` (the slow part of requests),
-//! `shared` (the lock, and what stands beside it), `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of computing threads), `discard`
-//! (freeing memory), `listen`, `transport`, `transcript`, `metrics` and `probes` (what is measured),
-//! `check` (of a configuration), `reload` (of one while the daemon runs), `handed` (sockets that were
-//! listening before it did), `service` and `heartbeat` (messages to a service manager),
-//! `daemon` (one that runs, and what it serves), `ending`, and `serve` (the whole from start to end).
+//! `schedule` (who searches next), `waiting` (who waits to be taken in), `timers` (what is due when),
+//! `state`, `request_error`, `spans` and `refusals` (what the log says of peers), `conn` (the life of a
+//! connection), `kept` (which outlives its socket), `places` (who may be connected), `identity` (who a
+//! connection is, and what its client may have), `roles` (which request needs which role), `shares` (of
+//! bounded resources), `intake` (the memory of requests in flight), `session` (what requests do) and `commit`
+//! (what their work changes), `holdings` (what sessions hold), `admission` (which searches may start),
+//! `searches` (their life), `operate` (who is connected, and whom operators cut off), `threads` (the search
+//! threads' place in the state), `prepare` and `describe` (the slow part of requests), `shared` (the lock,
+//! and what stands beside it), `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of
+//! computing threads), `discard` (freeing memory), `listen`, `transport`, `transcript`, `metrics` and
+//! `probes` (what is measured), `check` (of a configuration), `reload` (of one while the daemon runs) and
+//! `hangups` (which ask for that), `handed` (sockets that were listening before it did), `service` and
+//! `heartbeat` (messages to a service manager), `daemon` (one that runs, and what it serves), `ending`, and
+//! `serve` (the whole from start to end).
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -66,9 +64,11 @@ mod describe;
 mod discard;
 mod ending;
 mod handed;
+mod hangups;
 mod heartbeat;
 mod holdings;
 mod identity;
+mod ids;
 mod intake;
 mod job;
 mod kept;
@@ -95,6 +95,7 @@ mod roles;
 mod schedule;
 mod searches;
 mod serve;
+mod serve_error;
 mod service;
 mod session;
 mod shared;
@@ -112,13 +113,14 @@ mod watchdog;
 mod worker;
 
 pub use clients::{Client, ClientLimits, TokenHash, new_token};
-pub use config::{Config, ServeError, TlsFiles};
+pub use config::{Config, Reload, TlsFiles};
 pub use daemon::Daemon;
 pub use handed::Handed;
+pub use hangups::SETTINGS;
 pub use limits::Limits;
 pub use listen::{LISTENING, SocketFile};
-pub use reload::{Reload, SETTINGS};
 pub use serve::run;
+pub use serve_error::ServeError;
 pub use service::ServiceManager;
 pub use transport::check_origin;
 pub use transport::local::Connection;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::config::ServeError;
 use super::daemon::Daemon;
 use super::listen::LISTENING;
 use super::listen::{is_local, keep_accepting, listen_advice};
+use super::serve_error::ServeError;
 use super::state::State;
 use super::transport::probes;
 

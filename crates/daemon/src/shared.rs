@@ -8,14 +8,14 @@ use std::time::SystemTime;
 use tokio::sync::Notify;
 
 use super::heartbeat::Heartbeat;
-use super::kept::SocketId;
+use super::ids::{ConnId, SocketId};
 use super::metrics::Traffic;
 use super::pool::Pool;
 use super::prepare::RequestWorker;
 use super::priority::Priority;
 use super::reload::Running;
 use super::service::ServiceManager;
-use super::state::{ConnId, Effects, State};
+use super::state::{Effects, State};
 use super::transcript::Transcript;
 use super::transport::tls::Tls;
 use super::{discard, log, worker};

@@ -11,10 +11,9 @@ use plyd_protocol as wire;
 use tracing::Span;
 
 use super::budget::Memory;
+use super::ids::{JobId, WorkerId};
 use super::job::{EngineKey, LoadedEngine};
-use super::outbox::JobId;
 use super::shared::Shared;
-use super::state::WorkerId;
 use super::threads::Return;
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Candidates};

@@ -13,11 +13,10 @@ use plyd_protocol as wire;
 use plyd_protocol::{Clock, InfoEvent, Limit, Mode, Reason};
 use tracing::Span;
 
-use super::identity::ClientId;
+use super::ids::{ClientId, ConnId, WorkerId};
 use super::news::News;
 use super::promises::Promises;
 use super::schedule::{Class, Progress};
-use super::state::{ConnId, WorkerId};
 use plyd_core::effort::Interrupt;
 use plyd_core::search::{Control, End};
 

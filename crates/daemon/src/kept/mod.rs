@@ -16,7 +16,8 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::state::{Conn, ConnId, Stage, State};
+use super::ids::{ConnId, NOBODY, SocketId};
+use super::state::{Conn, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 use crate::log::{Quota, bounded};
@@ -27,13 +28,6 @@ pub(super) use promise::{Promise, fresh_token};
 static KEPT: Quota = Quota::new(200, Duration::from_millis(500));
 /// Lines about those that end because too much waits for them.
 static CROWDED: Quota = Quota::new(5, Duration::from_secs(10));
-
-/// What a socket that serves no connection any more serves: a number that no connection has.
-pub(super) const NOBODY: ConnId = 0;
-
-/// A socket, or another way in, by the number of the connection that it opened.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct SocketId(pub(super) ConnId);
 
 /// Wakes nobody.
 fn nobody() -> Signal {

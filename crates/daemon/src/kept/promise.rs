@@ -4,7 +4,8 @@ use plyd_protocol::Resumable;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::clients::{TokenHash, mark_token};
-use crate::state::{Conn, ConnId, State};
+use crate::ids::ConnId;
+use crate::state::{Conn, State};
 
 /// The promise to wait for a client whose socket breaks.
 #[derive(Debug)]

@@ -5,12 +5,12 @@ use plyd_protocol::{ErrorCode, ResultBody, Resumable};
 
 use super::KEPT;
 use crate::clients::TokenHash;
-use crate::identity::ClientId;
+use crate::ids::{ClientId, ConnId};
 use crate::log::bounded;
 use crate::outbox::{Missed, Outbox};
 use crate::request_error::RequestError;
 use crate::session::{Arrival, Greeting};
-use crate::state::{ConnId, Stage, State};
+use crate::state::{Stage, State};
 use crate::timers::Timer;
 
 impl State {

@@ -5,7 +5,7 @@ use plyd_protocol as wire;
 use super::*;
 use crate::budget::Memory;
 use crate::conn::Taken;
-use crate::identity::ClientId;
+use crate::ids::ClientId;
 use crate::limits::Limits;
 use crate::outbox::Item;
 use crate::session::Arrival;

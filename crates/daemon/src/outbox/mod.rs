@@ -15,12 +15,10 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 
+pub(super) use super::ids::JobId;
 #[cfg(test)]
 pub(super) use item::LONG_BODY;
 pub(super) use item::{Item, LARGE_MESSAGE, LongBody, Stamped};
-
-/// A search, over all connections.
-pub(super) type JobId = u64;
 
 /// A message with its place in the connection's order.
 #[derive(Debug)]

@@ -4,11 +4,12 @@ use plyd_protocol as wire;
 use plyd_protocol::{Command, ErrorCode, Mode, Reason};
 
 use super::Arrival;
+use crate::ids::{ConnId, TaskId};
 use crate::intake::no_room;
 use crate::job::{Job, Phase};
-use crate::prepare::{Lane, Task, TaskId, Work};
+use crate::prepare::{Lane, Task, Work};
 use crate::request_error::RequestError;
-use crate::state::{Asks, ConnId, Pending, State};
+use crate::state::{Asks, Pending, State};
 use crate::timers::Timer;
 use plyd_core::effort::Interrupt;
 

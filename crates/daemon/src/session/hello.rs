@@ -5,9 +5,10 @@ use plyd_protocol::ErrorCode;
 use tracing::Span;
 
 use super::Arrival;
+use crate::ids::ConnId;
 use crate::request_error::RequestError;
 use crate::spans;
-use crate::state::{ConnId, State};
+use crate::state::State;
 
 /// What the server can do beyond the protocol's core; the feature [`RESUME`] only where it is offered.
 const FEATURES: [&str; 14] = [

@@ -10,11 +10,11 @@ mod running;
 use plyd_protocol as wire;
 use plyd_protocol::{Command, ErrorCode, ResultBody};
 
-use super::kept::SocketId;
+use super::ids::{ConnId, SocketId};
 use super::refusals::Refusal;
 use super::request_error::RequestError;
 use super::spans;
-use super::state::{Conn, ConnId, Stage, State};
+use super::state::{Conn, Stage, State};
 use plyd_bridge as bridge;
 use plyd_core::engine::settings;
 
@@ -173,7 +173,7 @@ impl State {
 
     /// Refuses a request that is not worked on.
     fn refuse(&mut self, at: &Arrival, id: &str, cmd: &str, refusal: RequestError, now_ns: u64) {
-        let span = spans::refused(&self.span(at.conn), id, cmd);
+        let span = spans::request(&self.span(at.conn), id, cmd);
         let _within = span.enter();
         self.send_error(at.conn, Some(id), at.line, refusal, now_ns);
     }

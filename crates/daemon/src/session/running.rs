@@ -4,9 +4,10 @@ use plyd_protocol as wire;
 use plyd_protocol::{Effect, ErrorCode, Reason, ResultBody, StopTarget};
 
 use super::Arrival;
+use crate::ids::ConnId;
 use crate::job::Phase;
 use crate::request_error::RequestError;
-use crate::state::{ConnId, State};
+use crate::state::State;
 
 impl State {
     /// Ends what a `stop` names.

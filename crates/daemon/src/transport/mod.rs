@@ -23,7 +23,8 @@ use plyd_protocol as wire;
 use tokio::sync::Notify;
 
 use super::conn::Taken;
-use super::kept::{SocketId, fresh_token};
+use super::ids::SocketId;
+use super::kept::fresh_token;
 use super::outbox::Numbered;
 use super::session::Arrival;
 use super::shared::Shared;

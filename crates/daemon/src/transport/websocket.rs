@@ -18,7 +18,7 @@ use super::net::{self, TimeSlice, receive, receive_of_stranger, write_all};
 use super::outgoing::Outgoing;
 use super::reading::{LINGER, READ_BYTES, drain};
 use super::{Form, Next, Signal, next_messages};
-use crate::kept::SocketId;
+use crate::ids::SocketId;
 use crate::refusals::Refusal;
 use crate::shared::Shared;
 use crate::spans::{self, Origin};
