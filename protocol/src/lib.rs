@@ -44,13 +44,16 @@ mod fields;
 pub mod frames;
 pub mod framing;
 mod hex;
+mod inspect;
 mod json;
+mod limits;
 mod line;
 mod message;
 mod offer;
 mod operate;
 mod outcome;
 mod position;
+mod record;
 mod request;
 mod result;
 mod resume;
@@ -59,6 +62,7 @@ mod schema;
 mod search;
 mod settings;
 mod size;
+mod status;
 
 pub use board::{Board, Cell, Grid, Mark, Piece, Side, Wall};
 pub use decode::{DecodeError, decode, decode_offer};
@@ -66,6 +70,8 @@ pub use describe::{GameInfo, GameSummary, LevelRating, LevelsInfo, SettingInfo, 
 pub use echo::{echo, pointer};
 pub use error::{ErrorClass, ErrorCode};
 pub use hex::{Hash, ParseHexError, Seed};
+pub use inspect::{ChanceInfo, InspectResult, MoveInfo, ToMove};
+pub use limits::{Guarantees, Limits};
 pub use line::{Bound, Line, Proof, ProofOutcome, Score, Stats, Timing};
 pub use message::{BestMove, Envelope, ErrorMessage, Info, Message, Notice, NoticeKind, Reason};
 // How the daemon numbers messages that it has serialised already.
@@ -78,14 +84,14 @@ pub use operate::{
 };
 pub use outcome::{Outcome, Player};
 pub use position::{GameRef, Position};
+pub use record::Record;
 pub use request::{
     Client, Close, Command, Describe, DescribeWhat, Hello, Inspect, NewGame, OnEof, Ping, Quit, QuitMode,
     Request, SetOption, Status, Versions, Want,
 };
 pub use result::{
-    ChanceInfo, CloseResult, Counters, DescribeResult, Effect, Guarantees, HelloResult, InspectResult,
-    Limits, MoveInfo, NewGameResult, PingResult, QuitResult, Record, ResultBody, ResultMessage, Server,
-    SetOptionResult, StatusResult, StopResult, ToMove, UpdateResult,
+    CloseResult, DescribeResult, Effect, HelloResult, NewGameResult, PingResult, QuitResult, ResultBody,
+    ResultMessage, Server, SetOptionResult, StopResult, UpdateResult,
 };
 pub use resume::{Resumable, Resume};
 pub use role::{NamedClient, Role};
@@ -95,6 +101,7 @@ pub use settings::{Setting, Settings};
 // What the daemon counts a request's memory with.
 #[doc(hidden)]
 pub use size::decoded_bound;
+pub use status::{Counters, StatusResult};
 
 /// The protocol version that this crate speaks.
 pub const VERSION: u32 = 1;

@@ -33,20 +33,16 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
 /// What the searches and the games must not know.
 const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
-/// The daemon's state is one value under one lock, with a file a concept; `lib` holds the lock, the threads
-/// take it, and the configuration says which of them there are. These files know each other, and no others
-/// do.
-const STATE: [&str; 27] = [
-    "config",
+/// The daemon's state is one value under one lock, with a file a concept; `shared` holds the lock, and the
+/// threads take it. These files know each other, and no others do.
+const STATE: [&str; 20] = [
     "conn",
-    "handed",
     "heartbeat",
     "holdings",
     "identity",
     "intake",
     "job",
     "kept",
-    "lib",
     "metrics",
     "places",
     "pool",
@@ -55,14 +51,10 @@ const STATE: [&str; 27] = [
     "reload",
     "schedule",
     "session",
-    "spans",
+    "shared",
     "state",
     "threads",
-    "timers",
-    "transcript",
     "transport",
-    "waiting",
-    "watchdog",
     "worker",
 ];
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use plyd_protocol::{ErrorCode, Mode, Reason};
 
 use super::holdings::Named;
+use super::ids::JobId;
 use super::intake::no_room;
 use super::job::{Job, Phase, Prepared};
-use super::outbox::JobId;
 use super::request_error::RequestError;
 use super::schedule::{Admission, Claim, Class, Plan};
 use super::state::State;

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
+use super::config::Config;
 use super::listen::{check_length, is_local};
-use super::{Config, ServeError, Tls};
+use super::serve_error::ServeError;
+use super::transport::tls::Tls;
 
 impl Config {
     /// Whether a daemon could start with it: whether its addresses can be resolved and keep strangers out,

@@ -4,13 +4,14 @@
 
 use plyd_protocol::{ErrorCode, Reason};
 
+use super::ids::{ConnId, JobId};
 use super::job::{Job, Phase};
-use super::outbox::{Item, JobId};
+use super::outbox::Item;
 use super::prepare::{Context, Output, Task, Work};
 use super::request_error::RequestError;
 use super::schedule::Class;
 use super::spans;
-use super::state::{ConnId, Session, State};
+use super::state::{Session, State};
 use plyd_core::engine::settings::Renamed;
 
 impl State {

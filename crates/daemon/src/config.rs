@@ -1,10 +1,10 @@
-//! What a daemon is asked to serve, and why it cannot.
+//! What a daemon is asked to serve.
 
-use std::io;
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Client, Handed, Limits, Reload, ServiceManager};
+use crate::{Client, Handed, Limits, ServiceManager};
 
 /// What a daemon serves, and how.
 ///
@@ -87,82 +87,35 @@ pub struct TlsFiles {
     pub client_ca: Option<PathBuf>,
 }
 
-/// Why a daemon cannot serve.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// An address or a path cannot be listened on.
-    #[error("cannot listen on {at}: {error}")]
-    Listen {
-        /// The address or the path.
-        at: String,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// A socket that was handed over cannot be served.
-    #[error(
-        "cannot serve the socket `{}` that the service manager handed over as file descriptor {number}: {what}",
-        .name.escape_debug()
-    )]
-    Handed {
-        /// Its name in `LISTEN_FDNAMES`.
-        name: String,
-        /// Its number.
-        number: u32,
-        /// What is wrong with it, and what to do.
-        what: String,
-    },
-    /// Other machines can reach an address, and nothing keeps their users out.
-    #[error(
-        "refusing to listen on {at} without a token, because other machines can reach it: use --token-file FILE or \
-         --clients-file FILE, listen on 127.0.0.1, or pass --insecure"
-    )]
-    Exposed {
-        /// The address.
-        at: String,
-    },
-    /// Other machines can reach the address of the metrics, where nobody is asked for a token.
-    #[error(
-        "refusing to serve metrics on {at}, because other machines can reach it and no token is asked for there: use \
-         127.0.0.1, or pass --insecure"
-    )]
-    ExposedMetrics {
-        /// The address.
-        at: String,
-    },
-    /// The transcript cannot be written.
-    #[error("cannot write the transcript {path}: {error}")]
-    Transcript {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The transcript is one of the standard streams, which carry the protocol.
-    #[error(
-        "the transcript {path} is the standard input or output, which carries the protocol: give a file of its own, or \
-         serve sockets alone"
-    )]
-    TranscriptOnStdio {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file of TLS cannot be used.
-    #[error("TLS: {path}: {message}")]
-    Tls {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// Clients that are connected might be those whom the other way lets in.
-    #[error("whether clients must show certificates (tls-client-ca) changes with a restart alone")]
-    ClientCertificates,
-    /// TLS is asked for.
-    #[error(
-        "this build of plyd has no TLS: take one with the feature `service` (cargo build --features service)"
-    )]
-    NoTls,
-    /// A thread or the runtime cannot be started.
-    #[error("cannot start: {0}")]
-    Start(#[from] io::Error),
+/// Where a daemon that runs gets its settings again.
+///
+/// ```
+/// use plyd_daemon::{Config, Limits, Reload};
+///
+/// /// Reads the number of connections from a file.
+/// #[derive(Debug)]
+/// struct FromFile(std::path::PathBuf);
+///
+/// impl Reload for FromFile {
+///     fn read(&mut self) -> Result<Config, String> {
+///         let text = std::fs::read_to_string(&self.0).map_err(|error| error.to_string())?;
+///         let connections = text.trim().parse().map_err(|error| format!("{error}"))?;
+///         Ok(Config { limits: Limits { connections, ..Limits::default() }, ..Config::default() })
+///     }
+///
+///     fn applied(&mut self) {}
+/// }
+///
+/// let reload: Box<dyn Reload> = Box::new(FromFile("connections.txt".into()));
+/// let config = Config { tcp: vec!["127.0.0.1:7117".to_owned()], reload: Some(reload), ..Config::default() };
+/// ```
+pub trait Reload: Debug + Send {
+    /// Reads them. May take its time: nobody waits for it.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    fn read(&mut self) -> Result<Config, String>;
+
+    /// What was read is in force.
+    fn applied(&mut self);
 }

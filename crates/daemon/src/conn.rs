@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use plyd_protocol as wire;
 use plyd_protocol::{ConnectionState, ErrorCode, OnEof, QuitMode, Reason};
+use tracing::Span;
 
+use super::ids::{ConnId, JobId, SocketId, TaskId};
 use super::intake::Held;
-use super::kept::SocketId;
-use super::outbox::{Item, JobId, LARGE_MESSAGE, Numbered, Outbox};
+use super::outbox::{Item, LARGE_MESSAGE, Numbered, Outbox};
 use super::places::network;
-use super::prepare::TaskId;
 use super::refusals::Refusal;
 use super::request_error::RequestError;
 use super::spans::{self, Origin};
-use super::state::{Asks, Conn, ConnId, Stage, State};
+use super::state::{Asks, Conn, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 
@@ -66,9 +66,23 @@ impl Conn {
         questions.sort_unstable();
         questions
     }
+
+    /// The span of a request: within that of its session, if it names one that is open. What opens a session
+    /// anew is no part of the one before.
+    pub(super) fn span_of(&self, id: &str, cmd: &str, session: Option<&str>) -> Span {
+        match session.filter(|_| cmd != "newgame").and_then(|name| self.sessions.get(name)) {
+            Some(open) => spans::request(&open.span, id, cmd),
+            None => spans::request_for(&self.span, id, cmd, session),
+        }
+    }
 }
 
 impl State {
+    /// The span of a connection.
+    pub(super) fn span(&self, id: ConnId) -> Span {
+        self.conns.get(&id).map_or_else(Span::none, |conn| conn.span.clone())
+    }
+
     /// Opens a connection.
     pub(super) fn open_conn(
         &mut self,

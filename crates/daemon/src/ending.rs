@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Daemon;
+use super::daemon::Daemon;
 use super::transcript::Transcript;
 use plyd_core::search::clock::now_ns;
 

@@ -10,10 +10,8 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::transport::web::Site;
-use super::{Config, Daemon, ServeError};
+use super::serve_error::ServeError;
 
 /// The number of the first one.
 const FIRST: u32 = 3;
@@ -33,17 +31,20 @@ const MOST: u32 = 64;
 /// # Ok::<(), plyd_daemon::ServeError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Handed(Vec<Named>);
+pub struct Handed(pub(super) Vec<Named>);
 
 #[derive(Debug)]
-struct Named {
-    number: u32,
-    name: String,
-    socket: Socket,
+pub(super) struct Named {
+    /// Its number.
+    pub(super) number: u32,
+    /// Its name.
+    pub(super) name: String,
+    /// The socket.
+    pub(super) socket: Socket,
 }
 
 #[derive(Debug)]
-enum Socket {
+pub(super) enum Socket {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
@@ -57,7 +58,7 @@ enum Kind {
 
 /// What a socket speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+pub(super) enum Way {
     Tcp,
     Ws,
     Unix,
@@ -66,8 +67,10 @@ enum Way {
 /// The addresses that are served on sockets that were handed over, and need no other.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    addresses: Vec<SocketAddr>,
-    paths: Vec<PathBuf>,
+    /// Of TCP and WebSocket.
+    pub(super) addresses: Vec<SocketAddr>,
+    /// Of Unix sockets.
+    pub(super) paths: Vec<PathBuf>,
 }
 
 impl Handed {
@@ -116,8 +119,9 @@ impl Named {
         Ok(Self { number, name, socket })
     }
 
-    /// What it is to speak: what its name says, or what the settings say of its address.
-    fn way(&self, config: &Config) -> Result<Way, ServeError> {
+    /// What it is to speak: what its name says, or what the settings say of its address, which list those
+    /// of TCP and of WebSocket.
+    pub(super) fn way(&self, tcp: &[String], ws: &[String]) -> Result<Way, ServeError> {
         match (self.name.as_str(), &self.socket) {
             ("tcp", Socket::Tcp(_)) => Ok(Way::Tcp),
             ("ws", Socket::Tcp(_)) => Ok(Way::Ws),
@@ -130,7 +134,7 @@ impl Named {
             (_, Socket::Tcp(listener)) => {
                 let at = listener.local_addr().map_err(|error| self.refused(error))?;
                 let is_among = |list: &[String]| list.iter().any(|other| is_same(other, at));
-                match (is_among(&config.tcp), is_among(&config.ws)) {
+                match (is_among(tcp), is_among(ws)) {
                     (true, _) => Ok(Way::Tcp),
                     (_, true) => Ok(Way::Ws),
                     _ => Err(self.refused(format!(
@@ -193,49 +197,5 @@ impl Taken {
     /// Whether this path is.
     pub(super) fn has_path(&self, path: &Path) -> bool {
         self.paths.iter().any(|taken| taken == path)
-    }
-}
-
-impl Daemon {
-    /// Serves sockets that were handed over, from tasks of the current runtime. They stay when the daemon
-    /// ends.
-    ///
-    /// # Errors
-    /// A socket cannot be served, or must not be: other machines reach it, and no token is asked for.
-    pub(super) fn serve_handed(&self, handed: Handed, config: &Config) -> Result<Taken, ServeError> {
-        let mut taken = Taken::default();
-        for named in handed.0 {
-            let way = named.way(config)?;
-            let failed = |error: io::Error| ServeError::Handed {
-                name: named.name.clone(),
-                number: named.number,
-                what: error.to_string(),
-            };
-            match named.socket {
-                Socket::Tcp(listener) => {
-                    listener.set_nonblocking(true).map_err(failed)?;
-                    let address = listener.local_addr().map_err(failed)?;
-                    self.may_listen(&address.to_string(), address)?;
-                    let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-                    taken.addresses.push(address);
-                    if way == Way::Ws {
-                        let site = Arc::new(Site::new(address, &config.ws_origins, None));
-                        self.shared.running.add_site(&site);
-                        self.accept_web(address, listener, site);
-                    } else {
-                        self.accept_tcp(address, listener);
-                    }
-                }
-                Socket::Unix(listener) => {
-                    listener.set_nonblocking(true).map_err(failed)?;
-                    let address = listener.local_addr().map_err(failed)?;
-                    let path = address.as_pathname().unwrap_or(Path::new("an abstract name"));
-                    let listener = tokio::net::UnixListener::from_std(listener).map_err(failed)?;
-                    self.accept_unix(path, listener);
-                    taken.paths.push(path.to_owned());
-                }
-            }
-        }
-        Ok(taken)
     }
 }

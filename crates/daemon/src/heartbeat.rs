@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::MissedTickBehavior;
 
 use super::service::ServiceManager;
-use super::{Daemon, Shared};
+use super::shared::Shared;
 
 /// The question to the thread that keeps the deadlines.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Shared {
     }
 
     /// What is going on, in a line.
-    fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let state = self.lock();
         let count = |number: usize, what: &str, what_many: &str| {
             format!("{number} {}", if number == 1 { what } else { what_many })
@@ -56,29 +56,8 @@ impl Shared {
     }
 }
 
-impl Daemon {
-    /// Tells the service manager that the daemon serves, and from now on that it is alive, as often as it
-    /// wants to hear that.
-    pub(super) fn announce_start(&self) {
-        let Some(manager) = &self.shared.manager else { return };
-        manager.ready();
-        manager.status(&self.shared.summary());
-        if let Some(watchdog) = manager.watchdog() {
-            tokio::spawn(keep_alive(Arc::clone(&self.shared), Arc::clone(manager), watchdog / 2));
-        }
-    }
-
-    /// Tells the service manager that the daemon ends.
-    pub(super) fn announce_end(&self) {
-        if let Some(manager) = &self.shared.manager {
-            manager.stopping();
-            manager.status("ending");
-        }
-    }
-}
-
 /// Sends signs of life for as long as the runtime lives.
-async fn keep_alive(shared: Arc<Shared>, manager: Arc<ServiceManager>, interval: Duration) {
+pub(super) async fn keep_alive(shared: Arc<Shared>, manager: Arc<ServiceManager>, interval: Duration) {
     let mut ticks = tokio::time::interval(interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut said = String::new();

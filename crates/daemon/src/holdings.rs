@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use super::ids::ConnId;
 use super::limits::Limits;
 use super::shares::Shares;
-use super::state::{ConnId, Session, State};
+use super::state::{Session, State};
 use plyd_core::engine::AnyRoot;
 
 /// What a session of a large board holds before its first request.

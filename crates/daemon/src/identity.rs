@@ -10,15 +10,13 @@ use plyd_protocol::ErrorCode;
 
 use super::budget::{Memory, Quota};
 use super::clients::{Client, TokenHash, is_same_secret};
+pub(super) use super::ids::ClientId;
+use super::ids::{ConnId, JobId};
 use super::job::Job;
-use super::outbox::JobId;
 use super::request_error::RequestError;
 use super::roles::{is_about_others, least_role};
-use super::state::{Conn, ConnId, Expulsion, Stage, State};
+use super::state::{Conn, Expulsion, Stage, State};
 use super::transport::tls;
-
-/// A client that is known by name. Another token makes it another one.
-pub(super) type ClientId = u64;
 
 /// When a client may ask again whose other searches take all that it may have.
 const OWN_RETRY_MS: u64 = 1000;

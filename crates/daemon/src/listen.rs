@@ -15,6 +15,11 @@ const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "and
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
 
+/// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
+/// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can
+/// connect to a port of the system's choice without them.
+pub const LISTENING: &str = "plyd::listening";
+
 /// Removes a Unix socket's file when dropped.
 #[derive(Debug)]
 pub struct SocketFile(pub(super) PathBuf);

@@ -8,10 +8,10 @@ use plyd_protocol as wire;
 use plyd_protocol::{DisconnectTarget, ErrorCode, Reason, ResultBody, Role, SearchState};
 use tracing::Span;
 
+use super::ids::{ConnId, JobId};
 use super::job::{Job, Phase};
-use super::outbox::JobId;
 use super::request_error::RequestError;
-use super::state::{Conn, ConnId, Expulsion, Session, Stage, State};
+use super::state::{Conn, Expulsion, Session, Stage, State};
 use super::timers::Timer;
 
 /// The most connections on a page.

@@ -7,9 +7,10 @@ use std::net::{IpAddr, Ipv6Addr};
 use plyd_protocol as wire;
 use plyd_protocol::ErrorCode;
 
+use super::ids::ConnId;
 use super::refusals::Refusal;
 use super::request_error::RequestError;
-use super::state::{Conn, ConnId, Stage, State};
+use super::state::{Conn, Stage, State};
 use super::timers::Timer;
 
 /// When a client that found no place may try again.

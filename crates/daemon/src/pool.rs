@@ -15,11 +15,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use plyd_protocol::ErrorCode;
 
-use super::Shared;
-use super::prepare::{Context, Output, Task, TaskId, Work};
+use super::ids::{ConnId, TaskId};
+use super::prepare::{Context, Output, Task, Work};
 use super::priority::give_way;
 use super::request_error::RequestError;
-use super::state::ConnId;
+use super::shared::Shared;
 use plyd_core::effort::Effort;
 use plyd_core::search::clock::now_ns;
 

@@ -14,10 +14,10 @@ use tracing::Span;
 use super::budget::{Memory, Quota};
 use super::describe;
 use super::holdings::Named;
+use super::ids::{ConnId, JobId, TaskId};
 use super::job::{EngineKey, LoadedEngine, Prepared};
-use super::outbox::JobId;
 use super::request_error::RequestError;
-use super::state::{ConnId, Session};
+use super::state::Session;
 use plyd_bridge::{self as bridge, given};
 use plyd_core::effort::{Effort, Interrupt};
 use plyd_core::engine::settings::{self, Caps, Renamed, Settings};
@@ -27,9 +27,6 @@ use plyd_core::options::Options;
 
 /// The seed of requests that name neither a session nor a seed.
 const DEFAULT_SEED: u64 = 0;
-
-/// A task's number; later tasks have larger ones.
-pub(super) type TaskId = u64;
 
 /// A request that takes time.
 #[derive(Debug)]

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::daemon::Daemon;
+use super::listen::LISTENING;
 use super::listen::{is_local, keep_accepting, listen_advice};
+use super::serve_error::ServeError;
 use super::state::State;
 use super::transport::probes;
-use super::{Daemon, LISTENING, ServeError};
 
 /// How late the watchdog may be before the daemon is given up: no load of a machine explains that.
 const STUCK_NS: u64 = 30_000_000_000;

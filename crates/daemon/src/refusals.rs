@@ -12,9 +12,10 @@ use std::time::Duration;
 use plyd_protocol as wire;
 use plyd_protocol::{ErrorClass, ErrorCode};
 
+use super::ids::ConnId;
 use super::request_error::RequestError;
 use super::spans::short;
-use super::state::{ConnId, State};
+use super::state::State;
 use crate::log::{Quota, bounded};
 
 /// The time in which each kind has one line, once its burst is over.

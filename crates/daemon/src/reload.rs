@@ -4,52 +4,19 @@
 //! A new limit binds what comes from now on: connections, sessions, searches and their memory stay as they
 //! are, also where a smaller limit would not let them in again. Trees that no search uses are the exception.
 
-use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use plyd_core::search::clock::now_ns;
-use plyd_protocol::client::signals::Hangups;
-use tokio::sync::oneshot;
 
+use super::config::Config;
 use super::limits::Limits;
-use super::service::ServiceManager;
+use super::log;
+use super::serve_error::ServeError;
+use super::shared::Shared;
 use super::state::State;
+use super::transport::tls::Tls;
 use super::transport::web::Site;
-use super::{Config, Daemon, SETTINGS, ServeError, Shared, Tls, log};
-
-/// Where a daemon that runs gets its settings again.
-///
-/// ```
-/// use plyd_daemon::{Config, Limits, Reload};
-///
-/// /// Reads the number of connections from a file.
-/// #[derive(Debug)]
-/// struct FromFile(std::path::PathBuf);
-///
-/// impl Reload for FromFile {
-///     fn read(&mut self) -> Result<Config, String> {
-///         let text = std::fs::read_to_string(&self.0).map_err(|error| error.to_string())?;
-///         let connections = text.trim().parse().map_err(|error| format!("{error}"))?;
-///         Ok(Config { limits: Limits { connections, ..Limits::default() }, ..Config::default() })
-///     }
-///
-///     fn applied(&mut self) {}
-/// }
-///
-/// let reload: Box<dyn Reload> = Box::new(FromFile("connections.txt".into()));
-/// let config = Config { tcp: vec!["127.0.0.1:7117".to_owned()], reload: Some(reload), ..Config::default() };
-/// ```
-pub trait Reload: Debug + Send {
-    /// Reads them. May take its time: nobody waits for it.
-    ///
-    /// # Errors
-    /// What is wrong, and where.
-    fn read(&mut self) -> Result<Config, String>;
-
-    /// What was read is in force.
-    fn applied(&mut self);
-}
 
 /// What a daemon keeps until its end, and the handles by which the rest is changed.
 pub(super) struct Running {
@@ -153,7 +120,7 @@ impl Shared {
     ///
     /// # Errors
     /// The configuration cannot be had; nothing has changed.
-    fn reload(self: &Arc<Self>, config: &Config) -> Result<Vec<&'static str>, ServeError> {
+    pub(super) fn reload(self: &Arc<Self>, config: &Config) -> Result<Vec<&'static str>, ServeError> {
         let Running { fixed, exposed, sites } = &self.running;
         if let Some(at) = exposed.get().filter(|_| !config.is_open()) {
             return Err(ServeError::Exposed { at: at.clone() });
@@ -190,91 +157,6 @@ impl Shared {
             state.set_clients(config.clients.clone(), now_ns());
         });
         Ok(fixed.differing(&Fixed::new(config)))
-    }
-}
-
-impl Daemon {
-    /// Puts a new configuration in force as far as that is possible while the daemon runs: the limits, the
-    /// token, the clients, the origins, the certificates, and the file of the transcript, which is opened
-    /// again in any case. No connection, session or search ends by it, but those of clients that are not
-    /// known any more. Returns the names of the settings (as flags of `plyd serve`) that are other ones
-    /// than at the start and need a restart.
-    ///
-    /// # Errors
-    /// The transcript cannot be written, a certificate cannot be used, or other machines could connect
-    /// without a token. Nothing has changed then.
-    pub fn reload(&self, config: &Config) -> Result<Vec<&'static str>, ServeError> {
-        self.shared.reload(config)
-    }
-
-    /// Reads the settings again at each SIGHUP, for ever.
-    pub(super) async fn heed_hangups(&self, mut hangups: Hangups, reload: Box<dyn Reload>) {
-        self.heed(async || hangups.next().await, reload).await;
-    }
-
-    /// Reads the settings again whenever `next` returns, on a thread of its own: a file may hang. However
-    /// often it returns meanwhile, they are read once more after that.
-    pub(super) async fn heed(&self, mut next: impl AsyncFnMut(), reload: Box<dyn Reload>) {
-        let reload = Arc::new(Mutex::new(reload));
-        let mut is_due = false;
-        loop {
-            if !std::mem::take(&mut is_due) {
-                next().await;
-            }
-            let (shared, reload) = (Arc::clone(&self.shared), Arc::clone(&reload));
-            let (done, mut is_done) = oneshot::channel();
-            let work = move || {
-                // If an earlier thread panicked, this one begins afresh.
-                read_again(&shared, &mut **reload.lock().unwrap_or_else(PoisonError::into_inner));
-                let _daemon_gone = done.send(());
-            };
-            if let Err(error) = std::thread::Builder::new().name("reload".to_owned()).spawn(work) {
-                tracing::error!(target: SETTINGS, %error, "cannot start a thread to read the settings");
-                continue;
-            }
-            let ended = loop {
-                tokio::select! {
-                    ended = &mut is_done => break ended,
-                    () = next() => {
-                        if !std::mem::replace(&mut is_due, true) {
-                            tracing::warn!(
-                                target: SETTINGS,
-                                "the settings are still being read; they will be read again after that"
-                            );
-                        }
-                    }
-                }
-            };
-            if ended.is_err() {
-                tracing::error!(target: SETTINGS, "the thread that reads the settings panicked");
-            }
-        }
-    }
-}
-
-fn read_again(shared: &Arc<Shared>, reload: &mut dyn Reload) {
-    let _announced = shared.manager.as_deref().map(ServiceManager::reloading);
-    let taken = reload.read().and_then(|config| match shared.reload(&config) {
-        Ok(need_restart) => Ok((config, need_restart)),
-        Err(error) => Err(error.to_string()),
-    });
-    match taken {
-        Ok((config, need_restart)) => {
-            reload.applied();
-            shared.lock().tally.reloaded(false);
-            tracing::info!(target: SETTINGS, "the settings are read again and in force");
-            if !need_restart.is_empty() {
-                let names = need_restart.join(", ");
-                tracing::warn!(target: SETTINGS, "these settings have changed and need a restart: {names}");
-                if let Err(error) = config.check() {
-                    tracing::warn!(target: SETTINGS, "a restart would fail: {error}");
-                }
-            }
-        }
-        Err(error) => {
-            shared.lock().tally.reloaded(true);
-            tracing::error!(target: SETTINGS, "the settings stay as they are: {error}");
-        }
     }
 }
 

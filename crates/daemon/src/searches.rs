@@ -12,12 +12,12 @@ use plyd_protocol::{ErrorCode, InfoEvent, Mode, Reason};
 use tracing::Span;
 
 use super::admission::claim;
+use super::ids::{ConnId, JobId, TaskId};
 use super::job::{Job, Phase};
-use super::outbox::{Item, JobId};
-use super::prepare::TaskId;
+use super::outbox::Item;
 use super::request_error::RequestError;
 use super::schedule::{Changes, Class};
-use super::state::{ConnId, State};
+use super::state::State;
 use super::timers::Timer;
 use plyd_core::search::End;
 

@@ -1,9 +1,17 @@
 //! A daemon from its start to its end: the process of `plyd serve`.
 
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
+use crate::config::Config;
+use crate::daemon::Daemon;
+use crate::handed::{Handed, Socket, Taken, Way};
+use crate::heartbeat::keep_alive;
 use crate::page::Page;
-use crate::{Config, Daemon, ServeError};
+use crate::serve_error::ServeError;
+use crate::transport::web::Site;
 use plyd_core::engine::Entry;
 use plyd_protocol::client::signals::{Hangups, Signals};
 
@@ -106,4 +114,67 @@ async fn serve(mut config: Config, games: &'static [&'static Entry]) -> Result<(
         }
     }
     Ok(())
+}
+
+impl Daemon {
+    /// Serves sockets that were handed over, from tasks of the current runtime. They stay when the daemon
+    /// ends.
+    ///
+    /// # Errors
+    /// A socket cannot be served, or must not be: other machines reach it, and no token is asked for.
+    pub(super) fn serve_handed(&self, handed: Handed, config: &Config) -> Result<Taken, ServeError> {
+        let mut taken = Taken::default();
+        for named in handed.0 {
+            let way = named.way(&config.tcp, &config.ws)?;
+            let failed = |error: io::Error| ServeError::Handed {
+                name: named.name.clone(),
+                number: named.number,
+                what: error.to_string(),
+            };
+            match named.socket {
+                Socket::Tcp(listener) => {
+                    listener.set_nonblocking(true).map_err(failed)?;
+                    let address = listener.local_addr().map_err(failed)?;
+                    self.may_listen(&address.to_string(), address)?;
+                    let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+                    taken.addresses.push(address);
+                    if way == Way::Ws {
+                        let site = Arc::new(Site::new(address, &config.ws_origins, None));
+                        self.shared.running.add_site(&site);
+                        self.accept_web(address, listener, site);
+                    } else {
+                        self.accept_tcp(address, listener);
+                    }
+                }
+                Socket::Unix(listener) => {
+                    listener.set_nonblocking(true).map_err(failed)?;
+                    let address = listener.local_addr().map_err(failed)?;
+                    let path = address.as_pathname().unwrap_or(Path::new("an abstract name"));
+                    let listener = tokio::net::UnixListener::from_std(listener).map_err(failed)?;
+                    self.accept_unix(path, listener);
+                    taken.paths.push(path.to_owned());
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Notifies the service manager that the daemon serves, and from now on that it is alive, as often as
+    /// that is expected.
+    pub(super) fn announce_start(&self) {
+        let Some(manager) = &self.shared.manager else { return };
+        manager.ready();
+        manager.status(&self.shared.summary());
+        if let Some(watchdog) = manager.watchdog() {
+            tokio::spawn(keep_alive(Arc::clone(&self.shared), Arc::clone(manager), watchdog / 2));
+        }
+    }
+
+    /// Notifies the service manager that the daemon ends.
+    pub(super) fn announce_end(&self) {
+        if let Some(manager) = &self.shared.manager {
+            manager.stopping();
+            manager.status("ending");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::{self, Empty};
 
-use super::state::{Conn, ConnId, State};
+use super::ids::ConnId;
 use crate::log::{Quota, bounded};
 
 /// Lines about connections that come and go.
@@ -105,9 +105,14 @@ pub(super) fn session(connection: &Span, id: &str, game: &str) -> Span {
     tracing::error_span!(parent: connection, "session", id, game)
 }
 
-/// The span of a request that is not worked on.
-pub(super) fn refused(connection: &Span, id: &str, cmd: &str) -> Span {
-    tracing::error_span!(parent: connection, "request", id, cmd)
+/// The span of a request, within that of its connection or of its session.
+pub(super) fn request(within: &Span, id: &str, cmd: &str) -> Span {
+    tracing::error_span!(parent: within, "request", id, cmd)
+}
+
+/// The span of a request that may name a session, which has no span.
+pub(super) fn request_for(connection: &Span, id: &str, cmd: &str, session: Option<&str>) -> Span {
+    tracing::error_span!(parent: connection, "request", id, cmd, session)
 }
 
 /// Names the client of a connection, as it calls itself.
@@ -123,22 +128,4 @@ pub(super) fn opened(connection: &Span) {
 /// Logs that a connection ended otherwise than it should, within its span.
 pub(super) fn broke(what: &str) {
     bounded!(BROKEN, INFO, "{what}");
-}
-
-impl State {
-    /// The span of a connection.
-    pub(super) fn span(&self, id: ConnId) -> Span {
-        self.conns.get(&id).map_or_else(Span::none, |conn| conn.span.clone())
-    }
-}
-
-impl Conn {
-    /// The span of a request: within that of its session, if it names one that is open. What opens a session
-    /// anew is no part of the one before.
-    pub(super) fn span_of(&self, id: &str, cmd: &str, session: Option<&str>) -> Span {
-        match session.filter(|_| cmd != "newgame").and_then(|name| self.sessions.get(name)) {
-            Some(open) => tracing::error_span!(parent: &open.span, "request", id, cmd),
-            None => tracing::error_span!(parent: &self.span, "request", id, cmd, session),
-        }
-    }
 }

@@ -16,15 +16,17 @@ use tracing::Span;
 
 use super::budget::Memory;
 use super::holdings;
-use super::identity::{ClientId, Clients};
+use super::identity::Clients;
+pub(super) use super::ids::ConnId;
+use super::ids::{ClientId, JobId, SocketId, TaskId, WorkerId};
 use super::intake::{Held, Intake};
 use super::job::Job;
-use super::kept::{Promise, SocketId};
+use super::kept::Promise;
 use super::limits::Limits;
 use super::metrics::Tally;
-use super::outbox::{Item, JobId, Outbox};
+use super::outbox::{Item, Outbox};
 use super::places::Guesses;
-use super::prepare::{Lane, SessionView, Task, TaskId};
+use super::prepare::{Lane, SessionView, Task};
 use super::refusals::Refusal;
 use super::schedule::Schedule;
 use super::shares::Shares;
@@ -37,11 +39,6 @@ use plyd_core::effort::Interrupt;
 use plyd_core::engine::Entry;
 use plyd_core::engine::settings::Renamed;
 use plyd_core::search::Control;
-
-/// A connection.
-pub(super) type ConnId = u64;
-/// A search thread.
-pub(super) type WorkerId = u64;
 
 /// What is to be done once the lock is given back.
 #[derive(Default)]

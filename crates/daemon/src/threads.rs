@@ -9,9 +9,9 @@ use std::sync::mpsc::channel;
 use plyd_protocol as wire;
 use plyd_protocol::Reason;
 
+use super::ids::{ConnId, JobId, WorkerId};
 use super::job::{Phase, Prepared};
-use super::outbox::JobId;
-use super::state::{ConnId, State, Worker, WorkerId};
+use super::state::{State, Worker};
 use super::timers::Timer;
 use super::worker::{Order, Run};
 use plyd_core::search::End;

@@ -5,9 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::outbox::JobId;
-use super::prepare::TaskId;
-use super::state::{ConnId, WorkerId};
+use super::ids::{ConnId, JobId, TaskId, WorkerId};
 
 /// What a timer is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

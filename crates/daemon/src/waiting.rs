@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::outbox::JobId;
-use super::state::ConnId;
+use super::ids::{ConnId, JobId};
 
 /// What a search waits for, besides a slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

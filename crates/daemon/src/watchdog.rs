@@ -5,7 +5,8 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::{Shared, log};
+use super::log;
+use super::shared::Shared;
 use plyd_core::search::clock::now_ns;
 
 /// Keeps deadlines until the daemon ends.

@@ -10,11 +10,10 @@ use std::sync::mpsc::Receiver;
 use plyd_protocol as wire;
 use tracing::Span;
 
-use super::Shared;
 use super::budget::Memory;
+use super::ids::{JobId, WorkerId};
 use super::job::{EngineKey, LoadedEngine};
-use super::outbox::JobId;
-use super::state::WorkerId;
+use super::shared::Shared;
 use super::threads::Return;
 use plyd_bridge as bridge;
 use plyd_core::engine::{AnyRoot, Candidates};

@@ -15,11 +15,11 @@ use std::collections::{HashMap, VecDeque};
 
 use plyd_protocol::ErrorCode;
 
+use super::ids::{ConnId, TaskId};
 use super::limits::Limits;
-use super::prepare::TaskId;
 use super::request_error::RequestError;
 use super::shares::Shares;
-use super::state::{ConnId, Stage, State};
+use super::state::{Stage, State};
 
 /// What a connection's requests in flight occupy.
 #[derive(Default)]

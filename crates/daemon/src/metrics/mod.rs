@@ -300,7 +300,7 @@ impl State {
     }
 }
 
-impl super::Shared {
+impl super::shared::Shared {
     /// The numbers of this moment.
     pub(super) fn measure(&self, now_ns: u64) -> Measured {
         let measured = self.lock().measure(now_ns);

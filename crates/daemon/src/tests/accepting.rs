@@ -14,8 +14,9 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::fake::GAMES;
 use super::network::TIMEOUT;
+use crate::listen::keep_accepting;
 use crate::transport::net;
-use crate::{Config, Daemon, Limits, keep_accepting};
+use crate::{Config, Daemon, Limits};
 
 /// A log that a test reads.
 #[derive(Clone, Default)]

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 
 use super::fake::GAMES;
 use crate::outbox::Item;
+use crate::shared::Shared;
 use crate::transport::stdio;
-use crate::{Config, Daemon, Limits, Shared};
+use crate::{Config, Daemon, Limits};
 use plyd_core::search::clock::now_ns;
 
 /// How long a test waits for what must come; only a broken daemon takes so long, however busy the machine is.

@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::ServeError;
+use super::ids::ConnId;
 use super::outbox::Stamped;
-use super::state::ConnId;
+use super::serve_error::ServeError;
 use losses::Losses;
 
 /// Bytes that may wait for the disk.

@@ -9,10 +9,9 @@ use plyd_protocol as wire;
 use tracing::Span;
 
 use super::{Form, Next, Parker, Received, Signal, next_messages};
-use crate::Shared;
-use crate::kept::SocketId;
+use crate::ids::{ConnId, SocketId};
+use crate::shared::Shared;
 use crate::spans::{self, Origin};
-use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;
 

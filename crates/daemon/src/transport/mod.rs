@@ -22,11 +22,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use plyd_protocol as wire;
 use tokio::sync::Notify;
 
-use super::Shared;
 use super::conn::Taken;
-use super::kept::{SocketId, fresh_token};
+use super::ids::SocketId;
+use super::kept::fresh_token;
 use super::outbox::Numbered;
 use super::session::Arrival;
+use super::shared::Shared;
 use super::state::State;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::Event;

@@ -22,14 +22,14 @@ use super::outgoing::Outgoing;
 use super::reading::{LINGER, READ_BYTES, drain};
 use super::tls;
 use super::{Form, Next, Received, SHORT_LINE, Signal, foreign, next_messages};
-use crate::Shared;
+use crate::ids::{ConnId, NOBODY, SocketId};
 use crate::intake::Reserved;
-use crate::kept::{NOBODY, SocketId};
 use crate::log::{Quota, bounded};
 use crate::refusals::Refusal;
 use crate::session::Arrival;
+use crate::shared::Shared;
 use crate::spans::{self, Origin};
-use crate::state::{ConnId, State};
+use crate::state::State;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 

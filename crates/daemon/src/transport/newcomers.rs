@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
-use crate::Shared;
 use crate::places::network;
 use crate::refusals::Refusal;
+use crate::shared::Shared;
 use plyd_core::search::clock::now_ns;
 
 /// For so long after its last step a peer keeps its place before all that took none: a round trip to the

@@ -16,9 +16,9 @@ use super::newcomers::{Newcomers, Progress};
 use super::origin::Guard;
 use super::reading::drain;
 use super::web::VISITORS;
-use crate::Shared;
 use crate::metrics::exposition;
 use crate::refusals::Refusal;
+use crate::shared::Shared;
 use plyd_core::search::clock::now_ns;
 
 /// What the text of the metrics is.

@@ -17,12 +17,11 @@ use tokio::sync::Notify;
 
 use super::outgoing::Outgoing;
 use super::{Form, Next, Parker, Received, SHORT_LINE, Signal, next_messages};
-use crate::Shared;
+use crate::ids::{ConnId, SocketId};
 use crate::intake::Reserved;
-use crate::kept::SocketId;
 use crate::log;
+use crate::shared::Shared;
 use crate::spans::{self, Origin};
-use crate::state::ConnId;
 use plyd_core::search::clock::now_ns;
 use plyd_protocol::framing::{Event, Framing};
 

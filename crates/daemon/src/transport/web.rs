@@ -18,9 +18,9 @@ use super::newcomers::{Newcomers, Places, Progress};
 use super::origin::Guard;
 use super::reading::{LINGER, drain};
 use super::{foreign, tls, websocket};
-use crate::Shared;
 use crate::page::Page;
 use crate::refusals::Refusal;
+use crate::shared::Shared;
 use crate::spans::Origin;
 
 /// Visitors at once: some ten browsers that fetch a page, with six connections each.

@@ -19,9 +19,9 @@ use tokio::net::TcpStream;
 
 use super::newcomers::{Places, Progress};
 use super::reading::{LINGER, drain};
-use crate::Shared;
 use crate::limits::Limits;
 use crate::refusals::Refusal;
+use crate::shared::Shared;
 
 #[cfg(not(feature = "service"))]
 pub(crate) use absent::{Stream, Tls};

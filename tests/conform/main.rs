@@ -8,12 +8,10 @@
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "conform/dialer.rs"]
 mod dialer;
-#[path = "conform/mutant.rs"]
 mod mutant;
-#[path = "conform/relay.rs"]
 mod relay;
 
 use std::collections::BTreeSet;
@@ -358,7 +356,7 @@ fn rows() -> Vec<Row> {
         }
         Row { text: line.to_owned(), lines: lines.to_owned(), change: change.to_owned(), checks, is_alone }
     };
-    include_str!("conform/mutants.txt").lines().filter(is_row).map(read).collect()
+    include_str!("mutants.txt").lines().filter(is_row).map(read).collect()
 }
 
 /// A directory in which `./mutant` is a mutant; it is removed when dropped.

@@ -3,25 +3,25 @@
 
 /// The files of the game's own folder: their names and contents.
 const GAME: [(&str, &str); 8] = [
-    ("mod.rs", include_str!("template/my_game/mod.rs")),
-    ("rules.rs", include_str!("template/my_game/rules.rs")),
-    ("notation.rs", include_str!("template/my_game/notation.rs")),
-    ("eval.rs", include_str!("template/my_game/eval.rs")),
-    ("oracle.rs", include_str!("template/my_game/oracle.rs")),
-    ("perft.txt", include_str!("template/my_game/perft.txt")),
-    ("levels.txt", include_str!("template/my_game/levels.txt")),
-    ("look.js", include_str!("template/my_game/look.js")),
+    ("mod.rs", include_str!("my_game/mod.rs")),
+    ("rules.rs", include_str!("my_game/rules.rs")),
+    ("notation.rs", include_str!("my_game/notation.rs")),
+    ("eval.rs", include_str!("my_game/eval.rs")),
+    ("oracle.rs", include_str!("my_game/oracle.rs")),
+    ("perft.txt", include_str!("my_game/perft.txt")),
+    ("levels.txt", include_str!("my_game/levels.txt")),
+    ("look.js", include_str!("my_game/look.js")),
 ];
 
 /// The other files of a crate. Its code is formatted and compiled by the same settings as plyd's, wherever it
 /// is: it has copies of them.
 const CRATE: [(&str, &str); 6] = [
-    ("Cargo.toml", include_str!("template/crate/manifest.toml")),
-    ("rustfmt.toml", include_str!("template/crate/rustfmt.toml")),
-    (".cargo/config.toml", include_str!("template/crate/config.toml")),
-    (".gitignore", include_str!("template/crate/gitignore")),
-    ("README.md", include_str!("template/crate/README.md")),
-    ("src/main.rs", include_str!("template/crate/main.rs")),
+    ("Cargo.toml", include_str!("crate/manifest.toml")),
+    ("rustfmt.toml", include_str!("crate/rustfmt.toml")),
+    (".cargo/config.toml", include_str!("crate/config.toml")),
+    (".gitignore", include_str!("crate/gitignore")),
+    ("README.md", include_str!("crate/README.md")),
+    ("src/main.rs", include_str!("crate/main.rs")),
 ];
 
 /// A file: its path in the folder that is written, with slashes, and what is in it.

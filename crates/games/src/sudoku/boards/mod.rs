@@ -30,7 +30,7 @@ macro_rules! board {
     ($name:literal, $legal:literal, $taboo:literal, $solutions:expr) => {
         KnownBoard {
             name: $name,
-            text: include_str!(concat!("boards/", $name, ".txt")),
+            text: include_str!(concat!($name, ".txt")),
             legal: $legal,
             taboo: $taboo,
             solutions: $solutions,

@@ -1,0 +1,131 @@
+//! What all threads share: the state under its lock, and what stands beside it.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use tokio::sync::Notify;
+
+use super::heartbeat::Heartbeat;
+use super::ids::{ConnId, SocketId};
+use super::metrics::Traffic;
+use super::pool::Pool;
+use super::prepare::RequestWorker;
+use super::priority::Priority;
+use super::reload::Running;
+use super::service::ServiceManager;
+use super::state::{Effects, State};
+use super::transcript::Transcript;
+use super::transport::tls::Tls;
+use super::{discard, log, worker};
+use plyd_core::search::clock::now_ns;
+
+/// What all threads share.
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    /// Wakes the watchdog when an earlier timer is set.
+    pub(super) watchdog: Condvar,
+    pub(super) pool: Pool,
+    pub(super) request_worker: RequestWorker,
+    /// The priority of the threads that search or work on requests.
+    pub(super) priority: Priority,
+    /// The priority of work that no clock waits for.
+    pub(super) slow_priority: Priority,
+    pub(super) transcript: Option<Transcript>,
+    /// What the settings are compared with when they are read again.
+    pub(super) running: Running,
+    /// What TCP and WebSocket are served over, if it is not plain text.
+    pub(super) tls: Option<Tls>,
+    /// Notified when a shutdown has nothing more to wait for.
+    pub(super) quiet: Notify,
+    /// Held by each connection that lingers before it closes.
+    pub(super) lingering: Arc<()>,
+    pub(super) over: AtomicBool,
+    pub(super) incidents: AtomicU64,
+    pub(super) traffic: Traffic,
+    /// When the daemon began, by the calendar.
+    pub(super) started: SystemTime,
+    /// Who hears that the daemon is alive and reads its settings again.
+    pub(super) manager: Option<Arc<ServiceManager>>,
+    pub(super) heartbeat: Heartbeat,
+}
+
+impl Shared {
+    /// Locks the state. A panic under the lock is a bug of the daemon; the state stays usable, because every
+    /// change is a sequence of small ones that each leave it so.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, and then does what follows from that.
+    pub(super) fn with<R>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> R) -> R {
+        // The log has its turn behind those whom the effects wake.
+        let _hold = log::hold();
+        let mut state = self.lock();
+        let result = change(&mut state);
+        let effects = state.settle(now_ns());
+        drop(state);
+        self.carry_out(effects);
+        result
+    }
+
+    /// The same for the connection that a socket serves.
+    pub(super) fn with_conn<R>(
+        self: &Arc<Self>,
+        link: SocketId,
+        change: impl FnOnce(&mut State, ConnId) -> R,
+    ) -> R {
+        self.with(|state| {
+            let conn = state.conn_of(link);
+            change(state, conn)
+        })
+    }
+
+    /// Does what the state asked for, outside of its lock.
+    pub(super) fn carry_out(self: &Arc<Self>, effects: Effects) {
+        if effects.rearm {
+            self.watchdog.notify_one();
+        }
+        for control in effects.wakes {
+            control.gate().wake();
+        }
+        for (id, orders) in effects.spawns {
+            let shared = Arc::clone(self);
+            let thread = std::thread::Builder::new().name(format!("search-{id}"));
+            if let Err(error) = thread.spawn(move || worker::work(&shared, id, &orders)) {
+                tracing::error!(%error, "cannot start a search thread");
+                self.with(|state| state.lost(id, now_ns()));
+            }
+        }
+        for task in effects.tasks {
+            self.pool.submit(self, task);
+        }
+        for (conn, task) in effects.hurried {
+            self.pool.hurry(self, conn, task);
+        }
+        for signal in effects.signals {
+            signal.wake();
+        }
+        if effects.quiet {
+            self.quiet.notify_one();
+        }
+        discard::here(effects.deferred_drops);
+        discard::elsewhere(effects.large_drops);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Relaxed)
+    }
+
+    /// Logs a panic and names it.
+    pub(super) fn incident(&self, what: &str, panic: &(dyn Any + Send)) -> String {
+        let number = self.incidents.fetch_add(1, Relaxed) + 1;
+        let incident = format!("{:x}-{number}", std::process::id());
+        let text = panic.downcast_ref::<&str>().copied();
+        let text =
+            text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        tracing::error!(incident, panic = text, "{what}");
+        incident
+    }
+}

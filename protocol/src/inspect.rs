@@ -1,0 +1,104 @@
+//! What `inspect` answers: what the rules say about a position.
+
+use crate::{Board, Hash, Outcome, Record};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What the rules say about a position: the fields that were wanted.
+///
+/// ```
+/// use plyd_protocol::{InspectResult, ToMove};
+///
+/// let found: InspectResult = serde_json::from_str(r#"{"to_move":"p1","outcome":null,"legal":["a1"]}"#)?;
+/// assert_eq!(found.to_move, Some(ToMove::P1));
+/// assert_eq!(found.outcome, Some(None), "it was asked for, and the game goes on");
+/// assert_eq!(found.eval, None, "it was not asked for");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectResult {
+    /// Who is to move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_move: Option<ToMove>,
+    /// The outcome; null while the game goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(schema_with = "nullable_outcome")]
+    pub outcome: Option<Option<Outcome>>,
+    /// The legal moves' texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legal: Option<Vec<String>>,
+    /// The legal moves, each with what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Vec<MoveInfo>>,
+    /// The chance outcomes; empty where a player is to move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<Vec<ChanceInfo>>,
+    /// The board to be drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<Board>,
+    /// The position's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The position's hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Hash>,
+    /// The static evaluation in thousandths, from the mover's view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<i64>,
+    /// The game so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Record>,
+    /// The position as the game's own referee writes it, where that is another text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// Who is to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToMove {
+    /// The player who moves first by the rules.
+    P1,
+    /// The other one.
+    P2,
+    /// Neither: a chance outcome comes next.
+    Chance,
+}
+
+/// A legal move and what follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MoveInfo {
+    /// The move's text.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// The text of the position after it.
+    pub text: String,
+    /// The static evaluation after it in thousandths, from the view of the one who makes the move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<i64>,
+    /// The outcome, if the move ends the game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+/// A chance outcome and its probability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChanceInfo {
+    /// The outcome's text, with its `~`.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// Its probability in ppm; together 1,000,000, the remainder on the first.
+    #[schemars(range(max = 1_000_000))]
+    pub ppm: u32,
+}
+
+/// Distinguishes a field that is there and null (`Some(None)`) from one that is not there (`None`).
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// The schema of an outcome that can be null, not only absent.
+fn nullable_outcome(generator: &mut SchemaGenerator) -> Schema {
+    let outcome = generator.subschema_for::<Outcome>();
+    json_schema!({ "oneOf": [outcome, { "type": "null" }] })
+}
