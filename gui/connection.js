@@ -29,6 +29,8 @@ const SILENT = 'the server does not answer';
 
 /** When to ask an overloaded server again, where it does not say. */
 const USUAL_RETRY_MS = 100;
+/** What the clock must leave then: less is no time for the request, a search and its answer. */
+const LEAST_CLOCK_MS = 10;
 
 /** The time that the clock of a `go` leaves for the move, in ms; without end where it has none. */
 function allowedMs({ clock, elapsed_ms: elapsed = 0 }) {
@@ -92,15 +94,17 @@ export class Connection extends EventTarget {
 	go(fields, onInfo) {
 		const began = performance.now();
 		const spent = () => performance.now() - began;
+		const hasTime = (later) => spent() + later + LEAST_CLOCK_MS <= allowedMs(fields);
 		const first = this.request('go', fields, onInfo);
 		const { id } = first;
 		this.#repeatable.add(id);
 		const retry = async (error) => {
 			const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
 			const isMove = (fields.mode ?? 'move') === 'move';
-			if (error.code !== 'overloaded' || !isMove || spent() + pause >= allowedMs(fields)) throw error;
+			if (error.code !== 'overloaded' || !isMove || !hasTime(pause)) throw error;
 			if (this.#repeatable.has(id)) await new Promise((resolve) => { setTimeout(resolve, pause); });
-			if (!this.#repeatable.has(id)) throw error;
+			// The pause may have lasted longer.
+			if (!this.#repeatable.has(id) || !hasTime(0)) throw error;
 			const elapsed_ms = (fields.elapsed_ms ?? 0) + Math.ceil(spent());
 			return this.#send(id, 'go', { ...fields, elapsed_ms }, onInfo).catch(retry);
 		};

@@ -20,6 +20,8 @@ export class ServerError extends Error {
 
 /** When to ask an overloaded server again, where it does not say. */
 const USUAL_RETRY_MS = 100;
+/** What the clock must leave then: less is no time for the request, a search and its answer. */
+const LEAST_CLOCK_MS = 10;
 
 /** The time that the clock of a `go` leaves for the move, in ms; without end where it has none. */
 function allowedMs({ clock, elapsed_ms = 0 }) {
@@ -310,9 +312,11 @@ export class Engine {
         const pause = Math.max(error.retryMs ?? USUAL_RETRY_MS, 1);
         const isMove = (fields.mode ?? "move") === "move";
         const spent = () => performance.now() - began;
-        if (error.code !== "overloaded" || !isMove || spent() + pause >= allowedMs(fields)) throw error;
+        const hasTime = (later) => spent() + later + LEAST_CLOCK_MS <= allowedMs(fields);
+        if (error.code !== "overloaded" || !isMove || !hasTime(pause)) throw error;
         if (this.#repeatable.has(id)) await new Promise((resolve) => setTimeout(resolve, pause));
-        if (!this.#repeatable.has(id)) throw error;
+        // The pause may have lasted longer.
+        if (!this.#repeatable.has(id) || !hasTime(0)) throw error;
         again = { ...fields, elapsed_ms: (fields.elapsed_ms ?? 0) + Math.ceil(spent()) };
       }
     }

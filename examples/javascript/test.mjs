@@ -63,6 +63,24 @@ test("an overloaded server is asked again within the clock", async () => {
   }
 });
 
+test("an overloaded server is asked again only if the clock leaves 10 ms then", async (t) => {
+  // The time stands still but for the pauses, which last `late` ms too long.
+  for (const [ms, late, isAsked] of [[30, 0, true], [29, 0, false], [35, 5, true], [35, 6, false]]) {
+    let now = 0;
+    const { program, remove } = busy(1);
+    const engine = new Engine(program);
+    t.after(() => engine.close().then(remove));
+    await engine.request("ping");
+    t.mock.method(performance, "now", () => now);
+    const sleep = (then, pause) => { now += pause + late; setImmediate(then); };
+    t.mock.method(globalThis, "setTimeout", sleep);
+    const answer = engine.go({ game: "isolation", position: {}, clock: { kind: "per_move", ms } });
+    if (isAsked) assert.equal((await answer).move, String(20 + late), `${ms} ms`);
+    else await assert.rejects(answer, (error) => error.code === "overloaded", `${ms} ms`);
+    t.mock.restoreAll();
+  }
+});
+
 test("a search that is stopped is not asked for again", async (t) => {
   const rows = [({ id }) => ({ target: id }), () => ({ all: true }), () => ({ session: "s" })];
   for (const isLater of [false, true]) {

@@ -136,6 +136,27 @@ class Life(unittest.TestCase):
         )
         self.assertEqual(out.split(), ["1", "True"])
 
+    def test_asks_again_only_if_the_clock_leaves_ten_milliseconds_then(self):
+        program = tempfile.NamedTemporaryFile("w", suffix="-engine", delete=False)
+        self.addCleanup(os.remove, program.name)
+        with program:
+            program.write(f"#!{sys.executable}\n{BUSY}")
+        os.chmod(program.name, 0o755)
+        # The time stands still but for the pauses, of 20 ms each, which last too long by `late` seconds.
+        for left, late, moves in [(0.051, 0, 1), (0.049, 0, 0), (0.061, 0.005, 1), (0.059, 0.005, 0)]:
+            with self.subTest(left=left, late=late):
+                out = self.run_program(
+                    f"os.environ['PLYD_BIN'] = {program.name!r}\n"
+                    "import link as module, types\n"
+                    "link, clock = Link('l-game'), [100.0]\n"
+                    f"def sleep(seconds): clock[0] += seconds + {late}\n"
+                    "module.time = types.SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep)\n"
+                    "link.warn = lambda message: None\n"
+                    f"print(len(list(link.moves({{}}, str, 100.01 + {left}, 0.01))))\n",
+                    opens=False,
+                )
+                self.assertEqual(out.split(), [str(moves)])
+
 
     def test_plays_at_a_server_that_runs(self):
         home = tempfile.mkdtemp(prefix="server-")

@@ -54,6 +54,22 @@ test('an overloaded server is asked again within the clock', async () => {
 	assert.ok(asked[1].elapsed_ms >= 20 && asked[2].elapsed_ms >= 40, JSON.stringify(asked));
 });
 
+test('an overloaded server is asked again only if the clock leaves 10 ms then', async (t) => {
+	// The time stands still but for the pauses, which last `late` ms too long.
+	for (const [ms, late, expected] of [[30, 0, [0, 20]], [29, 0, [0]], [35, 5, [0, 25]], [35, 6, [0]]]) {
+		let now = 0;
+		const asked = serve((request, before) => (before < 1 ? full : { type: 'bestmove', move: 'a1' }));
+		const connection = await connected();
+		t.mock.method(performance, 'now', () => now);
+		t.mock.method(globalThis, 'setTimeout', (then, pause) => { now += pause + late; queueMicrotask(then); });
+		const request = connection.go(perMove(ms));
+		if (expected.length === 1) await assert.rejects(request, { code: 'overloaded' }, `${ms} ms`);
+		else await request;
+		assert.deepEqual(asked.map(({ elapsed_ms = 0 }) => elapsed_ms), expected, `${ms} ms`);
+		t.mock.restoreAll();
+	}
+});
+
 test('nobody is asked again once the clock is over, nor for an analysis, nor after a stop', async () => {
 	for (const [fields, most] of [[perMove(50), 3], [perMove(-1), 1], [{ mode: 'analyse' }, 1]]) {
 		const asked = serve(() => full);

@@ -15,6 +15,10 @@ use crate::common::process;
 
 /// A player that is quick and plays the same again.
 pub(crate) const FAST: &str = "default,nodes=500";
+/// Players that answer at once, with a clock that no busy machine uses up: without one they would have 100 ms
+/// for a move, and be late now and then.
+pub(crate) const RANDOM: &str = "random,time=1000s";
+pub(crate) const GREEDY: &str = "greedy,time=1000s";
 
 /// An empty directory of its own.
 pub(crate) fn directory() -> PathBuf {

@@ -2,7 +2,9 @@
 
 use crate::common::{Server, process};
 use crate::games::games;
-use crate::matches::{FAST, arena, command, directory, records, records_in, report, timeless};
+use crate::matches::{
+    FAST, GREEDY, RANDOM, arena, command, directory, records, records_in, report, timeless,
+};
 use plyd::bridge;
 use plyd::engine::settings;
 use plyd::games::REGISTRY;
@@ -16,7 +18,7 @@ fn the_same_seed_gives_the_same_games() {
         &["isolation", "--rules", "width=5,height=5"],
     ] {
         let played = |options: &[&str]| -> Vec<Value> {
-            let players = ["--player", FAST, "--player", "random", "--games", "8"];
+            let players = ["--player", FAST, "--player", RANDOM, "--games", "8"];
             let (records, _) = records(&[game, &players, options].concat());
             records.into_iter().map(timeless).collect()
         };
@@ -35,7 +37,7 @@ fn records_are_whole_games_in_pairs() {
         "--player",
         FAST,
         "--player",
-        "greedy",
+        GREEDY,
         "--games",
         "6",
     ]);
@@ -72,7 +74,7 @@ fn the_stronger_player_wins() {
         "--rules",
         "width=5,height=5",
         "--player",
-        "random",
+        RANDOM,
         "--player",
         FAST,
         "--games",
@@ -141,7 +143,7 @@ fn games_that_both_players_proved_end_as_they_would() {
 fn a_server_plays_over_tcp() {
     let server = Server::tcp(&[]);
     let address = server.socket().peer_addr().unwrap();
-    let called = format!("tcp={address},player=random");
+    let called = format!("tcp={address},player={RANDOM}");
     let players = ["--player", FAST, "--player", &called, "--games", "4", "--concurrency", "2"];
     let report = report(&[&["isolation", "--rules", "width=5,height=5"], &players[..]].concat());
     assert_eq!(report["summary"]["players"][1]["faults"], json!({}), "{report}");
@@ -199,7 +201,7 @@ fn mistakes_end_the_command_before_the_first_game() {
 
 #[test]
 fn people_get_a_table_and_a_running_score() {
-    let output = arena(&["l-game", "--player", FAST, "--player", "random", "--games", "4"]);
+    let output = arena(&["l-game", "--player", FAST, "--player", RANDOM, "--games", "4"]);
     let (table, progress) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     for word in ["score", "points of a pair", "contradicted proofs", "longest", "ended by: ", "openings: 2"] {
@@ -240,7 +242,7 @@ fn published_matches_are_played_again() {
 fn a_match_becomes_one_page() {
     for entry in games() {
         let directory = directory();
-        let given = ["--player", "random", "--player", "greedy", "--games", "2", "--html", "match.html"];
+        let given = ["--player", RANDOM, "--player", GREEDY, "--games", "2", "--html", "match.html"];
         let (records, _) = records_in(&directory, &[&[entry.name][..], &given].concat());
         let page = std::fs::read_to_string(directory.join("match.html")).unwrap();
         let data = page.split(r#"<script type="application/json" id="data">"#).nth(1).unwrap();
@@ -263,7 +265,7 @@ fn a_match_becomes_one_page() {
 #[test]
 fn a_page_never_replaces_the_record() {
     let directory = directory();
-    let given = ["l-game", "--player", FAST, "--player", "random", "--games", "2", "--record", "games"];
+    let given = ["l-game", "--player", FAST, "--player", RANDOM, "--games", "2", "--record", "games"];
     for page in ["games", "./games"] {
         let output = process::output(command(&directory, &[&given[..], &["--html", page]].concat()));
         let text = String::from_utf8(output.stderr).unwrap();

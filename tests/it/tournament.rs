@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::common::{TIMEOUT, process};
-use crate::matches::{FAST, arena, command, directory, read, records, report, timeless};
+use crate::matches::{FAST, GREEDY, RANDOM, arena, command, directory, read, records, report, timeless};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn players<'a>(names: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn each_meets_each_or_the_first_meets_all() {
-    let entrants = players(&[FAST, "greedy", "random"]);
+    let entrants = players(&[FAST, GREEDY, RANDOM]);
     for (format, pairings) in [
         (&[][..], vec![[0, 1], [0, 2], [1, 2]]),
         (&["--gauntlet"], vec![[0, 1], [0, 2]]),
@@ -50,7 +50,7 @@ fn each_meets_each_or_the_first_meets_all() {
 
 #[test]
 fn a_test_ends_the_match_when_it_is_decided() {
-    let entrants = players(&[FAST, "random"]);
+    let entrants = players(&[FAST, RANDOM]);
     let test = ["--sprt", "elo0=0,elo1=100"];
     let report = report(&[&SMALL[..], &entrants, &test, &["--games", "2000"]].concat());
     let sprt = &report["sprt"];
@@ -115,7 +115,7 @@ fn a_file_of_other_games_is_left_as_it_is() {
     let file = directory().join("games.jsonl");
     let name = file.to_str().unwrap();
     let play = |more: &[&str]| {
-        let entrants = players(&[FAST, "greedy"]);
+        let entrants = players(&[FAST, GREEDY]);
         arena(&[&SMALL[..], &entrants, &["--games", "4", "--record", name], more].concat())
     };
     assert!(play(&[]).status.success());
@@ -151,7 +151,7 @@ fn a_file_of_other_games_is_left_as_it_is() {
     assert!(String::from_utf8(play(&[]).stderr).unwrap().contains("another build"));
     // A longer match begins as the shorter one did, also where an editor took the end of the last line.
     std::fs::write(&file, &games[..games.len() - 1]).unwrap();
-    let entrants = players(&[FAST, "greedy"]);
+    let entrants = players(&[FAST, GREEDY]);
     let longer = report(&[&SMALL[..], &entrants, &["--games", "6", "--record", name]].concat());
     assert_eq!((&longer["summary"]["games"], &longer["ended"]), (&json!(6), &json!("played")));
     assert!(std::fs::read(&file).unwrap().starts_with(&games));
@@ -159,12 +159,12 @@ fn a_file_of_other_games_is_left_as_it_is() {
 
 #[test]
 fn openings_come_from_a_file() {
-    let (games, _) = records(&[&SMALL[..], &players(&[FAST, "random"]), &["--games", "2"]].concat());
+    let (games, _) = records(&[&SMALL[..], &players(&[FAST, RANDOM]), &["--games", "2"]].concat());
     let start = games[0]["start"].as_str().unwrap();
     let file = directory().join("openings.txt");
     std::fs::write(&file, format!("# two of them\n{start}\n\n{}\n", games[0])).unwrap();
     let name = file.to_str().unwrap();
-    let arguments = [&SMALL[..], &players(&[FAST, "random"]), &["--games", "6", "--openings", name]].concat();
+    let arguments = [&SMALL[..], &players(&[FAST, RANDOM]), &["--games", "6", "--openings", name]].concat();
     let (played, report) = records(&arguments);
     let openings: Vec<&Value> = played.iter().map(|record| &record["opening"]).collect();
     assert_eq!(openings, [0, 0, 2, 2, 0, 0]);
@@ -189,7 +189,7 @@ fn show(arguments: &[&str], input: &str) -> (String, String) {
 fn games_are_shown_as_they_were_played() {
     let file = directory().join("games.jsonl");
     let name = file.to_str().unwrap();
-    let entrants = players(&[FAST, "random"]);
+    let entrants = players(&[FAST, RANDOM]);
     report(&[&SMALL[..], &entrants, &["--games", "4", "--record", name]].concat());
     let games = read(&file);
     let (list, _) = show(&[name], "");

@@ -15,11 +15,13 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent.parent / "tests")]
 
 import plyd  # noqa: E402
+from plyd.conversation import Retry  # noqa: E402
 from support import TIMEOUT, engine  # noqa: E402
 
 
@@ -216,6 +218,12 @@ class Hostile:
                 self.assertEqual(caught.exception.code, "overloaded")
                 self.assertEqual(caught.exception.retry_ms, 20)
 
+    def test_asks_no_more_if_a_pause_lasts_too_long(self):
+        with unittest.mock.patch.object(Retry, "again", return_value=None), self.stub("busy") as server:
+            with self.assertRaises(plyd.ServerError) as caught:
+                server.go("isolation", ms=5000)
+            self.assertEqual(caught.exception.code, "overloaded")
+
     def test_kills_a_server_that_does_not_end(self):
         with self.stub("deaf") as server:
             self.shorten(server, 0.2)
@@ -227,6 +235,35 @@ class Hostile:
             with self.subTest(options=options), self.assertRaises(plyd.ConnectionLost):
                 with self.open(**options):
                     pass
+
+
+class Retries(unittest.TestCase):
+    def test_the_clock_leaves_ten_milliseconds(self):
+        bank = {"kind": "bank", "turn_ms": 10, "bank_ms": 100}
+        delay = {"kind": "delay", "me_ms": 10, "delay_ms": 100}
+        # The clock, the time spent before, when the error comes, its `retry_ms`, and the pause: all in ms.
+        for clock, elapsed, at, retry, pause in [
+            ({"kind": "per_move", "ms": 100}, 0, 10, 20, 20),
+            ({"kind": "per_move", "ms": 100}, 0, 10, 0, 1),
+            ({"kind": "per_move", "ms": 100}, 0, 10, None, None),
+            ({"kind": "per_move", "ms": 100}, 0, 69, 20, 20),
+            ({"kind": "per_move", "ms": 100}, 0, 71, 20, None),
+            ({"kind": "per_move", "ms": 100}, 70, 10, 20, None),
+            ({"kind": "per_move", "ms": -5}, 0, 0, 1, None),
+            (bank, 0, 50, 20, 20),
+            (delay, 0, 50, 20, 20),
+            (None, 0, 1_000_000, 20, 20),
+        ]:
+            with self.subTest(clock=clock, elapsed=elapsed, at=at, retry=retry):
+                fields = {"clock": clock, "elapsed_ms": elapsed}
+                message = {"type": "error", "code": "overloaded"}
+                message.update({} if retry is None else {"retry_ms": retry})
+                found = Retry(fields, 0.0).pause(message, at / 1000)
+                self.assertEqual(found, None if pause is None else pause / 1000)
+        # Whoever sleeps longer may have no time left.
+        retry = Retry({"clock": {"kind": "per_move", "ms": 100}, "elapsed_ms": 7}, 0.0)
+        self.assertEqual(retry.again(0.082)["elapsed_ms"], 89)
+        self.assertIsNone(retry.again(0.084))
 
 
 class BlockingPlay(Blocking, Play, unittest.TestCase):

@@ -116,6 +116,9 @@ import sys
 import tempfile
 import time
 
+# An engine is asked again only if so many seconds are left: less is no time for a search and its answer.
+LEAST_CLOCK = 0.01
+
 
 class Web:
     """A socket with the frames of WebSocket (RFC 6455) under its lines."""
@@ -269,9 +272,11 @@ class Link:
                 ended = message["type"] != "info"
                 if message["type"] == "error":
                     pause = max(message.get("retry_ms", 100), 1) / 1000
-                    if message["code"] == "overloaded" and time.monotonic() + pause < deadline - margin:
+                    last_retry = deadline - margin - LEAST_CLOCK
+                    if message["code"] == "overloaded" and time.monotonic() + pause <= last_retry:
                         time.sleep(pause)
-                        return True
+                        if time.monotonic() <= last_retry:
+                            return True
                     self.warn(message["message"])
                     return False
                 if message.get("move") not in (None, last):

@@ -89,6 +89,10 @@ impl Client {
                         return Err(Error::Refused(error));
                     };
                     std::thread::sleep(pause);
+                    // The pause may have lasted longer.
+                    if !retry.has_time(Instant::now()) {
+                        return Err(Error::Refused(error));
+                    }
                     retry.renew(&mut go, Instant::now());
                 }
                 answer => return answer,

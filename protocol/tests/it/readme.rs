@@ -1,6 +1,6 @@
 //! The specification's example lines are what the types read and write, and there is one of every kind.
 
-use plyd_protocol::{Command, Envelope, ErrorCode, GameSummary, SettingInfo, decode};
+use plyd_protocol::{Command, Envelope, ErrorCode, GameSummary, Guarantees, SettingInfo, decode};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -64,4 +64,22 @@ fn every_code_is_listed() {
         let row = format!("\n| `{}` | ", word.as_str().unwrap());
         assert!(README.contains(&row), "{row}");
     }
+}
+
+/// The table of the guarantees has the values that plyd announces, and so does the example of a `hello`.
+#[test]
+fn guarantees_are_those_that_are_announced() {
+    let announced = serde_json::to_value(Guarantees::default()).unwrap();
+    let (_, rest) = README.split_once("`guarantees` are delays").unwrap();
+    let table = rest.lines().skip_while(|line| !line.starts_with("| `")).take_while(|line| !line.is_empty());
+    let mut listed = serde_json::Map::new();
+    for row in table {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let names = cells[1].split(", ").map(|name| name.trim_matches('`').to_owned());
+        let values = cells[3].split(", ").map(|value| value.parse::<u64>().unwrap().into());
+        listed.extend(names.zip(values));
+    }
+    assert_eq!(Value::from(listed), announced);
+    let example = format!(r#""guarantees":{}"#, serde_json::to_string(&Guarantees::default()).unwrap());
+    assert_eq!((README.matches(r#""guarantees":{"#).count(), README.matches(&example).count()), (1, 1));
 }

@@ -234,11 +234,14 @@ impl Link {
             if let Some(again) = self.again.take_if(|again| again.stopped) {
                 return Some(Said::Refused(Refusal::Error(again.refusal)));
             }
-            if self.again.take_if(|again| again.at <= Instant::now()).is_some()
-                && let Err(error) = self.ask_again()
-            {
-                self.drop_connection();
-                return Some(Said::Lost(error.to_string()));
+            if let Some(again) = self.again.take_if(|again| again.at <= Instant::now()) {
+                if self.asked.as_ref().is_some_and(|(_, retry)| !retry.has_time(Instant::now())) {
+                    return Some(Said::Refused(Refusal::Error(again.refusal)));
+                }
+                if let Err(error) = self.ask_again() {
+                    self.drop_connection();
+                    return Some(Said::Lost(error.to_string()));
+                }
             }
             let attempt = self.next_attempt().filter(|attempt| *attempt < deadline);
             let client = self.client.as_mut()?;

@@ -130,12 +130,7 @@ impl Schedule {
 
     /// What is owed.
     pub(in super::super) fn plan(&self, now_ns: u64) -> Plan {
-        let owed = self.searches.iter().filter_map(|(&id, search)| {
-            let (deadline_ns, owed_ns) = (search.claim.deadline_ns?, search.owed(now_ns));
-            let (threads, is_extra) = (search.claim.threads, search.has_extra);
-            let debt = Debt { deadline_ns, threads, owed_ns, to: Some(id), is_extra };
-            (owed_ns > 0).then_some(debt)
-        });
+        let owed = self.searches.iter().filter_map(|(&id, search)| search.debt(id, search.owed(now_ns)));
         let mut debts: Vec<Debt> = owed.collect();
         debts.sort_by_key(|debt| debt.deadline_ns);
         Plan { cores: self.cores, now_ns, debts }

@@ -39,11 +39,6 @@ impl AdmittedSearch {
         if lacking_ns < LEAST_NS { 0 } else { lacking_ns }
     }
 
-    fn extra_debt(&self, id: JobId, owed_ns: u64) -> Debt {
-        let deadline_ns = self.claim.deadline_ns.unwrap_or(u64::MAX);
-        Debt { deadline_ns, threads: self.claim.threads, owed_ns, to: Some(id), is_extra: true }
-    }
-
     /// Ends its extra: it takes turns from now on.
     fn drop_extra(&mut self) {
         if self.has_extra {
@@ -92,8 +87,8 @@ impl Schedule {
 
     /// Promises a search so much more, if it fits.
     fn promise_extra(&mut self, id: JobId, ns: u64, now_ns: u64) {
-        let Some(debt) = self.searches.get(&id).map(|search| search.extra_debt(id, ns)) else { return };
-        if self.plan(now_ns).carries(&debt)
+        let Some(debt) = self.searches.get(&id).and_then(|search| search.debt(id, ns)) else { return };
+        if self.plan(now_ns).carries(&Debt { is_extra: true, ..debt })
             && let Some(search) = self.searches.get_mut(&id)
         {
             search.has_extra = true;

@@ -27,6 +27,7 @@ use super::identity::ClientId;
 use super::outbox::JobId;
 use super::state::ConnId;
 use claim::Holdings;
+use plan::Debt;
 
 pub(super) use admission::Admission;
 pub(super) use claim::{Claim, Class, Holding};
@@ -104,6 +105,14 @@ impl AdmittedSearch {
         let owed_ns = self.promised_ns.saturating_sub(self.used_ns + running_ns);
         let left_ns = self.claim.deadline_ns.map_or(0, |deadline_ns| deadline_ns.saturating_sub(now_ns));
         owed_ns.min(left_ns)
+    }
+
+    /// So much owed to it before its deadline; none if it has no deadline, or is owed nothing.
+    fn debt(&self, id: JobId, owed_ns: u64) -> Option<Debt> {
+        let Claim { threads, deadline_ns, .. } = self.claim;
+        let debt =
+            Debt { deadline_ns: deadline_ns?, threads, owed_ns, to: Some(id), is_extra: self.has_extra };
+        (owed_ns > 0).then_some(debt)
     }
 }
 

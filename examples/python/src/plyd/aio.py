@@ -353,7 +353,7 @@ class AsyncSearch:
         return None
 
     async def _sent_again(self, pause: float) -> bool:
-        """Sends the `go` again after a pause, unless the search is stopped before the pause ends."""
+        """Sends the `go` again after a pause, unless the search is stopped meanwhile or there is no time left."""
         try:
             await asyncio.wait_for(self._stopped.wait(), pause)
         except asyncio.TimeoutError:
@@ -361,6 +361,8 @@ class AsyncSearch:
         if self._stopped.is_set():
             return False
         again = self._retry.again(time.monotonic())
+        if again is None:
+            return False
         self._connection.send(self.id, conversation.encode(self.id, "go", again), self._inbox)
         return True
 

@@ -372,12 +372,14 @@ class Search:
         return None
 
     def _sent_again(self, pause: float) -> bool:
-        """Sends the `go` again after a pause, unless the search is stopped before the pause ends."""
+        """Sends the `go` again after a pause, unless the search is stopped meanwhile or there is no time left."""
         self._stopped.wait(pause)
         with self._sending:
             if self._stopped.is_set():
                 return False
             again = self._retry.again(time.monotonic())
+            if again is None:
+                return False
             self._connection.send(self.id, conversation.encode(self.id, "go", again), self._inbox)
         return True
 
