@@ -145,7 +145,7 @@ pub struct Turn {
 /// How a game ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
-    /// Who won. `by` is one of the game's endings, `adjudication`, `max_moves`, or a fault.
+    /// Who won. `by` is one of the game's endings, `adjudication`, `max_moves`, or the kind of a forfeit.
     pub outcome: Outcome,
     /// Who forfeited it and why, if somebody did.
     pub forfeit: Option<Forfeit>,
