@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use plyd_arena::{ForfeitReason, ForfeitKind};
 ///
-/// let fault = ForfeitReason::new(ForfeitKind::Late, "12 us after its 100ms");
-/// assert_eq!(fault.to_string(), "late: 12 us after its 100ms");
+/// let reason = ForfeitReason::new(ForfeitKind::Late, "12 us after its 100ms");
+/// assert_eq!(reason.to_string(), "late: 12 us after its 100ms");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ForfeitReason {
@@ -56,7 +56,7 @@ impl ForfeitKind {
 }
 
 impl ForfeitReason {
-    /// A fault of that kind.
+    /// A reason of that kind.
     pub fn new(kind: ForfeitKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

@@ -53,8 +53,8 @@ impl<'m> Table<'m> {
         });
         for (player, index) in [Player::P1, Player::P2].into_iter().zip(players) {
             let own = mix(seed.wrapping_add(mix((2 * number + side(player) + 1) as u64)));
-            if let Err(fault) = self.begin(index, own) {
-                play.fail(player, fault);
+            if let Err(reason) = self.begin(index, own) {
+                play.fail(player, reason);
                 break;
             }
         }
@@ -79,8 +79,8 @@ impl<'m> Table<'m> {
             let seat = &mut self.seats[players[side(player)]];
             let Answer { reply, at } = match seat.choose(play, ask) {
                 Ok(answer) => answer,
-                Err(NoReply::Forfeit(fault)) => {
-                    play.fail(player, fault);
+                Err(NoReply::Forfeit(reason)) => {
+                    play.fail(player, reason);
                     break;
                 }
                 Err(NoReply::Overloaded(message)) => return Err((player, message)),

@@ -52,8 +52,8 @@ pub(super) enum NoReply {
 }
 
 impl From<ForfeitReason> for NoReply {
-    fn from(fault: ForfeitReason) -> Self {
-        Self::Forfeit(fault)
+    fn from(reason: ForfeitReason) -> Self {
+        Self::Forfeit(reason)
     }
 }
 
@@ -74,7 +74,8 @@ impl<'m> Seat<'m> {
         let (rules, options) = (self.the_match.rules.clone(), self.player.options.clone());
         let new_game = NewGame { session: SESSION.to_owned(), game, rules, options, seed: Some(Seed(seed)) };
         let (_, answer) = self.ask(Command::NewGame(new_game), None, Duration::ZERO)?;
-        self.has_session = agreed("newgame", answer.said).map_err(|fault| self.fail(fault))? == Agreed::Done;
+        self.has_session =
+            agreed("newgame", answer.said).map_err(|reason| self.fail(reason))? == Agreed::Done;
         Ok(())
     }
 
@@ -106,15 +107,15 @@ impl<'m> Seat<'m> {
                     question.renew(Instant::now());
                 }
                 Verdict::Overloaded(message) => return Err(NoReply::Overloaded(message)),
-                Verdict::Forfeit(fault) => return Err(self.fail(fault).into()),
+                Verdict::Forfeit(reason) => return Err(self.fail(reason).into()),
             }
         }
     }
 
-    /// Ends the process or connection at once; gives the fault back.
-    fn fail(&mut self, fault: ForfeitReason) -> ForfeitReason {
+    /// Ends the process or connection at once; gives the reason back.
+    fn fail(&mut self, reason: ForfeitReason) -> ForfeitReason {
         self.disconnect();
-        fault
+        reason
     }
 
     /// Sends a command and waits for its final message, for the time that its clock leaves, the
@@ -127,7 +128,7 @@ impl<'m> Seat<'m> {
     ) -> Result<(Instant, Heard), ForfeitReason> {
         let strictness = self.the_match.strictness;
         let timeout = allowed.saturating_add(strictness.margin).saturating_add(strictness.timeout);
-        self.try_ask(command, legal, timeout).map_err(|fault| self.fail(fault))
+        self.try_ask(command, legal, timeout).map_err(|reason| self.fail(reason))
     }
 
     fn try_ask(

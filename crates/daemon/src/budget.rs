@@ -1,6 +1,6 @@
 //! The memory of transposition tables, which all engines share.
 //!
-//! It is counted by [`Claim`]s that travel with the engines, so that it stays counted for as long as an
+//! It is counted by [`MemoryClaim`]s that travel with the engines, so that it stays counted for as long as an
 //! engine lives, wherever that is.
 
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Memory {
     /// Takes `bytes` or less: at most half of what is left, so that something is left for the next claim, and
     /// at least [`SMALLEST`], even past the total. A search is never refused for want of
     /// memory.
-    pub(super) fn claim(&self, bytes: u64) -> Claim {
+    pub(super) fn claim(&self, bytes: u64) -> MemoryClaim {
         let mut own = self.claim_own(bytes);
         if let Some(whole) = &self.whole {
             let of_whole = whole.claim(own.bytes);
@@ -69,7 +69,7 @@ impl Memory {
         own
     }
 
-    fn claim_own(&self, bytes: u64) -> Claim {
+    fn claim_own(&self, bytes: u64) -> MemoryClaim {
         let total = self.total.load(Relaxed);
         let share = |used: u64| bytes.min(total.saturating_sub(used) / 2).max(SMALLEST.min(bytes));
         let mut taken = 0;
@@ -80,27 +80,27 @@ impl Memory {
         if self.used.fetch_update(Relaxed, Relaxed, take).is_err() {
             taken = 0;
         }
-        Claim { used: Arc::clone(&self.used), bytes: taken, of_whole: None }
+        MemoryClaim { used: Arc::clone(&self.used), bytes: taken, of_whole: None }
     }
 }
 
 /// Table memory in use, given back when dropped.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct MemoryClaim {
     used: Arc<AtomicU64>,
     bytes: u64,
     /// The same bytes of what the memory is a part of, given back with it.
-    of_whole: Option<Box<Claim>>,
+    of_whole: Option<Box<MemoryClaim>>,
 }
 
-impl Claim {
+impl MemoryClaim {
     /// The claimed bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-impl Drop for Claim {
+impl Drop for MemoryClaim {
     fn drop(&mut self) {
         self.used.fetch_sub(self.bytes, Relaxed);
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn hoarders_leave_something_for_everyone() {
         let memory = Memory::new(100 * SMALLEST);
-        let claims: Vec<Claim> = (0..200).map(|_| memory.claim(u64::MAX)).collect();
+        let claims: Vec<MemoryClaim> = (0..200).map(|_| memory.claim(u64::MAX)).collect();
         assert_eq!(claims[0].bytes(), 50 * SMALLEST);
         assert!(claims.iter().all(|claim| claim.bytes() >= SMALLEST));
         assert_eq!(memory.claim(7).bytes(), 7);

@@ -31,10 +31,10 @@ const MOST: u32 = 64;
 /// # Ok::<(), plyd_daemon::ServeError>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Handed(pub(super) Vec<Named>);
+pub struct Handed(pub(super) Vec<HandedSocket>);
 
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct HandedSocket {
     /// Its number.
     pub(super) number: u32,
     /// Its name.
@@ -66,7 +66,7 @@ pub(super) enum Way {
 
 /// The addresses that are served on sockets that were handed over, and need no other.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct HandedAddresses {
     /// Of TCP and WebSocket.
     pub(super) addresses: Vec<SocketAddr>,
     /// Of Unix sockets.
@@ -93,7 +93,7 @@ impl Handed {
         let named = descriptors
             .into_iter()
             .zip(FIRST..)
-            .map(|((name, fd), number)| Named::take(number, name.unwrap_or_default(), fd.into_std()));
+            .map(|((name, fd), number)| HandedSocket::take(number, name.unwrap_or_default(), fd.into_std()));
         // All of them, so that each is kept from child processes.
         named.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>().map(Self)
     }
@@ -105,7 +105,7 @@ impl Handed {
     }
 }
 
-impl Named {
+impl HandedSocket {
     fn take(number: u32, name: String, fd: OwnedFd) -> Result<Self, ServeError> {
         let socket = match kind(&fd) {
             Ok(Kind::Tcp) => Socket::Tcp(fd.into()),
@@ -183,7 +183,7 @@ fn is_same(written: &str, address: SocketAddr) -> bool {
     written.to_socket_addrs().is_ok_and(|mut found| found.any(|found| found == address))
 }
 
-impl Taken {
+impl HandedAddresses {
     /// Whether there are any.
     pub(super) fn is_empty(&self) -> bool {
         self.addresses.is_empty() && self.paths.is_empty()

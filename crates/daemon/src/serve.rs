@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::handed::{Handed, Socket, Taken, Way};
+use crate::handed::{Handed, HandedAddresses, Socket, Way};
 use crate::heartbeat::keep_alive;
 use crate::page::Page;
 use crate::serve_error::ServeError;
@@ -122,8 +122,12 @@ impl Daemon {
     ///
     /// # Errors
     /// A socket cannot be served, or must not be: other machines reach it, and no token is asked for.
-    pub(super) fn serve_handed(&self, handed: Handed, config: &Config) -> Result<Taken, ServeError> {
-        let mut taken = Taken::default();
+    pub(super) fn serve_handed(
+        &self,
+        handed: Handed,
+        config: &Config,
+    ) -> Result<HandedAddresses, ServeError> {
+        let mut taken = HandedAddresses::default();
         for named in handed.0 {
             let way = named.way(&config.tcp, &config.ws)?;
             let failed = |error: io::Error| ServeError::Handed {

@@ -74,8 +74,8 @@ impl Encounter {
 /// Pairs the bots that are ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matchmaker {
-    /// How long a bot waits for one that is no house bot.
-    pub patience: Duration,
+    /// How long a bot waits before a house bot may be its opponent.
+    pub house_after: Duration,
     /// One of so many encounters of a bot may be with a house bot even if others are ready, so that the
     /// anchors hold the scale. The first may.
     pub house_every: u64,
@@ -84,7 +84,7 @@ pub struct Matchmaker {
 impl Default for Matchmaker {
     /// Half a minute, and one of eight.
     fn default() -> Self {
-        Self { patience: Duration::from_secs(30), house_every: 8 }
+        Self { house_after: Duration::from_secs(30), house_every: 8 }
     }
 }
 
@@ -94,7 +94,7 @@ impl Matchmaker {
     /// candidates are listed.
     ///
     /// Bots choose in the order of how long they have waited, each once before anyone chooses twice. They
-    /// choose at random, in proportion to how much an encounter is expected to tell of both strengths (see
+    /// choose at random, in proportion to how much an encounter is expected to show of both strengths (see
     /// M. E. Glickman, "Parameter estimation in large dynamic paired comparison experiments" 1999: most if
     /// the strengths are near, or unknown), and in inverse proportion to how often the two have met.
     ///
@@ -198,7 +198,7 @@ impl Matchmaker {
         let house_is_due = bot.with_house.saturating_mul(self.house_every) <= bot.encounters;
         other.slots > 0
             && bot.owner != other.owner
-            && (other.owner != Owner::House || house_is_due || bot.waited >= self.patience)
+            && (other.owner != Owner::House || house_is_due || bot.waited >= self.house_after)
     }
 }
 
@@ -279,14 +279,14 @@ mod tests {
     fn house_bots_fill_in_and_ask_nobody() {
         let due = Candidate { with_house: 12, ..bot(1, 1, 1500.0) };
         let not_due = bot(1, 1, 1500.0);
-        let patient = Candidate { waited: Matchmaker::default().patience, ..not_due };
+        let waited_long = Candidate { waited: Matchmaker::default().house_after, ..not_due };
         let houses = [house(8, 1500.0), house(9, 1600.0)];
         let paired =
             |first: Candidate| Matchmaker::default().pair(&[first, houses[0], houses[1]], |_| 0, 1).len();
-        assert_eq!([due, not_due, patient].map(paired), [1, 0, 1]);
+        assert_eq!([due, not_due, waited_long].map(paired), [1, 0, 1]);
         // Two games at once: the second is no longer due.
         assert_eq!(paired(Candidate { slots: 2, ..due }), 1);
-        assert_eq!(paired(Candidate { slots: 2, ..patient }), 2);
+        assert_eq!(paired(Candidate { slots: 2, ..waited_long }), 2);
         assert_eq!(Matchmaker::default().pair(&houses, |_| 0, 1), []);
         assert_eq!(Matchmaker::default().pair(&[], |_| 0, 1), []);
     }

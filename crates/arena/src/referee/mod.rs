@@ -101,7 +101,7 @@ pub struct Ask {
     pub player: Player,
     /// The whole game so far. Its start is always named: rules may draw it, and not all draw alike.
     pub position: Position,
-    /// What the player is told of the clocks, if it has one.
+    /// The clocks as they are sent to the player, if it has one.
     pub clock: Option<Clock>,
     /// The time in which it must answer; none: it is not limited.
     pub allowed: Option<Duration>,
@@ -145,7 +145,7 @@ pub struct Turn {
 /// How a game ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
-    /// Who won. `by` is one of the game's endings, `adjudication`, `max_moves`, or a fault.
+    /// Who won. `by` is one of the game's endings, `adjudication`, `max_moves`, or the kind of a forfeit.
     pub outcome: Outcome,
     /// Who forfeited it and why, if somebody did.
     pub forfeit: Option<Forfeit>,
@@ -253,18 +253,18 @@ impl Play {
                 self.settle();
                 Ok(Turn { mv: reply.mv, answered })
             }
-            Err(fault) => {
-                self.fail(player, fault.clone());
-                Err(fault)
+            Err(reason) => {
+                self.fail(player, reason.clone());
+                Err(reason)
             }
         }
     }
 
     /// Ends the game: the player forfeits it, unless it is over already.
-    pub fn fail(&mut self, player: Player, fault: ForfeitReason) {
+    pub fn fail(&mut self, player: Player, reason: ForfeitReason) {
         if self.end.is_none() {
-            let outcome = decided(Some(other(player)), fault.kind.name());
-            self.end(Ending::Forfeit(player), outcome, Some(Forfeit { player, reason: fault }));
+            let outcome = decided(Some(other(player)), reason.kind.name());
+            self.end(Ending::Forfeit(player), outcome, Some(Forfeit { player, reason }));
         }
     }
 

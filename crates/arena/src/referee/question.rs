@@ -239,7 +239,7 @@ mod tests {
                 (Verdict::Overloaded(message), Err(expected)) => {
                     assert_eq!(format!("overloaded {message}"), expected);
                 }
-                (Verdict::Forfeit(fault), Err(expected)) => assert_eq!(fault.to_string(), expected),
+                (Verdict::Forfeit(reason), Err(expected)) => assert_eq!(reason.to_string(), expected),
                 (found, expected) => panic!("{line}: {found:?} instead of {expected:?}"),
             }
         }

@@ -109,7 +109,7 @@ fn flags_fall_by_the_time_that_is_given() {
     let delay = Delay { base: ms(20), delay: ms(50) };
     let bank = Bank { turn: ms(50), bank: ms(20) };
     // The control, the margin in ms, for how many ms the machine stood still, the time of each move in us,
-    // and what the clock shows after the last in us, or the fault.
+    // and what the clock shows after the last in us, or the reason of the forfeit.
     #[rustfmt::skip]
     let table = [
         (Unlimited, 0, None, &[99_000_000][..], Ok(None)),
@@ -135,8 +135,8 @@ fn flags_fall_by_the_time_that_is_given() {
             let reply = Reply::new("1", Duration::from_micros(*time));
             match play.answer(reply, || still.map(ms)) {
                 Ok(turn) => found = Ok(turn.answered.left_us),
-                Err(fault) => {
-                    found = Err(fault.to_string());
+                Err(reason) => {
+                    found = Err(reason.to_string());
                     break;
                 }
             }
@@ -166,11 +166,11 @@ fn a_move_that_is_none_loses() {
     for mv in ["4", "0", "", " 1", "1\n", "~1", "null", "\u{1b}[2J", "é", &long] {
         let mut play = Play::new(nim([Unlimited; 2]));
         play.answer(Reply::new("1", Duration::ZERO), || None).unwrap();
-        let fault = play.answer(Reply::new(mv, Duration::ZERO), || None).unwrap_err();
-        assert_eq!(fault.kind, ForfeitKind::Illegal, "{mv}");
-        assert!(fault.message.len() < 300 && !fault.message.contains('\u{1b}'), "{}", fault.message);
+        let reason = play.answer(Reply::new(mv, Duration::ZERO), || None).unwrap_err();
+        assert_eq!(reason.kind, ForfeitKind::Illegal, "{mv}");
+        assert!(reason.message.len() < 300 && !reason.message.contains('\u{1b}'), "{}", reason.message);
         let Step::Over(end) = play.step() else { panic!("{mv} is none") };
-        let forfeit = Some(Forfeit { player: Player::P2, reason: fault });
+        let forfeit = Some(Forfeit { player: Player::P2, reason });
         assert_eq!((end.outcome.winner, &end.forfeit), (Some(Player::P1), &forfeit));
         assert_eq!((end.outcome.by.as_str(), play.record().moves), ("illegal", vec!["1".to_owned()]));
     }

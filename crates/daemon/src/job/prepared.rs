@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plyd_protocol as wire;
 
-use crate::budget::{Claim, Memory};
+use crate::budget::{Memory, MemoryClaim};
 use crate::holdings::POSITION_BYTES;
 use plyd_core::engine::{AnyRoot, Candidates, Engine, Fault};
 use plyd_core::game::Rules;
@@ -17,7 +17,7 @@ pub(crate) struct LoadedEngine {
     /// The player.
     pub(crate) engine: Box<dyn Engine>,
     /// Its table's memory.
-    _claim: Claim,
+    _claim: MemoryClaim,
 }
 
 impl LoadedEngine {

@@ -146,10 +146,10 @@ impl<D: Door> Hall<D> {
     {
         let (mut input, output) = split(stream);
         let (link, outbox) = Link::new();
-        let patience = self.settings.unread_within;
+        let unread_within = self.settings.unread_within;
         let writer = {
             let link = link.clone();
-            tokio::spawn(async move { outbox.write(output, &link, patience).await })
+            tokio::spawn(async move { outbox.write(output, &link, unread_within).await })
         };
         let why = match self.place(by) {
             Some(_place) => Arc::clone(&self).visit(&mut input, &link, by).await,

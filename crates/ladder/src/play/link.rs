@@ -112,7 +112,7 @@ impl Closed {
     /// What the bot forfeits a game by in which it was asked; nothing if it did nothing wrong, or may come
     /// back.
     #[must_use]
-    pub fn fault(&self) -> Option<ForfeitReason> {
+    pub fn forfeit_reason(&self) -> Option<ForfeitReason> {
         let kind = match self.kind {
             ClosedKind::Unread => ForfeitKind::Timeout,
             ClosedKind::Garbled => ForfeitKind::Protocol,
@@ -191,7 +191,7 @@ impl Link {
             closed.get_or_insert(why);
             is_first
         });
-        // Whoever waits is told by the end of his channel.
+        // The end of the channel wakes whoever waits.
         self.lock().asked.clear();
     }
 
@@ -322,7 +322,7 @@ impl Outbox {
         mut self,
         mut stream: impl AsyncWrite + Unpin,
         link: &Link,
-        patience: Duration,
+        unread_within: Duration,
     ) {
         loop {
             let outgoing = tokio::select! {
@@ -331,11 +331,11 @@ impl Outbox {
                 outgoing = self.0.recv() => outgoing,
             };
             let Some(outgoing) = outgoing else { break };
-            match timeout(patience, write_line(&mut stream, outgoing)).await {
+            match timeout(unread_within, write_line(&mut stream, outgoing)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => link.close(broken(&error)),
                 Err(_) => {
-                    let message = format!("it read nothing for {patience:?}");
+                    let message = format!("it read nothing for {unread_within:?}");
                     link.close(Closed::new(ClosedKind::Unread, message));
                 }
             }

@@ -171,7 +171,7 @@ impl Table {
                         self.recorder.turn(id, index, turn, || play.root().played().to_vec()).await?;
                     }
                 }
-                Err(Trouble::Forfeit(fault)) => play.fail(player, fault),
+                Err(Trouble::Forfeit(reason)) => play.fail(player, reason),
                 Err(Trouble::Void(why)) => void = Some(why),
                 Err(Trouble::Stopped) => return Err(Stopped),
             }
@@ -192,7 +192,7 @@ impl Table {
             if let Some(bot) = bot
                 && let Ok(Some((link, _))) = self.bots.find(bot)
             {
-                tell(&link, &ended, player).await;
+                announce_end(&link, &ended, player).await;
             }
         }
         Ok(ended)
@@ -307,7 +307,7 @@ impl Running<'_> {
                     }
                 }
                 Verdict::Overloaded(message) => return Err(void(&message)),
-                Verdict::Forfeit(fault) => return Err(Trouble::Forfeit(fault)),
+                Verdict::Forfeit(reason) => return Err(Trouble::Forfeit(reason)),
             }
         }
     }
@@ -370,16 +370,16 @@ fn broken(closed: Closed) -> Result<String, Trouble> {
         ClosedKind::Broken | ClosedKind::Replaced => {
             Ok(format!("its connection broke, and it was not back in time: {}", closed.message))
         }
-        ClosedKind::Unread | ClosedKind::Garbled => {
-            Err(closed.fault().map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit))
-        }
+        ClosedKind::Unread | ClosedKind::Garbled => Err(closed
+            .forfeit_reason()
+            .map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit)),
         ClosedKind::Forbidden => Err(Trouble::Void(closed.message)),
         ClosedKind::Stopped => Err(Trouble::Stopped),
     }
 }
 
-/// Tells a player how its game ended. Whether it understands that does not matter.
-async fn tell(link: &Link, ended: &Ended, player: Player) {
+/// Sends a player how its game ended. Whether it understands that does not matter.
+async fn announce_end(link: &Link, ended: &Ended, player: Player) {
     let result = ended.played.record.result.as_ref();
     let message = match (&ended.void, &ended.played.forfeit, result) {
         (Some(why), ..) => why.clone(),

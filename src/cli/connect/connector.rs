@@ -1,0 +1,268 @@
+//! The bot between its ladder and its games: one thread that waits for all of them.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use plyd_protocol::Offer;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Value, json};
+
+use super::LOOK;
+use super::backoff::Backoff;
+use super::event::{Event, without};
+use super::lane::{Bot, Lane, Object, error};
+use super::link::{Gone, Link};
+use crate::cli::failure::Failure;
+use crate::cli::interrupt::Halt;
+use crate::client::Address;
+
+/// How long the ladder may take to say which games go on when the bot leaves.
+const LAST_OFFER: Duration = Duration::from_secs(5);
+/// The most lines of one peer that are taken before the others have their turn.
+const TURN: usize = 64;
+
+/// The bot between its ladder and its games.
+pub(super) struct Connector<'o, W> {
+    pub(super) address: Address,
+    pub(super) offer: Offer,
+    pub(super) bot: Bot,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) halt: Halt,
+    /// When the ladder took the bot, while it has it.
+    pub(super) joined: Option<Instant>,
+    pub(super) record: Option<File>,
+    pub(super) json: bool,
+    pub(super) out: &'o mut W,
+}
+
+impl<W: Write> Connector<'_, W> {
+    /// Dials the ladder again and again, until the bot leaves or is refused.
+    pub(super) fn run(&mut self) -> Result<(), Failure> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut backoff = Backoff::new(now.as_nanos() as u64 ^ u64::from(std::process::id()));
+        loop {
+            let (why, least) = match self.visit() {
+                Ok(()) => break,
+                Err(Gone::Broken(why, least)) => (why, least),
+                Err(Gone::Refused(why)) => {
+                    let why = without(&why, &self.offer.token);
+                    return Err(Failure::Failed(format!("{}: {why}", self.address)));
+                }
+            };
+            let lasted = self.joined.take().map(|joined| joined.elapsed()).unwrap_or_default();
+            self.lanes.iter_mut().for_each(Lane::abandon);
+            let pause = backoff.pause(lasted, least);
+            let end = Instant::now() + pause;
+            if !self.has_left() {
+                self.report(&Event::Lost { why: &why, again_ms: pause.as_millis() as u64 });
+            }
+            while Instant::now() < end && !self.has_left() {
+                // What nobody waits for any more is read all the same, so that no process stands still.
+                let is_behind = self.hear(|_| Ok(())).unwrap_or_default();
+                if !is_behind {
+                    self.wait(None, end.min(Instant::now() + LOOK));
+                }
+            }
+            if self.has_left() {
+                break;
+            }
+        }
+        self.report(&Event::Left);
+        Ok(())
+    }
+
+    /// Serves the ladder as long as the connection lasts, or until the bot has left.
+    fn visit(&mut self) -> Result<(), Gone> {
+        let mut offered = self.offer.clone();
+        if self.is_leaving() {
+            offered.concurrency = 0;
+        }
+        let (mut link, taken) = Link::open(&self.address, &offered, || self.has_left())?;
+        self.joined = Some(Instant::now());
+        self.report(&Event::Joined { bot: &taken.bot, concurrency: taken.concurrency, games: &taken.games });
+        for lane in &mut self.lanes {
+            if lane.game.as_ref().is_some_and(|game| !taken.games.contains(game)) {
+                lane.play(None);
+            }
+        }
+        self.occupy(&taken.games);
+        // Once it leaves: until when the ladder may say which games go on.
+        let mut asked_to_leave = None;
+        loop {
+            if self.is_leaving() {
+                let until = match asked_to_leave {
+                    Some(until) => until,
+                    None if offered.concurrency == 0 => Instant::now(),
+                    None => {
+                        offered.concurrency = 0;
+                        link.offer(&offered)?;
+                        Instant::now() + LAST_OFFER
+                    }
+                };
+                asked_to_leave = Some(until);
+                if self.is_idle() && (Instant::now() >= until || link.is_answered()) {
+                    return Ok(());
+                }
+            }
+            let mut is_behind = false;
+            for lines in 1..=TURN {
+                let Some(line) = link.next()? else { break };
+                self.obey(&mut link, line)?;
+                is_behind = lines == TURN;
+            }
+            is_behind |= self.hear(|line| link.send(&line))?;
+            if !is_behind {
+                self.wait(Some(&link), Instant::now() + LOOK);
+            }
+        }
+    }
+
+    /// Gives what the processes wrote away; whether there may be more.
+    fn hear(&mut self, mut give: impl FnMut(Object) -> Result<(), Gone>) -> Result<bool, Gone> {
+        let (mut is_behind, mut faults) = (false, Vec::new());
+        for lane in &mut self.lanes {
+            for lines in 1..=TURN {
+                let Some(line) = lane.next(&self.bot) else { break };
+                give(line)?;
+                is_behind |= lines == TURN;
+            }
+            is_behind |= lane.is_behind;
+            faults.extend(lane.fault.take().map(|why| (lane.game.clone().unwrap_or_default(), why)));
+        }
+        for (name, why) in faults {
+            self.report(&Event::Failed { name: &name, why: &why });
+        }
+        Ok(is_behind)
+    }
+
+    /// Keeps places for games that go on.
+    fn occupy(&mut self, games: &[String]) {
+        for game in games {
+            let is_played = |lane: &&mut Lane| lane.game.as_ref() == Some(game);
+            if self.lanes.iter_mut().find(is_played).is_none()
+                && let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.is_none())
+            {
+                lane.play(Some(game.clone()));
+            }
+        }
+    }
+
+    /// Whether there is no reason to dial again.
+    fn has_left(&self) -> bool {
+        self.is_leaving() && self.is_idle()
+    }
+
+    /// Whether the bot shall leave after its games.
+    fn is_leaving(&self) -> bool {
+        self.halt.flag().load(Ordering::Relaxed)
+    }
+
+    /// Whether it plays no game.
+    fn is_idle(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.game.is_none())
+    }
+
+    /// Waits until somebody wrote something.
+    fn wait(&self, link: Option<&Link>, until: Instant) {
+        let inputs = self.lanes.iter().filter_map(Lane::input).chain(link.map(Link::input));
+        let inputs: Vec<_> = inputs.collect();
+        let mut polled: Vec<_> = inputs.iter().map(|input| PollFd::new(input, PollFlags::IN)).collect();
+        let left = until.saturating_duration_since(Instant::now());
+        let _interrupted = poll(&mut polled, Timespec::try_from(left).ok().as_ref());
+    }
+
+    /// Does what a line of the ladder asks for; a notice, and an answer to our own offer, ask for nothing.
+    fn obey(&mut self, link: &mut Link, line: Object) -> Result<(), Gone> {
+        let text = |field: &str| line.get(field).and_then(Value::as_str).map(str::to_owned);
+        let Some(cmd) = text("cmd") else {
+            match text("type").as_deref() {
+                Some("notice") => {
+                    self.report(&Event::Notice { message: &text("message").unwrap_or_default() })
+                }
+                Some("result") => {
+                    let games = line.get("games").cloned().unwrap_or_default();
+                    self.occupy(&serde_json::from_value::<Vec<String>>(games).unwrap_or_default());
+                }
+                _ => {}
+            }
+            return Ok(());
+        };
+        let Some(id) = text("id") else { return Ok(()) };
+        let answer = match cmd.as_str() {
+            "ping" => {
+                let mut pong = result(&id, "ping");
+                pong.extend(line.get("echo").map(|echo| ("echo".to_owned(), echo.clone())));
+                Some(pong)
+            }
+            "go" => self.go(line, &id),
+            "stop" | "update" => {
+                let target = text("target").unwrap_or_default();
+                match self.lanes.iter_mut().find(|lane| lane.searches(&target)) {
+                    Some(lane) => {
+                        lane.pass(line, &id);
+                        None
+                    }
+                    None => {
+                        let mut nothing = result(&id, &cmd);
+                        nothing.insert("effect".into(), json!("unknown_target"));
+                        Some(nothing)
+                    }
+                }
+            }
+            "over" => {
+                self.over(&line);
+                Some(result(&id, "over"))
+            }
+            _ => Some(error(&id, "unknown_cmd", "a bot answers `go`, `stop`, `update`, `ping` and `over`")),
+        };
+        answer.map_or(Ok(()), |answer| link.send(&answer))
+    }
+
+    /// Asks the process that plays the game for a move, or refuses a game too many.
+    fn go(&mut self, go: Object, id: &str) -> Option<Object> {
+        let name = go.get("x_game").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let place = self.lanes.iter().position(|lane| lane.game.as_ref() == Some(&name));
+        let Some(place) = place.or_else(|| self.lanes.iter().position(|lane| lane.game.is_none())) else {
+            let message = format!("{} games are played already, as many as were offered", self.lanes.len());
+            return Some(error(id, "too_many_sessions", &message));
+        };
+        if self.lanes[place].game.is_none() {
+            let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+            let preset = text(go.get("rules").and_then(|rules| rules.get("preset")));
+            self.report(&Event::Begun { name: &name, game: &text(go.get("game")), preset: &preset });
+            self.lanes[place].play(Some(name));
+        }
+        self.lanes[place].go(&self.bot, go, id);
+        None
+    }
+
+    /// A game has ended.
+    fn over(&mut self, over: &Object) {
+        let text = |field| over.get(field).and_then(Value::as_str).unwrap_or_default();
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.game.as_deref() == Some(text("x_game"))) {
+            lane.play(None);
+        }
+        if let (Some(file), Some(record)) = (&mut self.record, over.get("record"))
+            && let Err(error) = writeln!(file, "{record}")
+        {
+            let game = without(text("x_game"), &self.offer.token);
+            tracing::warn!(%error, game, "the record of a game cannot be written");
+        }
+        self.report(&Event::Over { name: text("x_game"), outcome: text("outcome"), why: text("message") });
+    }
+
+    /// Prints what happened. That nobody reads it any more ends no game.
+    fn report(&mut self, event: &Event<'_>) {
+        let _nobody_reads = event.write(self.json, &self.offer.token, self.out);
+    }
+}
+
+/// A result without more in it.
+fn result(id: &str, of: &str) -> Object {
+    [("type", "result"), ("id", id), ("of", of)]
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .into_iter()
+        .collect()
+}
