@@ -1,5 +1,7 @@
 //! The tests of `examples/`, which are written in the languages of the examples: `examples/run-tests`.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::common::process;
@@ -26,4 +28,14 @@ fn the_examples_pass_their_tests() {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// What a reader types is what is tested.
+#[test]
+fn the_bots_in_the_tutorial_are_those_of_the_examples() {
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let tutorial = read("docs/tutorials/your-first-bot.md");
+    let pieces: Vec<&str> =
+        tutorial.split("```python\n").skip(1).map(|piece| piece.split("```").next().unwrap()).collect();
+    assert_eq!(pieces, [read("examples/bots/bot.py"), read("examples/bots/exits.py")]);
 }
