@@ -80,4 +80,5 @@ mod wire_rules;
 mod wire_search;
 mod wire_shares;
 mod wire_slots;
+mod wire_slow;
 mod wire_strangers;

@@ -176,8 +176,8 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
     loop {
         let nices = server.nices("slow-reading");
         assert!(nices.len() <= 2, "{nices:?}");
-        // A thread that was just started has not set its value yet.
-        if nices == [searches + 10; 2] {
+        // A thread that was just started has not set its value yet. The system knows none above 19.
+        if nices == [(searches + 10).min(19); 2] {
             break;
         }
         assert!(Instant::now() < end, "{nices:?} above {searches}");
@@ -252,10 +252,12 @@ fn a_move_with_a_clock_waits_for_no_slow_question() {
     let cycle = ["4 1 W", "1 4 E", "3 1 W", "2 4 E"];
     let moves: Vec<&str> = cycle.iter().copied().cycle().take(1200).collect();
     let position = json!({ "moves": moves });
-    let best = other.best(&go("move", "l-game", &position, per_move(2000)));
-    assert!(best["reason"] != "deadline", "{best}");
+    // A clock that no busy machine uses up: what ends the search is its limit, or the table of the game.
+    let brief = with(per_move(600_000), &json!({ "limit": { "nodes": 1 } }));
+    let best = other.best(&go("move", "l-game", &position, brief.clone()));
+    assert!(best["reason"] == "proven" || best["reason"] == "limit", "{best}");
     // A search that becomes one for a move while it waits.
-    let ponder = with(per_move(2000), &json!({ "mode": "ponder" }));
+    let ponder = with(brief, &json!({ "mode": "ponder" }));
     other.send(&go("hit", "l-game", &position, ponder));
     other.ping();
     other.result(&json!({ "id": "u", "cmd": "update", "target": "hit", "mode": "move" }));
