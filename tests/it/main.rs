@@ -12,6 +12,8 @@ mod games;
 mod matches;
 #[path = "../search/tree.rs"]
 mod random_tree;
+#[path = "../../benches/overhead/ratio.rs"]
+mod ratio;
 #[path = "../play/record.rs"]
 mod record;
 #[path = "../play/script.rs"]
@@ -44,6 +46,7 @@ mod new_game;
 mod operate;
 mod operate_commands;
 mod operations;
+mod overhead;
 mod play;
 mod play_records;
 mod play_screen;
