@@ -51,6 +51,7 @@ mod play;
 mod play_records;
 mod play_screen;
 mod play_terminal;
+mod refusals;
 mod reload;
 mod resume;
 mod search;
@@ -62,6 +63,8 @@ mod signature;
 mod tls;
 #[cfg(not(feature = "service"))]
 mod tls_absent;
+#[cfg(feature = "service")]
+mod tls_clients;
 #[cfg(feature = "service")]
 mod tls_places;
 mod tournament;
