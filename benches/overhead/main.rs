@@ -8,8 +8,8 @@
 //! bootstrap interval over the rounds.
 //!
 //! The second plain daemon, beside the first alone, is the control: if the interval of its ratio leaves 0.95
-//! to 1.05, nothing can be judged here. It fails then, and if metrics, or a log of one line a search, add more
-//! than a tenth. Options: `--rounds N`, `--samples N`.
+//! to 1.05, nothing can be judged here. It fails then, and if metrics, or a log of one line a search, add
+//! more than a tenth. Options: `--rounds N`, `--samples N`.
 
 #[path = "../common/markdown.rs"]
 mod markdown;

@@ -202,8 +202,8 @@ fn a_scrape_waits_for_no_search_and_shows_those_that_run() {
     daemon.end();
 }
 
-/// A client that does not read lets its own answer wait, however quick the daemon is: that is late, and by how
-/// much is known.
+/// A client that does not read lets its own answer wait, however quick the daemon is: that is late, and by
+/// how much is known.
 #[test]
 fn an_answer_that_is_written_after_its_time_is_late_by_what_it_waited() {
     let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--metrics", "127.0.0.1:0"], &[], 1);

@@ -1,5 +1,5 @@
-//! The examples for operators: what they say of plyd holds, the Containerfile is one that `build-by-steps` can
-//! run, and every alert rule has a case in which it fires.
+//! The examples for operators: what they say of plyd holds, the Containerfile is one that `build-by-steps`
+//! can run, and every alert rule has a case in which it fires.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -90,8 +90,8 @@ fn as_many_bad_lines_as_the_flag_says_end_a_stranger() {
     }
 }
 
-/// Peers that ask for large answers and read none: beyond the bound others get none either, until those who do
-/// not read are cut off. Without the flag there is room for both.
+/// Peers that ask for large answers and read none: beyond the bound others get none either, until those who
+/// do not read are cut off. Without the flag there is room for both.
 #[test]
 fn unread_answers_are_bounded_by_the_flag_and_slow_readers_are_cut_off() {
     for (flags, is_bounded) in [(&["--unsent-mb", "1"][..], true), (&[], false)] {

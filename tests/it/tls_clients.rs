@@ -1,4 +1,5 @@
-//! Our own clients over TLS, against the real binary: each command that calls a server, and a page in a browser.
+//! Our own clients over TLS, against the real binary: each command that calls a server, and a page in a
+//! browser.
 
 // The functions beside the tests are called by them alone.
 use std::time::Instant;
