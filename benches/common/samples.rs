@@ -21,6 +21,12 @@ pub(crate) struct Percentiles {
     pub(crate) max: i64,
 }
 
+impl FromIterator<i64> for Samples {
+    fn from_iter<T: IntoIterator<Item = i64>>(delays: T) -> Self {
+        Self(delays.into_iter().collect())
+    }
+}
+
 impl Samples {
     /// Adds how long after `due` something happened.
     pub(crate) fn add(&mut self, due: Instant, at: Instant) {

@@ -10,6 +10,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::common::{Folder, Logged, Peer, go, open, process};
+use crate::identity::Clients;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -88,6 +89,33 @@ fn assault(daemon: &Logged, token: &str) {
                    Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
     exchange(daemon.socket(1), upgrade.as_bytes());
     exchange(daemon.socket(1), b"\x1b]0;title\x07\r\n\r\n");
+}
+
+/// The daemon knows hashes alone of these tokens, and still shows none, nor most of one.
+#[test]
+fn tokens_of_clients_by_name_are_hidden() {
+    let clients = Clients::new("log-lines");
+    let token = clients.add("alice", &[]);
+    let open_token = clients.folder.file("token", "open sesame");
+    for format in ["text", "json"] {
+        let arguments = ["--tcp", "127.0.0.1:0", "--ws", "127.0.0.1:0", "--clients-file", &clients.file];
+        let more = ["--token-file", &open_token, "-vvv", "--log-format", format];
+        let daemon = Logged::start(&[&arguments[..], &more].concat(), &[], 2);
+        assault(&daemon, &token);
+        // What calls itself so, and an id that is as long as ids may be.
+        let client = json!({ "name": format!("it is {token}") });
+        let mut peer = daemon.greet(json!({ "token": "open sesame", "client": client }));
+        peer.ask(&json!({ "id": token[..64], "cmd": "go" }));
+        let text = daemon.end().join("\n");
+        assert!(!text.contains(&token[..16]), "{text}");
+        let hidden = match format {
+            "json" => [r#""client":"hidden""#, r#""id":"hidden""#],
+            _ => [r#"client="hidden""#, r#"id="hidden""#],
+        };
+        for word in hidden {
+            assert!(text.contains(word), "no {word}: {text}");
+        }
+    }
 }
 
 #[test]

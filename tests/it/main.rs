@@ -12,6 +12,8 @@ mod games;
 mod matches;
 #[path = "../search/tree.rs"]
 mod random_tree;
+#[path = "../../benches/overhead/ratio.rs"]
+mod ratio;
 #[path = "../play/record.rs"]
 mod record;
 #[path = "../play/script.rs"]
@@ -44,10 +46,12 @@ mod new_game;
 mod operate;
 mod operate_commands;
 mod operations;
+mod overhead;
 mod play;
 mod play_records;
 mod play_screen;
 mod play_terminal;
+mod refusals;
 mod reload;
 mod resume;
 mod search;
@@ -59,6 +63,8 @@ mod signature;
 mod tls;
 #[cfg(not(feature = "service"))]
 mod tls_absent;
+#[cfg(feature = "service")]
+mod tls_clients;
 #[cfg(feature = "service")]
 mod tls_places;
 mod tournament;

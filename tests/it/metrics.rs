@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::common::scrape::{Scrape, ask};
-use crate::common::{Folder, Logged, Random, TIMEOUT, endless, go, process, stop};
+use crate::common::{Folder, Logged, Random, TIMEOUT, endless, go, process, stop, until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -199,6 +199,40 @@ fn a_scrape_waits_for_no_search_and_shows_those_that_run() {
     assert_eq!((unsearched, last.get("plyd_unsearched_answers_total")), (0.0, 1.0));
     assert_eq!(last.get("plyd_answers_total{game=\"isolation\",reason=\"stopped\"}"), 2.0);
     assert_eq!(last.sum("plyd_searches_in_flight"), 0.0);
+    daemon.end();
+}
+
+/// A client that does not read lets its own answer wait, however quick the daemon is: that is late, and by
+/// how much is known.
+#[test]
+fn an_answer_that_is_written_after_its_time_is_late_by_what_it_waited() {
+    let daemon = Logged::start(&["--tcp", "127.0.0.1:0", "--metrics", "127.0.0.1:0"], &[], 1);
+    let metrics = daemon.metrics();
+    let mut stream = daemon.socket(0);
+    writeln!(stream, "{}", json!({ "id": "h", "cmd": "hello", "protocol": { "min": 1, "max": 1 } })).unwrap();
+    // More than its socket holds, less than it is cut off for.
+    let ping = json!({ "id": "p", "cmd": "ping", "echo": "e".repeat(1000) });
+    let (many, mut pings) = (format!("{ping}\n").repeat(200), 0);
+    while Scrape::of(metrics).get("plyd_unsent_bytes") < f64::from(4 << 20) {
+        stream.write_all(many.as_bytes()).unwrap();
+        pings += 200;
+        let handled = || Scrape::of(metrics).get("plyd_requests_total{cmd=\"ping\"}") == f64::from(pings);
+        until("the pings are answered", handled);
+    }
+    let go = go("late", json!({ "game": "isolation", "limit": { "time_ms": 20 } }));
+    writeln!(stream, "{go}").unwrap();
+    until("the search is over", || Scrape::of(metrics).sum("plyd_answers_total") == 1.0);
+    let before = Scrape::of(metrics);
+    assert_eq!(before.get("plyd_answer_lateness_seconds_count"), 0.0, "it is not written yet");
+    thread::sleep(Duration::from_secs(1));
+    let lines = BufReader::new(&stream).lines();
+    let is_best = |line: &String| line.contains("\"type\":\"bestmove\"");
+    assert!(lines.map(Result::unwrap).any(|line| is_best(&line)));
+    until("it is counted", || Scrape::of(metrics).get("plyd_timed_answers_total") == 1.0);
+    let after = Scrape::of(metrics);
+    assert_eq!(after.get("plyd_answer_lateness_seconds_count"), 1.0);
+    let late = after.get("plyd_answer_lateness_seconds_sum");
+    assert!(late > 0.9, "a second less what is left of its 20 ms: {late}");
     daemon.end();
 }
 

@@ -17,7 +17,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// The path of a file of `tests/certificates`.
-fn file(name: &str) -> String {
+pub(crate) fn file(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates").join(name);
     path.to_str().unwrap().to_owned()
 }
@@ -32,7 +32,7 @@ pub(crate) struct Daemon {
     pub(crate) process: Process,
     pub(crate) log: LogReader,
     pub(crate) tcp: SocketAddr,
-    ws: SocketAddr,
+    pub(crate) ws: SocketAddr,
 }
 
 impl Daemon {
@@ -61,7 +61,7 @@ impl Daemon {
     }
 
     /// One that asks its clients for certificates.
-    fn of_clients(arguments: &[&str]) -> Self {
+    pub(crate) fn of_clients(arguments: &[&str]) -> Self {
         let clients = ["--tls-client-ca".to_owned(), file("authority.pem")];
         let more: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
         Self::start(&[&certificate("server")[..], &clients, &more].concat())
@@ -79,7 +79,7 @@ impl Daemon {
     }
 
     /// Its addresses over TLS, with these files behind each.
-    fn addresses(&self, files: &[(&str, &str)]) -> [String; 2] {
+    pub(crate) fn addresses(&self, files: &[(&str, &str)]) -> [String; 2] {
         let options: Vec<String> =
             files.iter().map(|(name, path)| format!("{name}={}", file(path))).collect();
         let options = options.join("&");
@@ -91,7 +91,7 @@ impl Daemon {
         self.addresses(&[("ca", "authority.pem")])
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         process::signal(&self.process, signal);
     }
 }
@@ -120,7 +120,7 @@ pub(crate) fn answer(client: &mut Client, request: &Value) -> Value {
 }
 
 /// The error of a client that is not let in.
-fn refused(address: &str) -> String {
+pub(crate) fn refused(address: &str) -> String {
     ask(address).map(|_| ()).expect_err(address)
 }
 
@@ -158,11 +158,14 @@ fn a_certificate_that_is_not_good_is_refused_by_our_clients() {
     for (certificate, words) in
         [("expired", "expired"), ("elsewhere", "not valid for name"), ("foreign", "?ca=FILE")]
     {
-        let daemon = Daemon::with(certificate);
-        for address in daemon.trusting() {
+        let metrics = ["--metrics", "127.0.0.1:0"].map(str::to_owned);
+        let daemon = Daemon::start(&[&self::certificate(certificate)[..], &metrics].concat());
+        let page = daemon.log.metrics();
+        for (count, address) in [1.0, 2.0].into_iter().zip(daemon.trusting()) {
             let said = refused(&address);
             assert!(said.contains(words), "{certificate}: {said}");
             assert!(said.contains("127.0.0.1"), "the address: {said}");
+            counted(page, &[("handshake_broken", count), ("certificate_refused", 0.0)]);
         }
         daemon.logged("the peer broke the handshake off");
     }
@@ -184,22 +187,26 @@ fn clients_show_certificates_where_they_are_asked_for() {
     for address in showing("client") {
         ask(&address).unwrap();
     }
-    for (addresses, logged, said) in [
-        (daemon.trusting(), Some("no client certificate"), "?cert=FILE"),
-        (showing("foreign-client"), Some("a client certificate that is not accepted"), ""),
-        (showing("expired-client"), None, ""),
+    // Each kind by itself, on both ways: what it is called, and how many were turned away for that so far.
+    let (mut missing, mut refusals) = (0.0, 0.0);
+    for (addresses, is_missing, logged, said) in [
+        (daemon.trusting(), true, Some("no client certificate"), "?cert=FILE"),
+        (showing("foreign-client"), false, Some("a client certificate that is not accepted"), ""),
         // The same again so soon is counted, and not logged.
-        (showing("server"), None, ""),
+        (showing("expired-client"), false, None, ""),
+        (showing("server"), false, None, ""),
     ] {
         for address in addresses {
             let error = refused(&address);
             assert!(error.contains("TLS") && error.contains(said), "{address}: {error}");
+            *if is_missing { &mut missing } else { &mut refusals } += 1.0;
+            counted(page, &[("certificate_missing", missing), ("certificate_refused", refusals)]);
         }
         logged.iter().for_each(|text| drop(daemon.logged(text)));
     }
     // A hello with a token is no certificate.
     assert!(ask(&format!("tcp={}", daemon.tcp)).is_err());
-    counted(page, &[("certificate_missing", 2.0), ("certificate_refused", 6.0), ("plain_on_tls", 1.0)]);
+    counted(page, &[("plain_on_tls", 1.0), ("certificate_missing", 2.0), ("certificate_refused", 6.0)]);
 }
 
 #[test]

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::common::process::{self, PLYD};
+use crate::common::{Folder, Server, go};
+use rustix::process::Signal;
+use serde_json::json;
 
 /// Replays a transcript against a daemon whose limits do not depend on the machine.
 fn replay(file: &Path) -> Output {
@@ -49,6 +52,30 @@ fn a_changed_answer_is_found_and_shown() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("request `a`") && text.contains("- /echo \"then\"\n  + /echo \"now\""), "{text}");
+}
+
+/// The last request of a recording is answered behind the end of the input, which a WebSocket does not have.
+#[test]
+fn over_websocket_it_waits_for_the_answers_and_says_what_it_cannot_repeat() {
+    let folder = Folder::new("transcripts-websocket");
+    let recorded = folder.path.join("recorded.jsonl").to_str().unwrap().to_owned();
+    let mut recording = Server::websocket(&["--threads", "2", "--transcript", &recorded]);
+    let mut peer = recording.greet(json!({}));
+    peer.best(&go("last", json!({ "game": "isolation", "limit": { "nodes": 20_000 } })));
+    recording.signal(Signal::TERM);
+    assert!(recording.exit().success());
+    let stopped = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/transcripts/eof-stop.jsonl");
+
+    let server = Server::websocket(&["--threads", "2"]);
+    let address = format!("ws={}", server.address());
+    for (file, timeout, is_repeated) in [(&*recorded, "40s", true), (stopped.to_str().unwrap(), "5s", false)]
+    {
+        let arguments = ["replay", file, "--connect", &address, "--timeout", timeout];
+        let output = process::output(process::plyd(arguments));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.success(), is_repeated, "{file}: {text}");
+        assert_eq!(text.contains("cannot be replayed over WebSocket"), !is_repeated, "{file}: {text}");
+    }
 }
 
 #[test]

@@ -40,12 +40,19 @@ fn settings(folder: &Folder) -> Vec<Vec<String>> {
         "tcp = [\"0.0.0.0:7117\", \"[::1]:7117\"]\nws = [\"127.0.0.1:7118\"]\nunix = \"/run/plyd/socket\"\n\
          token-file = \"/etc/plyd/token\"\ntranscript = \"/var/lib/plyd/transcript\"\ndrain-ms = 30000\nhash-mb = 512\n",
     );
-    let texts: [&[&str]; 5] = [
+    let named = folder.file(
+        "named.toml",
+        "tcp = [\"0.0.0.0:7117\"]\nws = [\"0.0.0.0:7118\"]\nmetrics = \"127.0.0.1:7120\"\n\
+         clients-file = \"/etc/plyd/clients.toml\"\ntls-cert = \"/etc/plyd/fullchain.pem\"\n\
+         tls-key = \"/etc/plyd/privkey.pem\"\ntls-client-ca = \"/etc/plyd/authority.pem\"\nresume-ms = 60000\n",
+    );
+    let texts: [&[&str]; 6] = [
         &["--config", &all],
         &["--tcp", "127.0.0.1:7117"],
         &["--unix", "/run/plyd/a b/100%", "-vv"],
         &["--tcp", "0.0.0.0:443", "--token-file", "/etc/plyd/token", "--transcript", "/var/log/plyd/lines"],
         &["--ws", "[::]:7118", "--insecure", "--ws-origin", "https://example.org"],
+        &["--config", &named],
     ];
     texts.iter().map(|texts| texts.iter().map(ToString::to_string).collect()).collect()
 }
@@ -53,7 +60,7 @@ fn settings(folder: &Folder) -> Vec<Vec<String>> {
 #[test]
 fn a_service_gets_what_its_settings_need_and_no_more() {
     let folder = Folder::new("units");
-    let [all, tcp, unix, low, open] = settings(&folder).try_into().unwrap();
+    let [all, tcp, unix, low, open, named] = settings(&folder).try_into().unwrap();
     let print = |arguments: &[String], more: &[&str]| {
         let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         arguments.extend(more);
@@ -139,6 +146,20 @@ fn a_service_gets_what_its_settings_need_and_no_more() {
     // A socket of systemd's needs no right of the daemon's.
     assert_eq!(values(&print(&low, &["--activated"]), "AmbientCapabilities"), [""]);
     assert!(values(&print(&open, &[]), "ExecStart")[0].contains(" --ws-origin=https://example.org"));
+
+    // Each secret is a credential of its own.
+    let service = print(&named, &["--exec", "/usr/local/bin/plyd"]);
+    let credentials = [
+        "clients-file:/etc/plyd/clients.toml",
+        "tls-cert:/etc/plyd/fullchain.pem",
+        "tls-client-ca:/etc/plyd/authority.pem",
+        "tls-key:/etc/plyd/privkey.pem",
+    ];
+    let mut loaded = values(&service, "LoadCredential");
+    loaded.sort_unstable();
+    assert_eq!(loaded, credentials);
+    // 1024 of tables, 768 of requests, sessions and answers, twice 64 of what is kept, and the rest.
+    assert_eq!(values(&service, "MemoryMax"), ["2176M"]);
 }
 
 #[test]

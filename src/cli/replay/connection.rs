@@ -19,6 +19,9 @@ pub(super) struct Connection {
     arrived: Vec<Value>,
     /// The searches that a time limits, by id.
     timed: HashSet<String>,
+    /// The client ended its input. A WebSocket has no end of one direction alone: it stays open until what is
+    /// owed has arrived.
+    input_ended: bool,
     /// Nothing more can be learned here: a final is missing.
     broken: bool,
     result: Comparison,
@@ -62,6 +65,7 @@ impl Connection {
             owed: VecDeque::new(),
             arrived: Vec::new(),
             timed: HashSet::new(),
+            input_ended: false,
             broken: false,
             result: Comparison::default(),
         }
@@ -98,16 +102,19 @@ impl Connection {
         self.finish_input();
     }
 
-    /// Ends the input now.
+    /// Ends the input now; over a WebSocket, once everything recorded behind it has arrived.
     pub(super) fn finish_input(&mut self) {
-        self.lines.finish_input();
+        self.input_ended = true;
+        if self.lines.answers_after_input() {
+            self.lines.finish_input();
+        }
     }
 
     /// Waits for what is owed and for the server's end of the connection.
     pub(super) fn close(mut self) -> Comparison {
         self.settle();
         if !self.broken {
-            self.finish_input();
+            self.lines.finish_input();
             self.drain();
         }
         self.result
@@ -145,6 +152,11 @@ impl Connection {
                 return Ok(self.arrived.remove(index));
             }
             let line = self.lines.next(deadline).map_err(|error| match error {
+                LineError::TimedOut if self.input_ended && !self.lines.answers_after_input() => format!(
+                    "no answer within {:?}. If it comes only at the end of the input, it cannot be replayed over \
+                     WebSocket, which ends in both directions at once",
+                    self.timeout
+                ),
                 LineError::TimedOut => format!("no answer within {:?}", self.timeout),
                 other => format!("no answer: {other}"),
             })?;

@@ -30,7 +30,10 @@ Examples:
   plyd replay game.jsonl --tcp 127.0.0.1:7117                        with one that serves already
 
 Searches that ended by a node or depth limit, with one thread, are compared exactly. Where the clock or a race ended \
-a search, its move, lines and stats are not compared. Stamps and times never are. Exit code 1: a difference.")]
+a search, its move, lines and stats are not compared. Stamps and times never are. Exit code 1: a difference.
+
+A WebSocket is closed once all answers have arrived, because its input cannot end alone. So what a server answers \
+only at the end of the input (`on_eof`) cannot be replayed over it.")]
 pub(super) struct Args {
     /// The transcript, as `plyd serve --transcript` writes it
     file: PathBuf,

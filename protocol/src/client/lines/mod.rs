@@ -230,7 +230,14 @@ impl Lines {
         self.peer.input()
     }
 
-    /// Ends the input: the peer sees the end of file and may still answer.
+    /// Whether the peer can still answer once the input has ended: not over a WebSocket, which closes in both
+    /// directions at once.
+    #[must_use]
+    pub fn answers_after_input(&self) -> bool {
+        self.web.is_none()
+    }
+
+    /// Ends the input: the peer sees the end of file and [may still answer](Self::answers_after_input).
     pub fn finish_input(&mut self) {
         if self.web.is_some() {
             // Nothing can be sent behind it, in either direction.
