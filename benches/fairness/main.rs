@@ -3,7 +3,7 @@
 //! Three clients that take all they can get, each beside honest ones: endless searches (`greedy`), questions
 //! about boards that take long to solve (`questions`), floods of long lines (`flood`). The honest ones are
 //! measured alone and beside it, with a control thread that sleeps to the same instants. `--daemon PATH`
-//! measures another build by the same command.
+//! measures another build by the same command. The exit code is 1 if a promise is not kept.
 
 #[path = "../common/asker.rs"]
 mod asker;
@@ -26,6 +26,7 @@ mod server;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
@@ -65,25 +66,30 @@ enum Part {
 }
 
 /// How a bench's promises came out: each with what was measured.
-struct Promises(Table);
+struct Promises {
+    table: Table,
+    are_kept: bool,
+}
 
 impl Promises {
     fn new() -> Self {
-        Self(Table::new(["promise", "measured", "kept"]))
+        Self { table: Table::new(["promise", "measured", "kept"]), are_kept: true }
     }
 
     /// Notes a promise.
     fn add(&mut self, promise: &str, measured: String, is_kept: bool) {
-        self.0.row([promise.to_owned(), measured, if is_kept { "yes" } else { "no" }.to_owned()]);
+        self.are_kept &= is_kept;
+        self.table.row([promise.to_owned(), measured, if is_kept { "yes" } else { "no" }.to_owned()]);
     }
 }
 
-fn main() -> Outcome<()> {
+fn main() -> Outcome<ExitCode> {
     let args = Args::parse();
     let mut out = io::stdout();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     writeln!(out, "{} on {cores} cores, phases of {} s\n", args.daemon.display(), args.seconds)?;
     let time = Duration::from_secs(args.seconds);
+    let mut are_kept = true;
     for part in [Part::Greedy, Part::Questions, Part::Flood] {
         if !args.only.is_empty() && !args.only.contains(&part) {
             continue;
@@ -93,7 +99,8 @@ fn main() -> Outcome<()> {
             Part::Questions => ("Eight slow questions", questions::measure(&args.daemon, time, args.seed)?),
             Part::Flood => ("Four floods of 14 KB lines", flood::measure(&args.daemon, time)?),
         };
-        writeln!(out, "## {title}\n\n{}\n{}", figures.into_text(), promises.0.into_text())?;
+        are_kept &= promises.are_kept;
+        writeln!(out, "## {title}\n\n{}\n{}", figures.into_text(), promises.table.into_text())?;
     }
-    Ok(())
+    Ok(if are_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

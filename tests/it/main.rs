@@ -74,6 +74,7 @@ mod tune;
 mod ugi;
 mod units;
 mod wire_chaos;
+mod wire_depths;
 mod wire_end;
 mod wire_errors;
 mod wire_hostile;

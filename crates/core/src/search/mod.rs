@@ -37,7 +37,7 @@ pub mod thread;
 mod time_manager;
 pub mod tree;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::effort::Interrupt;
 use crate::game::{Game, Root};
@@ -76,6 +76,7 @@ pub struct Control {
     free_ns: AtomicU64,
     soft_ns: AtomicU64,
     hard_ns: AtomicU64,
+    watched: AtomicBool,
     nodes_limit: AtomicU64,
     nodes_cap: AtomicU64,
     depth_limit: AtomicU32,
@@ -99,6 +100,7 @@ impl Default for Control {
             free_ns: AtomicU64::new(0),
             soft_ns: AtomicU64::new(UNLIMITED),
             hard_ns: AtomicU64::new(UNLIMITED),
+            watched: AtomicBool::new(false),
             nodes_limit: AtomicU64::new(UNLIMITED),
             nodes_cap: AtomicU64::new(UNLIMITED),
             depth_limit: AtomicU32::new(u32::MAX),
@@ -195,6 +197,26 @@ impl Control {
     #[must_use]
     pub fn hard_ns(&self) -> u64 {
         self.hard_ns.load(Relaxed)
+    }
+
+    /// Sets whether somebody else stops the search at some time, as a deadline of its own would.
+    pub fn set_watched(&self, watched: bool) {
+        self.watched.store(watched, Relaxed);
+    }
+
+    /// Whether the search has a deadline, its own or somebody else's.
+    ///
+    /// ```
+    /// use plyd_core::search::{Control, UNLIMITED};
+    ///
+    /// let control = Control::default();
+    /// assert!(!control.is_timed());
+    /// control.set_watched(true);
+    /// assert!(control.is_timed() && control.hard_ns() == UNLIMITED);
+    /// ```
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.soft_ns() != UNLIMITED || self.hard_ns() != UNLIMITED || self.watched.load(Relaxed)
     }
 
     /// Limits nodes and depth.

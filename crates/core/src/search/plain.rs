@@ -1,7 +1,7 @@
 //! Plain minimax and plain alpha-beta to a fixed depth: the textbook's players.
 //!
-//! No deepening and no ordering: the moves are searched in the order in which the game lists them, and of
-//! equal moves the first is played.
+//! No ordering: the moves are searched in the order in which the game lists them, and of equal moves the first
+//! is played. No deepening either, unless there is a deadline, at which only a smaller depth may be complete.
 
 use std::ops::RangeInclusive;
 
@@ -68,6 +68,10 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for Plain<E> {
         depth..=depth
     }
 
+    fn timed_depths(&self, limit: u32) -> RangeInclusive<u32> {
+        1..=*self.depths(limit).end()
+    }
+
     fn prunes(&self) -> bool {
         self.pruning == Pruning::AlphaBeta
     }
@@ -78,6 +82,67 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for Plain<E> {
         for line in lines {
             line.value.at_most &= proven;
         }
-        Some(if proven { End::Proven } else { End::Limit })
+        proven.then_some(End::Proven)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Root;
+    use crate::nim::{Heap, Nim, Rest};
+    use crate::search::{Control, SearchParams, SearchResult, Searcher, UNLIMITED};
+
+    /// The depths of all that a player publishes to a depth that it does not reach within these nodes.
+    fn depths(nodes: u64, prepare: impl Fn(&Control)) -> (Vec<u32>, u32) {
+        let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(200)));
+        let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+        let control = Control::default();
+        control.set_limits(Some(nodes), None);
+        prepare(&control);
+        let mut found = Vec::new();
+        let mut publish = |better: &SearchResult<u8>| found.push(better.lines[0].depth);
+        let mut player = Plain::new(Rest, Pruning::None, Some(40), 3);
+        let (last, _) = player.search(&nim, &root, &params, &control, &mut publish);
+        assert_eq!(last.lines[0].depth, found.last().copied().unwrap_or(0));
+        (found, control.stats().depth)
+    }
+
+    #[test]
+    fn it_deepens_with_a_deadline_of_any_kind_and_else_searches_one_depth() {
+        assert_eq!(depths(20_000, |_| ()), (vec![], 0));
+        let later = crate::search::clock::now_ns() + 1_000_000_000_000;
+        for prepare in [
+            &(|control: &Control| control.set_deadlines(later, later)) as &dyn Fn(&Control),
+            &|control| control.set_deadlines(UNLIMITED, later),
+            &|control| control.set_watched(true),
+        ] {
+            let (found, whole) = depths(20_000, prepare);
+            // A part of the last depth is no better than the whole one before.
+            assert_eq!((found[0], found.last(), found.is_sorted()), (1, Some(&whole), true), "{found:?}");
+            assert!(whole > 5, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_gets_a_deadline_later_deepens_from_then_on() {
+        let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(200)));
+        let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+        let control = Control::default();
+        let mut player = Plain::new(Rest, Pruning::None, Some(40), 3);
+        let found = std::thread::scope(|scope| {
+            let search = scope.spawn(|| player.search(&nim, &root, &params, &control, &mut |_| ()).0);
+            while control.stats().nodes == 0 {
+                std::thread::yield_now();
+            }
+            let later = crate::search::clock::now_ns() + 1_000_000_000_000;
+            control.set_deadlines(later, later);
+            while control.stats().depth == 0 {
+                std::thread::yield_now();
+            }
+            control.stop();
+            search.join().expect("nothing panics")
+        });
+        assert!(found.lines[0].depth >= 1, "{found:?}");
     }
 }

@@ -51,12 +51,12 @@ impl<G: Game> NamedPlayer<G> {
         ),
         Self::new(
             "minimax",
-            "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3.",
+            "Plain minimax to the option `depth`; absent, to the search's depth limit, or 3. With a deadline it deepens from 1.",
             &|_, evaluator, options| Ok(Box::new(Plain::new(evaluator, Pruning::None, options.depth, 3))),
         ),
         Self::new(
             "alphabeta",
-            "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5.",
+            "Plain alpha-beta to the option `depth`; absent, to the search's depth limit, or 5. With a deadline it deepens from 1.",
             &|_, evaluator, options| {
                 Ok(Box::new(Plain::new(evaluator, Pruning::AlphaBeta, options.depth, 5)))
             },

@@ -8,7 +8,8 @@ use crate::search::proving::{Prover, at_sight, prove};
 use crate::search::thread::{Reached, SearchBudget, SearchThread};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
-/// A prover without a search: if it cannot decide, it answers the move that it would look at first.
+/// A prover without a search: if it cannot decide, it answers the move that it would look at first, the choice
+/// of a search of depth 1 whose evaluation is [`Prover::order`].
 /// [`Prover`] has an example.
 pub struct ProverPlayer<P> {
     prover: P,
@@ -42,8 +43,10 @@ impl<G: Game, P: Prover<G>> Searcher<G> for ProverPlayer<P> {
             ..SearchBudget::whole(control, &shared)
         });
         let order = |mv| self.prover.order(game, &root.pos, mv);
-        let line = |&mv| Line { pv: vec![mv], depth: 0, value: None };
+        let line = |&mv| Line { pv: vec![mv], depth: 1, value: None };
         known.learn(&SearchResult { lines: known.undecided(order).iter().map(line).collect() });
+        thread.depth = 1;
+        thread.show();
         publish(&known.lines());
         for mv in known.undecided(order) {
             if known.is_answered() {
@@ -65,5 +68,47 @@ impl<G: Game, P: Prover<G>> Searcher<G> for ProverPlayer<P> {
 
     fn clear(&mut self) {
         self.prover.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim::{Heap, Nim};
+    use crate::score::Value;
+
+    /// Decides nothing, and likes to take two stones.
+    struct Clueless;
+
+    impl Prover<Nim> for Clueless {
+        fn at_sight(&self, _: &Nim, _: &Heap) -> Option<(Value, Option<u8>)> {
+            None
+        }
+        fn decide(&mut self, _: &Nim, _: &Heap, thread: &mut SearchThread<'_>) -> Option<Value> {
+            while !thread.tick() {}
+            None
+        }
+        fn expected_nodes(&self, _: &Nim, _: &Heap) -> u64 {
+            1
+        }
+        fn order(&self, _: &Nim, _: &Heap, taken: u8) -> i32 {
+            i32::from(taken != 2)
+        }
+        fn clear(&mut self) {}
+    }
+
+    #[test]
+    fn a_prover_that_decides_nothing_answers_its_choice_of_one_ply() {
+        let (nim, root) = (Nim { most: 3 }, Root::new(Heap::of(21)));
+        let params = SearchParams { moves: vec![1, 2, 3], multipv: 1 };
+        let control = Control::default();
+        control.set_limits(Some(100), None);
+        let mut published = Vec::new();
+        let mut player = ProverPlayer::new(Clueless, &Options::default());
+        let (found, end) = player.search(&nim, &root, &params, &control, &mut |found| {
+            published.push(found.clone());
+        });
+        assert_eq!((found.lines[0].pv[0], found.lines[0].depth, end), (2, 1, End::Limit));
+        assert_eq!((published, control.stats().depth), (vec![found], 1));
     }
 }

@@ -6,11 +6,12 @@
 //! Chance nodes are averaged whole (expectiminimax).
 
 use std::ops::RangeInclusive;
+use std::sync::atomic::AtomicU64;
 
 use crate::game::{Context, Evaluator, Game, Outcome, Root, Side, Turn};
 use crate::score::{Score, Value};
 use crate::search::chance::{Proof, average, worth};
-use crate::search::thread::{SearchThread, final_value};
+use crate::search::thread::{Reached, SearchBudget, SearchThread, final_value};
 use crate::search::{Bound, Control, End, Line, SearchParams, SearchResult, Searcher, clock};
 
 /// A move at the root with its value and the line that follows.
@@ -67,7 +68,9 @@ pub trait Agent<G: Game>: Send {
 
     /// Whether no depth begins after the soft deadline.
     const HEEDS_CLOCK: bool = true;
-    /// Whether each better line is published at once, and counts even if its depth is not finished.
+    /// Whether each better line is published at once, and counts even if its depth is not finished. Unless
+    /// the agent keeps the best of all depths, that is so at the first depth alone: a part of a deeper one is
+    /// no better than a whole depth.
     const PUBLISHES_AT_ONCE: bool = false;
     /// Whether a line is replaced by a better one alone, whatever the depth of either.
     const KEEPS_BEST: bool = false;
@@ -79,6 +82,12 @@ pub trait Agent<G: Game>: Send {
     ///
     /// The first of them is always searched; the others while the limit, which may change, allows it.
     fn depths(&self, limit: u32) -> RangeInclusive<u32>;
+
+    /// The same for a search with a deadline. If they begin past 1, depth 1 is searched before them, for an
+    /// answer in case that there is no time for more.
+    fn timed_depths(&self, limit: u32) -> RangeInclusive<u32> {
+        self.depths(limit)
+    }
 
     /// Begins a search. Gives the move to publish before the first node, if there is one.
     fn begin(&mut self, _game: &G, _root: &Root<G>, _params: &SearchParams<G::Move>) -> Option<G::Move> {
@@ -173,43 +182,28 @@ impl<G: Game, A: Agent<G>> Searcher<G> for Deepening<A> {
                 publish(&found);
             }
         };
-        let depths = agent.depths(control.depth_limit());
-        let first_depth = *depths.start();
-        let mut tree = PublishedSearch {
-            game,
-            agent,
-            root: game.side(&root.pos),
-            thread: SearchThread::alone(control),
-            stack: Vec::new(),
-        };
-        let mut pos = root.pos.clone();
-        let mut lines = Vec::new();
-        let mut end = End::Limit;
-        for depth in depths {
-            if depth > first_depth && depth > control.depth_limit() {
-                break;
-            }
-            if !A::KEEPS_BEST {
-                lines.clear();
-            }
-            let Some(values) = tree.search(&mut pos, params, depth, &mut lines, &mut publish) else {
-                end = tree.thread.end().unwrap_or(End::Stopped);
-                break;
+        let nobody = AtomicU64::new(0);
+        let mut budget = SearchBudget::whole(control, &nobody);
+        let end = loop {
+            let limit = control.depth_limit();
+            let is_timed = control.is_timed();
+            let depths = if is_timed { agent.timed_depths(limit) } else { agent.depths(limit) };
+            // One that begins with a large depth has no answer in time if it gets a deadline: it begins anew.
+            budget.until_clocked = !is_timed && *depths.start() > 1;
+            let mut tree = PublishedSearch {
+                game,
+                agent: &mut *agent,
+                root: game.side(&root.pos),
+                thread: SearchThread::first(&budget),
+                stack: Vec::new(),
             };
-            let concluded = tree.agent.conclude(depth, &values, &mut lines);
-            tree.thread.depth = depth;
+            let end = tree.deepen(root, params, control, depths, is_timed, &mut publish);
             tree.thread.show();
-            publish(&lines);
-            if let Some(reason) = concluded {
-                end = reason;
-                break;
+            budget.take(&tree.thread);
+            if tree.thread.reached() != Some(Reached::Budget) || control.stopped() {
+                break end;
             }
-            if A::HEEDS_CLOCK && clock::now_ns() >= control.soft_ns() {
-                end = End::Clock;
-                break;
-            }
-        }
-        tree.thread.show();
+        };
         (found, end)
     }
 
@@ -238,14 +232,68 @@ struct PublishedSearch<'a, G: Game, A> {
 }
 
 impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
+    /// Searches one depth after the other, before them depth 1 if there may be no time for the first of them;
+    /// gives why no further one is searched.
+    fn deepen(
+        &mut self,
+        root: &Root<G>,
+        params: &SearchParams<G::Move>,
+        control: &Control,
+        depths: RangeInclusive<u32>,
+        is_timed: bool,
+        publish: Publish<'_, G::Move>,
+    ) -> End {
+        let mut pos = root.pos.clone();
+        let mut lines = Vec::new();
+        let first_depth = *depths.start();
+        if is_timed && first_depth > 1 {
+            if self.search(&mut pos, params, 1, &mut lines, A::PUBLISHES_AT_ONCE, publish).is_none() {
+                return self.thread.end().unwrap_or(End::Stopped);
+            }
+            self.show_whole(1, &lines, publish);
+            // It is none of the agent's own depths.
+            lines.clear();
+        }
+        for depth in depths {
+            if depth > first_depth && depth > control.depth_limit() {
+                break;
+            }
+            if !A::KEEPS_BEST {
+                lines.clear();
+            }
+            let at_once = A::PUBLISHES_AT_ONCE && (A::KEEPS_BEST || depth == first_depth);
+            let Some(values) = self.search(&mut pos, params, depth, &mut lines, at_once, publish) else {
+                return self.thread.end().unwrap_or(End::Stopped);
+            };
+            let concluded = self.agent.conclude(depth, &values, &mut lines);
+            self.show_whole(depth, &lines, publish);
+            if let Some(reason) = concluded {
+                return reason;
+            }
+            if A::HEEDS_CLOCK && clock::now_ns() >= control.soft_ns() {
+                return End::Clock;
+            }
+        }
+        End::Limit
+    }
+
+    /// Shows and publishes a depth that was searched whole.
+    fn show_whole(&mut self, depth: u32, lines: &[RootLine<G::Move>], publish: Publish<'_, G::Move>) {
+        self.thread.depth = depth;
+        self.thread.show();
+        publish(lines);
+    }
+
     /// Searches the moves at the root and puts the best lines, best first and equal ones in the order of
-    /// their moves, into `lines`; gives the values of all, or nothing if there was no time.
+    /// their moves, into `lines`, and publishes each better one if that is to be done at once; gives the
+    /// values of all, or nothing if there was no time.
     fn search(
         &mut self,
         pos: &mut G::Position,
         params: &SearchParams<G::Move>,
         depth: u32,
         lines: &mut Vec<RootLine<G::Move>>,
+        at_once: bool,
         publish: Publish<'_, G::Move>,
     ) -> Option<Vec<Value>> {
         let moves = self.agent.root_moves(self.game, pos, &params.moves, &mut self.thread);
@@ -273,7 +321,7 @@ impl<G: Game, A: Agent<G>> PublishedSearch<'_, G, A> {
                 pv.reverse();
                 lines.insert(rank, RootLine { pv, depth, value });
                 lines.truncate(kept);
-                if A::PUBLISHES_AT_ONCE {
+                if at_once {
                     publish(&unbounded(lines));
                 }
             }

@@ -203,9 +203,10 @@ impl Job {
 
     /// Gives the running search its deadlines. `hard_ms` is the watchdog's alone.
     fn arm_control(&self) {
-        let JobDeadlines { clock_free, clock_soft, clock, limit, .. } = self.deadlines;
+        let JobDeadlines { clock_free, clock_soft, clock, limit, watchdog, .. } = self.deadlines;
         let hard = clock.unwrap_or(UNLIMITED).min(limit.unwrap_or(UNLIMITED));
         self.control.set_free(clock_free);
+        self.control.set_watched(watchdog.is_some());
         self.control.set_deadlines(clock_soft.unwrap_or(UNLIMITED).min(hard), hard);
     }
 

@@ -87,7 +87,11 @@ impl<E: Evaluator<Naive>> Agent<Naive> for PublishedPlayer<E> {
 
     fn begin(&mut self, game: &Naive, root: &Root<Naive>, params: &SearchParams<Fill>) -> Option<Fill> {
         self.moves = self.ordered(game, root);
-        self.candidates = self.moves.iter().copied().filter(|mv| params.moves.contains(mv)).collect();
+        let mut asked = vec![false; game.index_len()];
+        for &mv in &params.moves {
+            asked[game.index(mv)] = true;
+        }
+        self.candidates = self.moves.iter().copied().filter(|&mv| asked[game.index(mv)]).collect();
         self.candidates.first().copied()
     }
 
@@ -132,7 +136,7 @@ mod tests {
     use super::super::eval::{FewerFilled, Points};
     use super::*;
     use plyd_core::game::Side;
-    use plyd_core::search::{Control, End, Searcher};
+    use plyd_core::search::{Control, End, SearchResult, Searcher};
 
     /// The value of a move as the published minimax computes it, without cuts.
     fn plain<E: Evaluator<Naive>>(
@@ -217,6 +221,31 @@ mod tests {
         let (found, end) = player.search(&naive, &Root::new(pos), &asked, &control, &mut |_| {});
         assert!(asked.moves.contains(&found.lines[0].pv[0]) && end == End::Limit, "{found:?} {end:?}");
         assert!(control.stats().nodes >= 5000 && control.stats().nodes < 7000, "{:?}", control.stats());
+    }
+
+    #[test]
+    fn with_a_deadline_it_has_an_answer_of_depth_1_before_its_own_first_depth() {
+        let text = BOARDS.iter().find(|board| board.name == "empty-3x3").expect("a board").text;
+        let (game, pos) = open(text, "classic");
+        let naive = Naive::new(&game);
+        let asked = SearchParams { moves: moves_of(&naive, &pos), multipv: 1 };
+        let whole = asked.moves.len() as u64;
+        for (nodes, is_timed, depths) in [
+            // All moves once, and a part of depth 2.
+            (whole + 10, true, &[0, 1][..]),
+            (whole + 2000, true, &[0, 1, 2]),
+            (whole + 2000, false, &[0, 2]),
+        ] {
+            let control = Control::default();
+            control.set_limits(Some(nodes), None);
+            control.set_watched(is_timed);
+            let mut published = Vec::new();
+            let mut publish = |found: &SearchResult<Fill>| published.push(found.lines[0].depth);
+            let mut player = PublishedPlayer::new(Points, MoveOrder::Random, 1, None);
+            player.search(&naive, &Root::new(pos.clone()), &asked, &control, &mut publish);
+            published.dedup();
+            assert_eq!((&published[..], control.stats().depth), (depths, u32::from(is_timed)), "{nodes}");
+        }
     }
 
     #[test]

@@ -108,7 +108,9 @@ impl<G: Game> Growth<'_, G> {
 
     /// Shows how far the search has come.
     pub(super) fn show(&mut self) {
-        self.thread.depth = depth_of(self.store.node(NodeId::ROOT).visits());
+        let root = self.store.node(NodeId::ROOT);
+        let is_looked_at = root.branches().is_some_and(|branches| branches.is_rated) || root.opened() > 0;
+        self.thread.depth = if is_looked_at { depth_of(root.visits()) } else { 0 };
         self.thread.hash_ppm = self.store.used_ppm();
         self.thread.show();
     }
@@ -203,16 +205,18 @@ impl<G: Game> Growth<'_, G> {
         game.moves(pos, &mut self.buffers.moves);
         self.rate(pos)?;
         let (best, left_out) = self.keep_what_matters(node);
-        self.branch_out(id, best, left_out);
+        self.branch_out(id, best, left_out, true);
         Some(self.worth(best))
     }
 
-    /// Looks at some moves of the root, all of which are kept.
+    /// Looks at some moves of the root, all of which are kept. What they look like at sight is a search of depth
+    /// 1, unless the thread ends before.
     pub(super) fn look_at_root(&mut self, pos: &G::Position, moves: &[G::Move]) {
         self.buffers.moves.clear();
         self.buffers.moves.extend_from_slice(moves);
         // Without a value for each of them, the game's order must do.
-        if self.rate(&mut pos.clone()).is_none() {
+        let is_rated = self.rate(&mut pos.clone()).is_some();
+        if !is_rated {
             let unknown = |&mv| (mv, Value::guess(Score::DRAW));
             self.buffers.rated.clear();
             self.buffers.rated.extend(moves.iter().map(unknown));
@@ -220,7 +224,7 @@ impl<G: Game> Growth<'_, G> {
         }
         self.probe_wins(pos);
         let best = self.buffers.rated.first().map_or(Score::DRAW, |rated| rated.1.score);
-        self.branch_out(NodeId::ROOT, best, NOTHING);
+        self.branch_out(NodeId::ROOT, best, NOTHING, is_rated);
     }
 
     /// Puts the rated moves first that [`Game::probe`] proves to win, the quickest before the others: the
@@ -280,7 +284,7 @@ impl<G: Game> Growth<'_, G> {
     }
 
     /// Keeps the rated moves as the branches of a node.
-    fn branch_out(&mut self, id: NodeId, best: Score, left_out: (Score, Score)) {
+    fn branch_out(&mut self, id: NodeId, best: Score, left_out: (Score, Score), is_rated: bool) {
         let step = step(self.decisive);
         let behind = |score: Score| {
             (best.raw().saturating_sub(score.raw()) / step).clamp(0, i32::from(u16::MAX)) as u16
@@ -288,7 +292,7 @@ impl<G: Game> Growth<'_, G> {
         let branch = |&(mv, value): &(G::Move, Value)| Branch { mv, behind: behind(value.score) };
         let all: Box<[_]> = self.buffers.rated.iter().map(branch).collect();
         let sum = all.iter().map(|branch| likelihood(branch.behind)).sum();
-        self.store.branch_out(id, Branches { all, best, sum, left_out, is_chance: false });
+        self.store.branch_out(id, Branches { all, best, sum, left_out, is_chance: false, is_rated });
     }
 
     /// Looks at a chance node: its outcomes, and their average at sight.
@@ -304,7 +308,7 @@ impl<G: Game> Growth<'_, G> {
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
-        let branches = Branches { all, best: value.score, sum: 1.0, left_out: NOTHING, is_chance: true };
+        let branches = Branches { all, best: value.score, sum: 1.0, left_out: NOTHING, is_chance: true, is_rated: false };
         self.store.branch_out(id, branches);
         Some(self.worth(value.score))
     }

@@ -96,7 +96,8 @@ impl<'a, G: Game> Lines<'a, G> {
     /// The lines, best first.
     pub(super) fn found(&self) -> SearchResult<G::Move> {
         let root = self.store.node(NodeId::ROOT);
-        let branches = &root.branches().expect("the root was looked at").all;
+        let known = root.branches().expect("the root was looked at");
+        let branches = &known.all;
         let mut children: Vec<(NodeId, &Node<G::Move>)> = self.store.children(NodeId::ROOT).collect();
         let bar = self.bar(NodeId::ROOT);
         children.sort_by_cached_key(|(_, node)| (Reverse(self.rank(node, false, bar)), node.branch()));
@@ -116,7 +117,12 @@ impl<'a, G: Game> Lines<'a, G> {
             .iter()
             .enumerate()
             .filter(|(at, _)| children.iter().all(|(_, node)| node.branch() != *at));
-        let rest = rest.map(|(_, branch)| Line { pv: vec![branch.mv], depth: 0, value: None });
+        // Before the first visit has come to its end, what looks best is the answer of depth 1.
+        let at_sight = (known.is_rated && children.is_empty()).then(|| (Value::guess(known.best), Bound::Exact));
+        let rest = rest.map(|(at, branch)| {
+            let value = at_sight.filter(|_| at == 0);
+            Line { pv: vec![branch.mv], depth: u32::from(value.is_some()), value }
+        });
         SearchResult { lines: tried.chain(rest).take(self.multipv).collect() }
     }
 

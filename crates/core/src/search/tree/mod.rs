@@ -120,8 +120,11 @@ impl<G: Game> Searcher<G> for Tree<G> {
         if let Some((old, id)) = known {
             store.inherit(&old, id);
         }
+        growth.show();
         budget.take(&growth.thread);
         buffers[0] = growth.buffers;
+        // A visit may take longer than there is time.
+        publish(&self.lines(&store, params, Reported::default()).found());
         let mut batch = VisitBatch {
             visits: 0,
             next_look: 1,

@@ -49,6 +49,8 @@ pub(super) struct Branches<M> {
     pub(super) left_out: (Score, Score),
     /// Whether chance chooses.
     pub(super) is_chance: bool,
+    /// Whether all that was found out about the branches at sight is known.
+    pub(super) is_rated: bool,
 }
 
 /// A position that was visited.
@@ -363,8 +365,8 @@ impl<M: Copy> Store<M> {
                 new.opened.store(0, Ordering::Relaxed);
                 continue;
             };
-            let Branches { ref all, best, sum, left_out, is_chance } = *branches;
-            self.branch_out(to, Branches { all: all.clone(), best, sum, left_out, is_chance });
+            let Branches { ref all, best, sum, left_out, is_chance, is_rated } = *branches;
+            self.branch_out(to, Branches { all: all.clone(), best, sum, left_out, is_chance, is_rated });
             // The list is the latest first, and so is that of the copy.
             let children: Vec<(NodeId, &Node<M>)> = other.children(from).collect();
             for &(id, node) in children.iter().rev() {
@@ -394,7 +396,7 @@ mod tests {
         let root = wide.add(0, false).unwrap();
         let all = vec![Branch { mv: 0, behind: 0 }; 3000].into_boxed_slice();
         let (best, left_out) = (Score::DRAW, (Score::DRAW, Score::DRAW));
-        wide.branch_out(root, Branches { all, best, sum: 1.0, left_out, is_chance: false });
+        wide.branch_out(root, Branches { all, best, sum: 1.0, left_out, is_chance: false, is_rated: true });
         for branch in 0..3000 {
             wide.link(root, wide.add(branch, false).unwrap());
         }
