@@ -24,6 +24,7 @@ mod trials;
 mod ugi_engine;
 
 mod arena;
+mod backlog;
 mod cli;
 mod conformance;
 mod connect;
