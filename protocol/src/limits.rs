@@ -59,7 +59,7 @@ pub struct Limits {
     /// The same of all connections.
     #[serde(default)]
     pub session_bytes_in_all: u64,
-    /// Unsent bytes of all connections past which large answers are refused.
+    /// What the unsent messages of all connections may occupy.
     #[serde(default)]
     pub unsent_bytes_in_all: u64,
     /// Greeted connections over sockets at once.

@@ -26,6 +26,7 @@ mod trials;
 mod ugi_engine;
 
 mod arena;
+mod backlog;
 mod cli;
 mod conformance;
 mod connect;

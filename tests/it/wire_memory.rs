@@ -271,6 +271,92 @@ fn many_clients_with_large_lines_get_room_in_turns() {
     assert!(peak < 300, "{peak} MiB at most");
 }
 
+/// Clients that send pings as long as any is taken, and do not read the answers.
+struct Deaf {
+    streams: Vec<TcpStream>,
+    /// What is left of the ping that each is sending.
+    rests: Vec<usize>,
+    line: Vec<u8>,
+}
+
+impl Deaf {
+    fn new(server: &Server, count: usize) -> Self {
+        let streams = (0..count).map(|_| {
+            let (stream, _) = greeted(server);
+            // Little of the answers fits into the system's memory.
+            rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 4096).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            stream
+        });
+        let streams: Vec<TcpStream> = streams.collect();
+        let line = json!({ "id": "p", "cmd": "ping", "echo": "x".repeat(4000) });
+        Self { rests: vec![0; count], streams, line: format!("{line}\n").into_bytes() }
+    }
+
+    /// Sends what is taken at once; how many bytes.
+    fn send(&mut self) -> usize {
+        let lines = self.line.repeat(16);
+        let sent = self.streams.iter_mut().zip(&mut self.rests).map(|(stream, rest)| {
+            // One that was cut off takes nothing any more.
+            let sent = stream.write(&lines[*rest..]).unwrap_or(0);
+            *rest = (*rest + sent) % lines.len();
+            sent
+        });
+        sent.sum()
+    }
+
+    /// Sends until nothing more is taken, while another client is answered in between.
+    fn pour(&mut self, beside: &mut crate::common::Peer) {
+        let mut idle = 0;
+        while idle < 100 {
+            idle = if self.send() == 0 { idle + 1 } else { 0 };
+            beside.ping();
+        }
+    }
+}
+
+#[test]
+fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
+    for (arguments, most_mib) in [(&[][..], 400), (&["--unsent-mb", "1"][..], 100)] {
+        let server = Server::tcp(arguments);
+        let mut beside = server.greet(json!({}));
+        let mut deaf = Deaf::new(&server, 100);
+        deaf.pour(&mut beside);
+        let peak = peak_mib(&server);
+        assert!(peak < most_mib, "{peak} MiB at most, with {arguments:?}");
+        beside.ping();
+        drop(deaf);
+    }
+}
+
+#[test]
+fn clients_that_read_get_all_answers_beside_those_that_do_not() {
+    const PINGS: usize = 3000;
+    let server = Server::tcp(&["--unsent-mb", "1"]);
+    let mut beside = server.greet(json!({}));
+    let mut deaf = Deaf::new(&server, 20);
+    deaf.pour(&mut beside);
+    let clients = (0..4).map(|_| {
+        let (mut stream, mut lines) = greeted(&server);
+        std::thread::spawn(move || {
+            let sender = std::thread::spawn(move || {
+                for number in 0..PINGS {
+                    let ping = json!({ "id": number.to_string(), "cmd": "ping", "echo": "x".repeat(1000) });
+                    stream.write_all(format!("{ping}\n").as_bytes()).unwrap();
+                }
+                stream
+            });
+            for number in 0..PINGS {
+                assert_eq!(next(&mut lines)["id"], number.to_string());
+            }
+            sender.join().unwrap();
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    drop(deaf);
+}
+
 /// Opens sessions until there is no room for one more; how many.
 fn fill_with_sessions(peer: &mut crate::common::Peer, looks: bool, most: usize) -> usize {
     for count in 0..most {

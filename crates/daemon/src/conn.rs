@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use plyd_protocol as wire;
-use plyd_protocol::{ConnectionState, ErrorCode, OnEof, QuitMode, Reason};
+use plyd_protocol::{ConnectionState, OnEof, QuitMode, Reason};
 use tracing::Span;
 
 use super::ids::{ConnId, JobId, SocketId, TaskId};
 use super::intake::Held;
-use super::outbox::{Item, LARGE_MESSAGE, Numbered, Outbox};
+use super::outbox::{Item, Numbered, Outbox};
 use super::places::network;
 use super::refusals::Refusal;
 use super::request_error::RequestError;
@@ -18,14 +18,8 @@ use super::state::{Asks, Conn, Stage, State};
 use super::timers::Timer;
 use super::transport::Signal;
 
-/// When a client may ask again whose answer was refused because too much is unread.
-const UNREAD_RETRY_MS: u64 = 200;
-
 /// The size from which freeing takes milliseconds: a megabyte may be ten thousands of small texts.
 const LARGE_DROP: usize = 1 << 20;
-
-/// The rate, in bytes a second, at which a client must read large answers while others wait for their room.
-const LEAST_RATE: usize = 256 << 10;
 
 /// What a writer finds in its connection's outbox.
 pub(super) enum Taken {
@@ -101,6 +95,7 @@ impl State {
             link: Some(SocketId(id)),
             promise: None,
             away_bytes: 0,
+            unread_bytes: 0,
             lines: 0,
             lines_before: 0,
             held: Held::default(),
@@ -143,11 +138,13 @@ impl State {
             return Taken::Gone;
         };
         let batch = conn.outbox.take(bytes, now_ns);
+        let is_flushing = conn.stage == Stage::Flushing;
+        self.count_unread(id);
         if !batch.is_empty() {
             self.tally.taken(&batch, now_ns);
             return Taken::Batch(batch);
         }
-        if conn.stage == Stage::Flushing {
+        if is_flushing {
             self.drop_conn(id, now_ns, false);
             return Taken::Close;
         }
@@ -165,11 +162,13 @@ impl State {
     pub(super) fn all_written(&mut self, id: ConnId, now_ns: u64) {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.outbox.confirm(now_ns);
+            self.count_unread(id);
         }
     }
 
     /// Wakes the writer and watches it; cuts off a reader that is too slow.
     pub(super) fn watch_writer(&mut self, id: ConnId, now_ns: u64) {
+        self.count_unread(id);
         let Some(conn) = self.conns.get_mut(&id) else {
             return;
         };
@@ -187,50 +186,6 @@ impl State {
         if !conn.watched {
             conn.watched = true;
             self.set_timer(now_ns + self.limits.stalled.as_nanos() as u64, Timer::Writer(id));
-        }
-    }
-
-    /// Why an answer of so many bytes cannot be queued: large ones go one at a time unless they fit
-    /// together, and the total that peers leave unread is bounded.
-    pub(super) fn no_room_for_answer(
-        &mut self,
-        id: ConnId,
-        bytes: usize,
-        now_ns: u64,
-    ) -> Option<RequestError> {
-        if bytes <= LARGE_MESSAGE {
-            return None;
-        }
-        let large = self.conns.get(&id)?.outbox.unsent_large();
-        if large == 0 || large + bytes <= self.limits.unsent_bytes {
-            if self.fits_unsent(bytes) {
-                return None;
-            }
-            self.cut_slow_readers(now_ns);
-            if self.fits_unsent(bytes) {
-                return None;
-            }
-        }
-        let message = format!("the answer has {bytes} bytes, and others wait to be read: ask again");
-        Some(RequestError::new(ErrorCode::Overloaded, message).retry(UNREAD_RETRY_MS))
-    }
-
-    fn fits_unsent(&self, bytes: usize) -> bool {
-        // What waits for those who are away has a bound of its own, and so has what is sent once more.
-        let there = self.conns.values().filter(|conn| !conn.is_away());
-        let unsent: usize = there.map(|conn| conn.outbox.unsent_anew()).sum();
-        unsent == 0 || unsent + bytes <= self.limits.unsent_bytes_in_all
-    }
-
-    /// Cuts off clients that read large answers so slowly that others get none.
-    fn cut_slow_readers(&mut self, now_ns: u64) {
-        let is_slow =
-            |conn: &Conn| !conn.is_away() && conn.outbox.is_slow(self.limits.stalled, LEAST_RATE, now_ns);
-        let slow: Vec<ConnId> =
-            self.conns.iter().filter(|(_, conn)| is_slow(conn)).map(|(id, _)| *id).collect();
-        for id in slow {
-            self.note_refusal(id, Refusal::SlowReader);
-            self.drop_conn(id, now_ns, true);
         }
     }
 
@@ -373,6 +328,7 @@ impl State {
             return;
         };
         self.timers.forget(id);
+        self.forget_unread(conn.unread_bytes);
         match conn.link {
             Some(link) => {
                 self.taken_up.remove(&link);

@@ -16,7 +16,7 @@ use super::budget::Memory;
 use super::config::Config;
 use super::heartbeat::Heartbeat;
 use super::listen::{
-    LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, remove_stale,
+    LISTENING, SocketFile, is_local, keep_accepting, listen_advice, path_advice, remove_stale, take_bursts,
 };
 use super::metrics::Traffic;
 use super::page::Page;
@@ -197,6 +197,7 @@ impl Daemon {
     pub fn serve_page(&self, listener: std::net::TcpListener, page: Page) -> Result<(), ServeError> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
+        take_bursts(&listener)?;
         let site = Arc::new(Site::new(address, &[], Some(page)));
         self.accept_web(address, TcpListener::from_std(listener)?, site);
         Ok(())
@@ -206,6 +207,7 @@ impl Daemon {
     pub(super) async fn listen(&self, at: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
         let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
+        take_bursts(&listener).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         self.may_listen(at, address)?;
         Ok((listener, address))
@@ -265,6 +267,7 @@ impl Daemon {
         remove_stale(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(|error| failed(path_advice(path, error)))?;
         let file = SocketFile(path.to_owned());
+        take_bursts(&listener).map_err(failed)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         self.accept_unix(path, listener);
         Ok(file)

@@ -39,16 +39,16 @@
 //! `state`, `request_error`, `spans` and `refusals` (what the log says of peers), `conn` (the life of a
 //! connection), `kept` (which outlives its socket), `places` (who may be connected), `identity` (who a
 //! connection is, and what its client may have), `roles` (which request needs which role), `shares` (of
-//! bounded resources), `intake` (the memory of requests in flight), `session` (what requests do) and `commit`
-//! (what their work changes), `holdings` (what sessions hold), `admission` (which searches may start),
-//! `searches` (their life), `operate` (who is connected, and whom operators cut off), `threads` (the search
-//! threads' place in the state), `prepare` and `describe` (the slow part of requests), `shared` (the lock,
-//! and what stands beside it), `pool`, `worker` and `watchdog` (the threads themselves), `priority` (of
-//! computing threads), `discard` (freeing memory), `listen`, `transport`, `transcript`, `metrics` and
-//! `probes` (what is measured), `check` (of a configuration), `reload` (of one while the daemon runs) and
-//! `hangups` (which ask for that), `handed` (sockets that were listening before it did), `service` and
-//! `heartbeat` (messages to a service manager), `daemon` (one that runs, and what it serves), `ending`, and
-//! `serve` (the whole from start to end).
+//! bounded resources), `intake` (the memory of requests in flight), `unread` (that of messages which peers do
+//! not read), `session` (what requests do) and `commit` (what their work changes), `holdings` (what sessions
+//! hold), `admission` (which searches may start), `searches` (their life), `operate` (who is connected, and
+//! whom operators cut off), `threads` (the search threads' place in the state), `prepare` and `describe` (the
+//! slow part of requests), `shared` (the lock, and what stands beside it), `pool`, `worker` and `watchdog`
+//! (the threads themselves), `priority` (of computing threads), `discard` (freeing memory), `listen`,
+//! `transport`, `transcript`, `metrics` and `probes` (what is measured), `check` (of a configuration),
+//! `reload` (of one while the daemon runs) and `hangups` (which ask for that), `handed` (sockets that were
+//! listening before it did), `service` and `heartbeat` (messages to a service manager), `daemon` (one that
+//! runs, and what it serves), `ending`, and `serve` (the whole from start to end).
 //!
 //! No game is known here, and nothing but the transport touches bytes.
 
@@ -108,6 +108,7 @@ mod threads;
 mod timers;
 mod transcript;
 mod transport;
+mod unread;
 mod waiting;
 mod watchdog;
 mod worker;

@@ -44,7 +44,8 @@ pub struct Limits {
     pub bad_lines: u32,
     /// Unsent bytes at which a connection is closed, large messages not counted.
     pub unsent_bytes: usize,
-    /// Unsent bytes of all connections past which large answers are refused.
+    /// What unsent messages of all connections may occupy; past that, connections with more than their share
+    /// are read no further, and large answers are refused.
     pub unsent_bytes_in_all: usize,
     /// Time without progress on unsent bytes after which a connection is closed.
     pub stalled: Duration,

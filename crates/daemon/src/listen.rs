@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +15,10 @@ const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "and
 
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
+
+/// How many connections may wait to be accepted. Libraries ask for 128, and the system drops what comes beyond
+/// that: who connects in a burst of others would wait a second until its system tries again.
+const BACKLOG: i32 = 1024;
 
 /// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
 /// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can
@@ -65,6 +70,12 @@ pub(super) fn keep_accepting<F>(
             _closed = closing.wait_for(|is_closing| *is_closing) => {}
         }
     });
+}
+
+/// Lets a burst of connections wait at a socket that listens: listening again changes that number alone. The
+/// system may have a smaller limit of its own.
+pub(super) fn take_bursts(listener: impl AsFd) -> io::Result<()> {
+    Ok(rustix::net::listen(listener, BACKLOG)?)
 }
 
 /// Whether no other machine can reach an address.

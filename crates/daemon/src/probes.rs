@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::daemon::Daemon;
 use super::listen::LISTENING;
-use super::listen::{is_local, keep_accepting, listen_advice};
+use super::listen::{is_local, keep_accepting, listen_advice, take_bursts};
 use super::serve_error::ServeError;
 use super::state::State;
 use super::transport::probes;
@@ -67,6 +67,7 @@ impl Daemon {
     pub async fn serve_metrics(&self, at: &str) -> Result<SocketAddr, ServeError> {
         let failed = |error| ServeError::Listen { at: at.to_owned(), error };
         let listener = TcpListener::bind(at).await.map_err(|error| failed(listen_advice(error)))?;
+        take_bursts(&listener).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         if !is_local(address) && !self.is_insecure {
             return Err(ServeError::ExposedMetrics { at: at.to_owned() });

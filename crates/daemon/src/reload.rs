@@ -168,6 +168,7 @@ impl State {
         self.token = token;
         self.resize_sessions();
         self.resize_intake();
+        self.resize_unread();
         self.trim_engines();
         // Searches that wait for a slot look again.
         self.freed = true;

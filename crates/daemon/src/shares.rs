@@ -51,6 +51,21 @@ impl Shares {
         self.beyond(old).saturating_sub(self.beyond(new))
     }
 
+    /// Whether one holds more than its share.
+    pub(super) fn is_beyond(&self, held: usize) -> bool {
+        self.beyond(held) > 0
+    }
+
+    /// Whether nothing is left beyond the shares.
+    pub(super) fn is_full(&self) -> bool {
+        self.used >= self.pool
+    }
+
+    /// Whether one that holds `held` is the only one that holds more than its share.
+    pub(super) fn is_alone(&self, held: usize) -> bool {
+        self.used == self.beyond(held)
+    }
+
     /// Whether nobody holds more than its share.
     #[cfg(test)]
     pub(super) fn is_unused(&self) -> bool {

@@ -33,6 +33,7 @@ use super::shares::Shares;
 use super::spans::Origin;
 use super::timers::{Timer, Timers};
 use super::transport::Signal;
+use super::unread::Unread;
 use super::waiting::Waiting;
 use super::worker::Order;
 use plyd_core::effort::Interrupt;
@@ -162,6 +163,8 @@ pub(super) struct Conn {
     pub(super) promise: Option<Promise>,
     /// The bytes that wait for its client, as they are counted while it is away.
     pub(super) away_bytes: usize,
+    /// What its unread messages occupy, as they are counted among those of all.
+    pub(super) unread_bytes: usize,
     /// The lines that it has taken, over all its sockets, and what is added to their numbers on this one.
     pub(super) lines: u64,
     pub(super) lines_before: u64,
@@ -251,6 +254,8 @@ pub(super) struct State {
     pub(super) session_bytes: Shares,
     /// Room for requests.
     pub(super) intake: Intake,
+    /// Messages that peers have not read.
+    pub(super) unread: Unread,
     /// Table memory.
     pub(super) memory: Memory,
     /// Wrong tokens.
@@ -292,6 +297,7 @@ impl State {
             waiting: Waiting::default(),
             session_bytes: holdings::shares(&limits, limits.connections),
             intake: Intake::new(&limits, limits.connections),
+            unread: Unread::new(&limits, limits.connections),
             memory,
             limits,
             games,
@@ -373,6 +379,7 @@ impl State {
 
     /// Starts what can start, and returns what is to be done outside the lock.
     pub(super) fn settle(&mut self, now_ns: u64) -> Effects {
+        self.bound_unread(now_ns);
         while self.freed || self.schedule.is_due(now_ns) {
             self.start_waiting(now_ns);
             self.take_turns(now_ns);

@@ -216,7 +216,7 @@ struct Bounds {
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().session_bytes_in_all))]
     sessions_mb: u32,
-    /// Once so many MiB of answers are unsent over all connections, answers above 1 MiB are refused
+    /// MiB of answers that may be unsent over all connections; past that, those who do not read are read no further
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().unsent_bytes_in_all))]
     unsent_mb: u32,

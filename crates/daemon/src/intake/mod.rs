@@ -143,6 +143,9 @@ impl State {
 
     /// Keeps room for a line that is about to be decoded.
     pub(super) fn reserve(&mut self, id: ConnId, bytes: usize) -> Reserved {
+        if self.is_backed_up(id) {
+            return Reserved::Later;
+        }
         let Some(conn) = self.conns.get(&id).filter(|conn| conn.stage == Stage::Open) else {
             return Reserved::Unwanted;
         };
@@ -283,6 +286,7 @@ impl State {
     pub(super) fn is_taking(&self, id: ConnId) -> bool {
         let held = self.conns.get(&id).map(|conn| &conn.held);
         held.is_some_and(|held| held.waits || held.reserved > 0)
+            || self.is_in_backlog(id)
             || self.intake.queue.contains(&id)
             || self.intake.large.contains(&id)
             || self.intake.doomed.contains(&id)
@@ -347,8 +351,23 @@ impl State {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.held.waits = false;
         }
+        self.leave_backlog(id);
         self.leave_queue(id);
         self.leave_turns(id);
+    }
+
+    /// The same for room alone: what it waits for meanwhile is that its answers are read.
+    pub(super) fn cede_room(&mut self, id: ConnId) {
+        self.leave_queue(id);
+        self.leave_turns(id);
+    }
+
+    /// Whether a line of the connection has room or a turn that others wait for.
+    pub(super) fn has_line_in_hand(&self, id: ConnId) -> bool {
+        let is_first = |turns: &VecDeque<ConnId>| turns.front() == Some(&id);
+        self.conns.get(&id).is_some_and(|conn| conn.held.reserved > 0)
+            || is_first(&self.intake.large)
+            || is_first(&self.intake.doomed)
     }
 }
 

@@ -85,6 +85,8 @@ impl State {
             self.taken_up.remove(&link);
         }
         conn.outbox.lose_writer(now_ns);
+        self.count_unread(id);
+        let Some(conn) = self.conns.get_mut(&id) else { return };
         for signal in [&mut conn.writer, &mut conn.reader, &mut conn.room] {
             self.effects.signals.push(std::mem::replace(signal, nobody()));
         }

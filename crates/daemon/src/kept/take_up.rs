@@ -112,6 +112,8 @@ impl State {
         self.away.retain(|id| *id != kept);
         self.away_bytes -= std::mem::take(&mut conn.away_bytes);
         self.conns.insert(new, other);
+        self.count_unread(kept);
+        self.count_unread(new);
         if hears_why {
             let message = "the client has taken this connection up over another socket";
             let refusal = RequestError::new(ErrorCode::Disconnected, message);

@@ -39,6 +39,13 @@ struct QueuedMessage {
     news: Option<(JobId, wire::InfoEvent)>,
 }
 
+/// What a message that waits occupies beside its bytes: its place in a queue that grows by doubling, and what
+/// the allocator takes for the text.
+const PLACE_BYTES: usize = 2 * size_of::<QueuedMessage>() + 64;
+
+/// A queue with room for more messages gives it back once it is mostly empty.
+const KEPT_PLACES: usize = 256;
+
 /// A message that was taken, and the bytes that it is counted with.
 #[derive(Debug)]
 struct Sent {
@@ -84,6 +91,9 @@ pub(super) struct Outbox {
     /// Since when there are any, and the bytes of all since then.
     large_since_ns: u64,
     large_since: usize,
+    /// Since when anything is unsent, and the bytes of all messages since then.
+    behind_since_ns: u64,
+    behind_bytes: usize,
     /// When the writer last got on, or the queue last began to fill.
     progress_ns: u64,
 }
@@ -98,6 +108,8 @@ impl Outbox {
             held_large: other.held_large,
             large_since_ns: other.large_since_ns,
             large_since: other.large_since,
+            behind_since_ns: other.behind_since_ns,
+            behind_bytes: other.behind_bytes,
             progress_ns: other.progress_ns,
             ..Self::default()
         }
@@ -135,6 +147,7 @@ impl Outbox {
         self.queued_bytes = self.queued_bytes - waiting.bytes + bytes;
         self.queued_large = self.queued_large - large(waiting.bytes) + large(bytes);
         self.large_since += large(bytes).saturating_sub(large(waiting.bytes));
+        self.behind_bytes += bytes.saturating_sub(waiting.bytes);
         *waiting = QueuedMessage { item, bytes, news: Some(key) };
         1
     }
@@ -167,6 +180,9 @@ impl Outbox {
             }
             self.keep(&item, bytes);
             batch.push(Numbered { seq: self.taken, item });
+        }
+        if self.entries.capacity() > KEPT_PLACES && self.entries.len() < self.entries.capacity() / 4 {
+            self.entries.shrink_to(KEPT_PLACES.max(2 * self.entries.len()));
         }
         batch
     }
@@ -219,6 +235,8 @@ impl Outbox {
         self.again_bytes = bytes().sum();
         self.large_since_ns = now_ns;
         self.large_since = self.queued_large + bytes().map(large).sum::<usize>();
+        self.behind_since_ns = now_ns;
+        self.behind_bytes = self.queued_bytes + self.again_bytes;
     }
 
     /// Notes that the writer wrote everything that it took.
@@ -227,6 +245,9 @@ impl Outbox {
         self.held_large = 0;
         if self.queued_large == 0 && self.again == 0 {
             self.large_since = 0;
+        }
+        if self.unsent() == 0 {
+            self.behind_bytes = 0;
         }
         self.progress_ns = now_ns;
     }
@@ -246,7 +267,20 @@ impl Outbox {
         self.queued_bytes + self.held_bytes
     }
 
-    /// The same without large messages: the measure of a slow reader.
+    /// What they occupy: their bytes, and what each takes beside them while it waits.
+    pub(super) fn occupied(&self) -> usize {
+        self.unsent_anew() + self.entries.len() * PLACE_BYTES
+    }
+
+    /// Whether the peer has been behind for so long, without a moment at which all was sent, that it reads
+    /// more slowly than so many bytes a second, after `grace`.
+    pub(super) fn is_behind(&self, grace: Duration, bytes_a_second: usize, now_ns: u64) -> bool {
+        let needed = grace + Duration::from_millis((self.behind_bytes * 1000 / bytes_a_second) as u64);
+        self.unsent_anew() > 0 && self.behind_since_ns.saturating_add(needed.as_nanos() as u64) < now_ns
+    }
+
+    /// The bytes that are queued for the first time or in the writer's hand, of all but large messages: the
+    /// measure of a slow reader.
     pub(super) fn unsent_small(&self) -> usize {
         self.unsent_anew() - self.unsent_large()
     }
@@ -304,6 +338,10 @@ impl Outbox {
         if self.unsent_large() == 0 {
             self.large_since_ns = now_ns;
         }
+        if self.unsent() == 0 {
+            (self.behind_since_ns, self.behind_bytes) = (now_ns, 0);
+        }
+        self.behind_bytes += bytes;
         self.queued_bytes += bytes;
         self.queued_large += large(bytes);
         self.large_since += large(bytes);

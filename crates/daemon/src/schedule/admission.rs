@@ -8,8 +8,9 @@ use super::{AdmittedSearch, Claim, Class, Schedule};
 use crate::outbox::JobId;
 use crate::state::ConnId;
 
-/// The most attempts to find a search that leaves for a newcomer. Each attempt mends the first late debt,
-/// which is usually the cause of the later ones.
+/// The most attempts to find the fewest searches that leave for a newcomer. Each attempt mends the first late
+/// debt, which is usually the cause of the later ones. After these the rest is mended at once, so that a
+/// decision takes a bounded time and nobody is refused for whom others could leave.
 const MAX_ROUNDS: usize = 16;
 
 /// Whether a search can be admitted.
@@ -48,6 +49,11 @@ impl Schedule {
 
     /// Whether a search can be admitted so that every minimum fits.
     pub(in super::super) fn admission(&self, claim: &Claim, now_ns: u64) -> Admission {
+        self.admission_after(MAX_ROUNDS, claim, now_ns)
+    }
+
+    /// The same with so many attempts before the rest is mended at once.
+    pub(super) fn admission_after(&self, rounds: usize, claim: &Claim, now_ns: u64) -> Admission {
         let mut plan = self.plan(now_ns);
         let Some(debt) = plan.debt_of(claim) else { return Admission::Fits };
         let mut counts: HashMap<ConnId, usize> = HashMap::from([(claim.conn, 1)]);
@@ -64,23 +70,31 @@ impl Schedule {
             !debt.is_extra || debt.to.as_ref().is_none_or(|id| count_of(id) <= counts[&claim.conn])
         });
         if claim.is_brief(now_ns) {
-            return if plan.has_spare(claim) { Admission::Fits } else { Admission::Refused };
+            let mut leaving = self.leaving(&plan.debts, counts[&claim.conn], &counts).into_iter();
+            let mut displaced = Vec::new();
+            while !plan.has_spare(claim) {
+                let Some(next) = leaving.next() else { return Admission::Refused };
+                plan.debts.retain(|debt| debt.to != Some(next));
+                displaced.push(next);
+            }
+            return if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) };
         }
         let from_ns = debt.deadline_ns;
         let at = plan.place_of(&debt);
         plan.debts.insert(at, debt);
         let mut displaced = Vec::new();
-        for _ in 0..MAX_ROUNDS {
+        for round in 0..=rounds {
             let Some(late) = first_late(self.cores, now_ns, from_ns, plan.debts.iter()) else {
                 return if displaced.is_empty() { Admission::Fits } else { Admission::Displaces(displaced) };
             };
             // Debts that are paid after the first late one do not delay it.
-            let leaving = self.leaving(&plan.debts[..=late], counts[&claim.conn], &counts);
+            let end = if round < rounds { late + 1 } else { plan.debts.len() };
+            let leaving = self.leaving(&plan.debts[..end], counts[&claim.conn], &counts);
             let order: HashMap<JobId, usize> = leaving.iter().copied().zip(0..).collect();
             let is_enough = |count: usize| {
                 let stays =
                     |debt: &&Debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= count);
-                first_late(self.cores, now_ns, from_ns, plan.debts[..=late].iter().filter(stays)).is_none()
+                first_late(self.cores, now_ns, from_ns, plan.debts[..end].iter().filter(stays)).is_none()
             };
             // As few as needed: the more leave, the earlier the others are paid.
             let (mut too_few, mut enough) = (0, leaving.len() + 1);
@@ -96,7 +110,8 @@ impl Schedule {
                 .retain(|debt| debt.to.and_then(|id| order.get(&id)).is_none_or(|place| *place >= enough));
             displaced.extend_from_slice(leaving);
         }
-        Admission::Refused
+        // The last attempt left no debt late.
+        Admission::Displaces(displaced)
     }
 
     /// The owed searches that may leave for a connection with `own` searches: first those of the connection

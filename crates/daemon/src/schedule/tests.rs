@@ -26,6 +26,8 @@ struct Machine {
     ran_ns: HashMap<JobId, u64>,
     /// The searches whose first iteration takes time, and of whose cores other programs take a share.
     hard: HashMap<JobId, Hard>,
+    /// How often the fewest that leave are looked for.
+    rounds: usize,
 }
 
 /// What makes a search hard.
@@ -42,7 +44,7 @@ const EASY: Hard = Hard { first_ns: 0, cpu_percent: 100 };
 impl Machine {
     fn new(cores: usize) -> Self {
         let (running, begun, ran_ns, hard) = (BTreeSet::new(), Vec::new(), HashMap::new(), HashMap::new());
-        Self { schedule: Schedule::new(cores), now_ns: 1000 * MS, running, begun, ran_ns, hard }
+        Self { schedule: Schedule::new(cores), now_ns: 1000 * MS, running, begun, ran_ns, hard, rounds: 16 }
     }
 
     /// Makes a search's first iteration take so long.
@@ -71,7 +73,7 @@ impl Machine {
 
     /// Admits a search, if possible; returns the decision.
     fn asks(&mut self, id: JobId, claim: Claim) -> Admission {
-        let admission = self.schedule.admission(&claim, self.now_ns);
+        let admission = self.schedule.admission_after(self.rounds, &claim, self.now_ns);
         if let Admission::Displaces(ids) = &admission {
             ids.iter().for_each(|id| self.leave(*id));
         }
@@ -380,6 +382,64 @@ fn a_clock_that_is_almost_over_is_refused_where_minimums_take_the_cores() {
 }
 
 #[test]
+fn for_a_clock_that_is_almost_over_those_leave_that_have_more_and_have_not_begun() {
+    let brief = |machine: &Machine, conn| Claim {
+        deadline_ns: Some(machine.now_ns + 7 * MS / 2),
+        ..machine.claim(conn, 1, Class::Move, None)
+    };
+    // One search of each connection runs on two cores, and what the others have waits for its minimum.
+    let mut machine = Machine::new(2);
+    for (id, conn) in [(1, 1), (2, 2), (3, 1), (4, 1), (5, 2)] {
+        machine.goes(id, conn, Some(200));
+    }
+    assert_eq!(machine.running, BTreeSet::from([1, 2]));
+    // Whoever has begun is owed a minimum as well, and stays: two of them leave no core.
+    assert_eq!(machine.asks(6, brief(&machine, 6)), Admission::Refused);
+    machine.leave(2);
+    machine.leave(5);
+    assert_eq!(machine.running, BTreeSet::from([1, 3]));
+    machine.leave(3);
+    machine.goes(7, 1, Some(200));
+    machine.leave(4);
+    machine.goes(8, 1, Some(300));
+    assert_eq!(machine.running, BTreeSet::from([1, 7]));
+    assert_eq!(machine.asks(9, brief(&machine, 1)), Admission::Refused, "it has no less than itself");
+    machine.leave(7);
+    assert_eq!(machine.running, BTreeSet::from([1, 8]));
+    machine.leave(8);
+    // On one core of two runs a search; the other is kept free by one that is not ready.
+    let claim = machine.claim(1, 1, Class::Move, Some(200));
+    machine.schedule.enter(10, claim, machine.now_ns);
+    machine.decide();
+    assert_eq!(machine.asks(11, brief(&machine, 2)), Admission::Displaces(vec![10]));
+    assert!(machine.running.contains(&11), "it runs at once");
+}
+
+#[test]
+fn nobody_is_refused_for_whom_others_could_leave_however_few_the_attempts() {
+    for rounds in 0..4 {
+        let mut machine = Machine::new(1);
+        for id in 1..=8 {
+            assert_eq!(machine.asks(id, machine.claim(1, 1, Class::Move, Some(100))), Admission::Fits);
+        }
+        for id in 9..=40 {
+            let in_ms = Some(115 * (id - 8) / 10 + 100);
+            assert_eq!(machine.asks(id, machine.claim(1, 1, Class::Move, in_ms)), Admission::Fits, "{id}");
+        }
+        let claim = machine.claim(2, 1, Class::Move, Some(100));
+        let admission = machine.schedule.admission_after(rounds, &claim, machine.now_ns);
+        assert!(
+            matches!(&admission, Admission::Displaces(ids) if !ids.contains(&1) && (rounds == 0 || ids.len() == 1)),
+            "{admission:?} with {rounds}"
+        );
+        // Those that have less than it, or have begun, never leave.
+        let claim = Claim { threads: 1, ..machine.claim(1, 1, Class::Move, Some(100)) };
+        let admission = machine.schedule.admission_after(rounds, &claim, machine.now_ns);
+        assert_eq!(admission, Admission::Refused, "{rounds}");
+    }
+}
+
+#[test]
 fn an_admission_looks_at_each_debt_a_few_times() {
     let mut machine = Machine::new(1);
     let count = 2500;
@@ -540,8 +600,14 @@ proptest! {
     /// Every search that is admitted and stays has its minimum before its deadline, however slow the others
     /// are.
     #[test]
-    fn what_is_taken_in_is_kept(cores in 1..5usize, events in events(), slow in any::<u64>()) {
+    fn what_is_taken_in_is_kept(
+        cores in 1..5usize,
+        events in events(),
+        slow in any::<u64>(),
+        rounds in prop_oneof![0..4usize, Just(16)],
+    ) {
         let mut machine = Machine::new(cores);
+        machine.rounds = rounds;
         let hard = (0..80).filter(|id| slow >> (id % 64) & 1 == 1);
         machine.hard = hard.map(|id| (id, Hard { first_ns: id * MS, cpu_percent: 100 - id })).collect();
         let mut owed: HashMap<JobId, (u64, u64)> = HashMap::new();

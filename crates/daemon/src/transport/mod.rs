@@ -187,9 +187,14 @@ impl Received {
         Arrival { bytes, fresh_token, ..Arrival::of(state, self.link, self.number, self.received_ns) }
     }
 
-    /// Gives the line to the state, unless it must wait for room; it keeps its reserved room until then.
+    /// Gives the line to the state, unless it must wait for room, or until the peer has read what it was
+    /// answered; it keeps its reserved room until then.
     fn apply_if_room(mut self, state: &mut State) -> Option<Self> {
         let at = self.arrival(state);
+        // Others may wait for the room of one that has some.
+        if !state.has_line_in_hand(at.conn) && state.is_backed_up(at.conn) {
+            return Some(Self { fresh_token: at.fresh_token, ..self });
+        }
         if let Content::Request(request) = &self.content
             && state.must_wait(&at, request)
         {
