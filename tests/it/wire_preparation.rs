@@ -176,8 +176,8 @@ fn what_no_clock_waits_for_is_read_below_the_priority_of_searches() {
     loop {
         let nices = server.nices("slow-reading");
         assert!(nices.len() <= 2, "{nices:?}");
-        // A thread that was just started has not set its value yet.
-        if nices == [searches + 10; 2] {
+        // A thread that was just started has not set its value yet; there is none above 19.
+        if nices == [(searches + 10).min(19); 2] {
             break;
         }
         assert!(Instant::now() < end, "{nices:?} above {searches}");
