@@ -28,6 +28,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use plyd::client::{Launch, Process};
+pub(crate) use plyd::engine::conformance::is_whole;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -40,12 +41,6 @@ pub(crate) use requests::{endless, first_place, go, inspect, open, place, stop, 
 
 /// How long a condition is waited for before the test fails; far above what a loaded machine needs.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(40);
-
-/// Whether the tests that take minutes are run whole: with `PLYD_WHOLE=1` in the environment, as `.ci/run`
-/// sets it. Else they take samples.
-pub(crate) fn is_whole() -> bool {
-    std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
-}
 
 /// Waits until something is so.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {

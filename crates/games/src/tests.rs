@@ -16,12 +16,6 @@ use plyd_core::search::strength::Weakening;
 
 use crate::REGISTRY;
 
-/// Whether tests that take long are run whole: with `PLYD_WHOLE=1`, as `.ci/run` sets it. Else they take
-/// samples.
-pub(crate) fn is_whole() -> bool {
-    std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
-}
-
 /// Whether only one of the games is tested, so that sums over all of them say nothing.
 fn is_one_game() -> bool {
     chosen(REGISTRY).len() < REGISTRY.len()

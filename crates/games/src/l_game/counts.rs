@@ -5,6 +5,7 @@ use super::notation::{START, parse_position};
 use super::solution::{Solution, Tally};
 use super::tablebase::Tablebase;
 use super::{LGame, Neutrals, Position};
+use plyd_core::engine::conformance::is_whole;
 use plyd_core::game::Side;
 
 const GAME: LGame = LGame::new(Neutrals::One, 0, 0);
@@ -88,7 +89,7 @@ fn perft_of_the_entry() {
     use plyd_core::game::{Rules, Setting};
     use plyd_core::search::Control;
     // The last counts take longer than all others together.
-    let most = if crate::tests::is_whole() { u64::MAX } else { 1_000_000 };
+    let most = if is_whole() { u64::MAX } else { 1_000_000 };
     for line in super::ENTRY.perft.lines() {
         let [rules, position, counts] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
             panic!("three fields: {line}")

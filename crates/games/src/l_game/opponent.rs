@@ -265,6 +265,7 @@ mod tests {
     use super::super::perfect::tests::{answer, ask, legal};
     use super::super::tablebase::Tablebase;
     use super::*;
+    use plyd_core::engine::conformance::is_whole;
     use plyd_core::game::{Notation, Side, Turn};
     use plyd_core::search::{Control, End, SearchParams, Searcher};
     use plyd_core::zobrist::SplitMix64;
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn the_opponent_model_never_leaves_the_drawn_and_won_states() {
         let games = [(Neutrals::One, 1), (Neutrals::One, 2), (Neutrals::Compulsory, 3), (Neutrals::None, 4)];
-        for (neutrals, seed) in games.into_iter().step_by(if crate::tests::is_whole() { 1 } else { 2 }) {
+        for (neutrals, seed) in games.into_iter().step_by(if is_whole() { 1 } else { 2 }) {
             let game = LGame::new(neutrals, 60, 3);
             let mut root = Root::<LGame>::new(parse_position(&game, START).expect("valid"));
             let mut random = SplitMix64::new(seed);

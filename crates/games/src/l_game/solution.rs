@@ -163,6 +163,7 @@ mod tests {
     use super::super::Neutrals;
     use super::super::oracle::{game_tree_value, random_states};
     use super::*;
+    use plyd_core::engine::conformance::is_whole;
     use plyd_core::game::{Game, Side, Turn};
     use plyd_core::zobrist::SplitMix64;
 
@@ -204,7 +205,7 @@ mod tests {
         // Few moves and short cycles: the variant without token moves, with a cap so that the tree ends.
         let mut random = SplitMix64::new(11);
         let (mut compared, mut changed) = (0, 0);
-        let count = if crate::tests::is_whole() { 4_000 } else { 2_000 };
+        let count = if is_whole() { 4_000 } else { 2_000 };
         for (number, state) in random_states(7, count).into_iter().enumerate() {
             let repetition = 2 + number as u32 % 2;
             let walked = 4 * (repetition - 1) + random.below(4) as u32;

@@ -276,6 +276,7 @@ mod tests {
     use super::super::pairs::SOLUTIONS;
     use super::super::presets::{Choice, Preset};
     use super::*;
+    use plyd_core::engine::conformance::is_whole;
     use plyd_core::game::Rules;
     use plyd_core::zobrist::SplitMix64;
 
@@ -311,7 +312,8 @@ mod tests {
     /// Half of all values are missing, and one stands for both.
     #[test]
     fn values_that_nobody_has_used_are_worth_the_same() {
-        for text in ["2 2 1 2 . . . . 1 2 2 1 . . . . 2 1", "2 2 1 2 . . . . 1 2 . . 2 1 2 1 . ."] {
+        let texts = ["2 2 1 2 . . . . 1 2 2 1 . . . . 2 1", "2 2 1 2 . . . . 1 2 . . 2 1 2 1 . ."];
+        for text in texts.into_iter().take(if is_whole() { 2 } else { 1 }) {
             for preset in ["classic", "rows", "border"] {
                 let (game, pos) = open(text, preset);
                 let all = Solutions::of(&game, &pos, SOLUTIONS, u64::MAX);
@@ -334,7 +336,9 @@ mod tests {
     #[test]
     fn exact_races_are_worth_what_the_rules_say() {
         let (mut several, mut with_passes, mut seen) = (0, 0, 0);
-        for seed in 0..600 {
+        // Each third has every shape with every preset, too.
+        let share = if is_whole() { 1 } else { 3 };
+        for seed in (0..600).step_by(share) {
             let mut random = SplitMix64::new(seed);
             let (m, n) = [(2, 2), (2, 3), (3, 3), (2, 2)][seed as usize % 4];
             let preset = [Preset::Classic, Preset::Classic, Preset::Border, Preset::Classic, Preset::Random]
@@ -369,6 +373,7 @@ mod tests {
             several += usize::from(all.found.len() > 1);
             with_passes += usize::from(moves.len() > empty);
         }
-        assert!(seen > 300 && several > 4 && with_passes > 100, "{seen} {several} {with_passes}");
+        let enough = seen > 300 / share && several > 4 / share && with_passes > 100 / share;
+        assert!(enough, "{seen} {several} {with_passes}");
     }
 }

@@ -183,6 +183,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use std::f64::consts::SQRT_2;
+    use std::thread;
 
     use proptest::prelude::*;
 
@@ -320,29 +321,37 @@ mod tests {
 
     #[test]
     fn errors_are_as_rare_and_matches_as_long_as_promised() {
-        let (alpha, beta, matches) = (0.05, 0.1, 2000);
-        for (model, elo0, elo1, draws) in [
-            (Model::Logistic, 0.0, 40.0, 0.2),
-            (Model::Logistic, -60.0, -20.0, 0.0),
-            (Model::Normalized, 0.0, 60.0, 0.4),
-        ] {
-            let sprt = Sprt::new(elo0, elo1, alpha, beta, model).unwrap();
-            for (elo, promised) in [(elo0, alpha), (elo1, beta)] {
-                let (opponents, drift) = opponents(&sprt, elo, draws, 0.2);
-                let (accepted, pairs) = simulate(&sprt, &opponents, matches);
-                let errors = if elo == elo0 { accepted } else { 1.0 - accepted };
-                // Wald: the mean of the bounds over the drift, and more as the last pair leads beyond a
-                // bound.
-                let (lower, upper) = sprt.bounds();
-                let expected = (accepted * upper + (1.0 - accepted) * lower) / drift;
-                let case =
-                    format!("{model:?} {elo}: {errors} errors, {pairs} pairs where {expected} are expected");
-                // Three standard deviations of so many matches.
-                let slack = 3.0 * (promised * (1.0 - promised) / f64::from(matches)).sqrt();
-                assert!((promised / 2.0..=promised + slack).contains(&errors), "{case}");
-                assert!((0.95..1.15).contains(&(pairs / expected)), "{case}");
+        let (alpha, beta) = (0.05, 0.1);
+        // Side by side: each takes seconds.
+        thread::scope(|scope| {
+            for (model, elo0, elo1, draws) in [
+                (Model::Logistic, 0.0, 40.0, 0.2),
+                (Model::Logistic, -60.0, -20.0, 0.0),
+                (Model::Normalized, 0.0, 60.0, 0.4),
+            ] {
+                let sprt = Sprt::new(elo0, elo1, alpha, beta, model).unwrap();
+                scope.spawn(move || errors_are_as_rare(&sprt, elo0, alpha, draws));
+                scope.spawn(move || errors_are_as_rare(&sprt, elo1, beta, draws));
             }
-        }
+        });
+    }
+
+    /// Simulates matches of players whose true difference is one of the hypotheses, with the errors that are
+    /// promised then.
+    fn errors_are_as_rare(sprt: &Sprt, elo: f64, promised: f64, draws: f64) {
+        let matches = 2000;
+        let (opponents, drift) = opponents(sprt, elo, draws, 0.2);
+        let (accepted, pairs) = simulate(sprt, &opponents, matches);
+        let errors = if elo == sprt.elo0 { accepted } else { 1.0 - accepted };
+        // Wald: the mean of the bounds over the drift, and more as the last pair leads beyond a bound.
+        let (lower, upper) = sprt.bounds();
+        let expected = (accepted * upper + (1.0 - accepted) * lower) / drift;
+        let case =
+            format!("{:?} {elo}: {errors} errors, {pairs} pairs where {expected} are expected", sprt.model);
+        // Three standard deviations of so many matches.
+        let slack = 3.0 * (promised * (1.0 - promised) / f64::from(matches)).sqrt();
+        assert!((promised / 2.0..=promised + slack).contains(&errors), "{case}");
+        assert!((0.95..1.15).contains(&(pairs / expected)), "{case}");
     }
 
     proptest! {

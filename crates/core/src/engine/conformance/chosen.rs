@@ -1,4 +1,4 @@
-//! Which games tests check: all of a registry, or one that a person works on.
+//! How much tests check: all games of a registry or one that a person works on, and whole or by samples.
 
 use crate::engine::Entry;
 
@@ -20,6 +20,20 @@ pub fn chosen(registry: &[&'static Entry]) -> Vec<&'static Entry> {
     let name = std::env::var_os("PLYD_GAME").filter(|name| !name.is_empty());
     let name = name.map(|name| name.to_string_lossy().into_owned());
     named(registry, name.as_deref()).unwrap_or_else(|unknown| panic!("{unknown}"))
+}
+
+/// Whether tests that take long are run whole: with `PLYD_WHOLE=1` in the environment, as `.ci/run` sets it.
+/// Else they take samples.
+///
+/// ```no_run
+/// use plyd_core::engine::conformance::is_whole;
+///
+/// let boards = if is_whole() { 4_000 } else { 1_000 };
+/// # let _ = boards;
+/// ```
+#[must_use]
+pub fn is_whole() -> bool {
+    std::env::var_os("PLYD_WHOLE").is_some_and(|value| value == "1")
 }
 
 fn named(registry: &[&'static Entry], name: Option<&str>) -> Result<Vec<&'static Entry>, String> {

@@ -21,7 +21,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-pub use chosen::chosen;
+pub use chosen::{chosen, is_whole};
 pub use evaluations::evaluations;
 pub use players::{announced, wins_in_one};
 pub use samples::{Sample, counted, few, next, samples};

@@ -11,7 +11,7 @@ use crate::search::Control;
 
 use super::players::ends_with_win;
 use super::samples::{Sample, counted, few, next, samples};
-use super::{announced, evaluations, wins_in_one};
+use super::{announced, evaluations, is_whole, wins_in_one};
 
 /// A check of a game: what it checks, and the check, which gives the first fault.
 pub type Check = (&'static str, fn(&'static Entry) -> Result<(), String>);
@@ -28,8 +28,11 @@ pub const CHECKS: &[Check] = &[
     ("the counts", counts),
 ];
 
-/// The plies that are checked under each set of rules.
+/// The plies that are checked under the default rules, and under each set of rules when tests are run whole.
 const PLIES: usize = 600;
+/// The plies that are checked under each other set of rules when tests take samples. The positions of the
+/// largest boards take most of the time of all checks.
+const SAMPLED_PLIES: usize = 150;
 /// Counts past this are left to the command `plyd perft`.
 const LIMIT: u64 = 3_000_000;
 /// The random games from each position in which players are asked.
@@ -117,7 +120,8 @@ pub fn entry(game: &'static Entry) -> Result<(), String> {
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
-/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check).
+/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a quarter of
+/// the plies is checked, unless [`is_whole`] says that all are.
 ///
 /// # Errors
 /// The first broken promise.
@@ -126,10 +130,11 @@ pub fn rules(game: &'static Entry) -> Result<(), String> {
     for (seed, rules) in (0..).zip(variants(game)) {
         let is_default = rules.iter().next().is_none();
         let sample = Sample { entry: game, rules, start: None };
+        let plies = if is_default || is_whole() { PLIES } else { SAMPLED_PLIES };
         match (game.open)(&sample.rules, None, &Effort::free()) {
             Ok(root) => {
                 finished += root
-                    .check(seed, PLIES)
+                    .check(seed, plies)
                     .map_err(|broken| format!("{} {}: {broken}", game.name, sample.rules_text()))?;
             }
             // A rule may be impossible beside the defaults of the others: the game says so.
