@@ -1,7 +1,7 @@
-//! A search for a move with a deadline is a real search by every player: its first iteration comes to its end.
+//! A search for a move with a deadline is a real search by every player: its first iteration is complete.
 //!
-//! The deadlines are far away and each search is stopped once it has an answer of depth 1, so that nothing here
-//! depends on how busy the machine is.
+//! The deadlines are far away and each search is stopped once it has an answer of depth 1, so that nothing
+//! here depends on how busy the machine is.
 
 use crate::common::{Peer, Server, endless, stop, with};
 use crate::games::games;

@@ -8,8 +8,8 @@ use crate::search::proving::{Prover, at_sight, prove};
 use crate::search::thread::{Reached, SearchBudget, SearchThread};
 use crate::search::{Control, End, Line, SearchParams, SearchResult, Searcher};
 
-/// A prover without a search: if it cannot decide, it answers the move that it would look at first, the choice
-/// of a search of depth 1 whose evaluation is [`Prover::order`].
+/// A prover without a search: if it cannot decide, it answers the move that it would look at first, the
+/// choice of a search of depth 1 whose evaluation is [`Prover::order`].
 /// [`Prover`] has an example.
 pub struct ProverPlayer<P> {
     prover: P,

@@ -86,8 +86,8 @@ pub trait Prover<G: Game>: Send {
     /// About how many nodes [`Prover::decide`] visits.
     fn expected_nodes(&self, game: &G, pos: &G::Position) -> u64;
 
-    /// The order in which moves are worth deciding, judged by the positions that they lead to; smaller is first.
-    /// A search that announced a win has to
+    /// The order in which moves are worth deciding, judged by the positions that they lead to; smaller is
+    /// first. A search that announced a win has to
     /// find it again two plies later, so the order is the one in which positions themselves are decided.
     fn order(&self, game: &G, pos: &G::Position, mv: G::Move) -> i32;
 

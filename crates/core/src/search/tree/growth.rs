@@ -209,8 +209,8 @@ impl<G: Game> Growth<'_, G> {
         Some(self.worth(best))
     }
 
-    /// Looks at some moves of the root, all of which are kept. What they look like at sight is a search of depth
-    /// 1, unless the thread ends before.
+    /// Looks at some moves of the root, all of which are kept. What they look like at sight is a search of
+    /// depth 1, unless the thread ends before.
     pub(super) fn look_at_root(&mut self, pos: &G::Position, moves: &[G::Move]) {
         self.buffers.moves.clear();
         self.buffers.moves.extend_from_slice(moves);
@@ -308,7 +308,14 @@ impl<G: Game> Growth<'_, G> {
         let total: u64 = outcomes.iter().map(|outcome| u64::from(outcome.1)).sum();
         let share = |weight: u32| (u64::from(weight) * u64::from(u16::MAX) / total) as u16;
         let all = outcomes.iter().map(|&(mv, weight)| Branch { mv, behind: share(weight) }).collect();
-        let branches = Branches { all, best: value.score, sum: 1.0, left_out: NOTHING, is_chance: true, is_rated: false };
+        let branches = Branches {
+            all,
+            best: value.score,
+            sum: 1.0,
+            left_out: NOTHING,
+            is_chance: true,
+            is_rated: false,
+        };
         self.store.branch_out(id, branches);
         Some(self.worth(value.score))
     }

@@ -118,7 +118,8 @@ impl<'a, G: Game> Lines<'a, G> {
             .enumerate()
             .filter(|(at, _)| children.iter().all(|(_, node)| node.branch() != *at));
         // Before the first visit has come to its end, what looks best is the answer of depth 1.
-        let at_sight = (known.is_rated && children.is_empty()).then(|| (Value::guess(known.best), Bound::Exact));
+        let at_sight =
+            (known.is_rated && children.is_empty()).then(|| (Value::guess(known.best), Bound::Exact));
         let rest = rest.map(|(at, branch)| {
             let value = at_sight.filter(|_| at == 0);
             Line { pv: vec![branch.mv], depth: u32::from(value.is_some()), value }
