@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ::plyd::client::Lines;
+use ::plyd::client::{Lines, Reaper};
 
 use crate::measure::{Outcome, Subject, TIMEOUT};
 
@@ -22,7 +22,9 @@ impl Stockfish {
         if !Path::new(PROGRAM).exists() {
             return Ok(None);
         }
-        let mut stockfish = Self { lines: Lines::spawn(Command::new(PROGRAM))? };
+        // It ends with this process, even if that is killed.
+        let launch = Reaper::start(env!("CARGO_BIN_EXE_plyd"))?.launch(&Command::new(PROGRAM))?;
+        let mut stockfish = Self { lines: Lines::spawn(launch)? };
         stockfish.lines.send(b"uci")?;
         stockfish.wait("uciok")?;
         stockfish.lines.send(format!("setoption name Threads value {threads}").as_bytes())?;
