@@ -31,8 +31,10 @@ pub struct Promise {
 /// A row of the table is malformed, which a test finds.
 pub fn promises() -> impl Iterator<Item = Promise> {
     let mut section = "";
-    include_str!("promises.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(
-        move |line| {
+    include_str!("promises.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '@']))
+        .filter_map(move |line| {
             if let Some(name) = line.strip_prefix("== ") {
                 section = name;
                 return None;
@@ -41,8 +43,7 @@ pub fn promises() -> impl Iterator<Item = Promise> {
             let unchecked = covered.strip_prefix("unchecked: ");
             let checks = if unchecked.is_none() { covered.split(' ').collect() } else { Vec::new() };
             Some(Promise { section, promise, checks, unchecked })
-        },
-    )
+        })
 }
 
 #[cfg(test)]
@@ -73,5 +74,39 @@ mod tests {
         let mut covered: Vec<&str> = promises().map(|promise| promise.section).collect();
         covered.dedup();
         assert_eq!(covered, sections);
+    }
+
+    /// The hash (FNV-1a, of 64 bits) of a section's words outside its examples, so that lines may be broken
+    /// elsewhere.
+    fn hash(section: &str) -> String {
+        let examples = section.split("```").skip(1).step_by(2);
+        let text = examples.fold(section.to_owned(), |text, example| text.replace(example, ""));
+        let words = text.split_whitespace().flat_map(|word| word.bytes().chain([b' ']));
+        let hash = words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+
+    #[test]
+    fn the_rows_of_a_section_are_looked_at_again_when_it_changes() {
+        let page = include_str!("../../../protocol/README.md");
+        let expected: Vec<String> = page
+            .split("\n## ")
+            .skip(1)
+            .map(|section| format!("{} @ {}", section.lines().next().unwrap_or_default(), hash(section)))
+            .collect();
+        let mut section = "";
+        let mut noted = Vec::new();
+        for line in include_str!("promises.txt").lines() {
+            section = line.strip_prefix("== ").unwrap_or(section);
+            noted.extend(line.strip_prefix("@ ").map(|hash| format!("{section} @ {hash}")));
+        }
+        assert_eq!(
+            noted, expected,
+            "a section changed: give its new promises rows in promises.txt, then its new hash"
+        );
+        assert_ne!(hash("It waits."), hash("It waits. It answers."));
+        assert_eq!(hash("It\nwaits. ```json\n1\n```"), hash("It waits. ```json\n2\n```"));
     }
 }
