@@ -1,7 +1,8 @@
 //! Plain minimax and plain alpha-beta to a fixed depth: the textbook's players.
 //!
 //! No ordering: the moves are searched in the order in which the game lists them, and of equal moves the
-//! first is played. No deepening either, unless there is a deadline, at which only a smaller depth may be complete.
+//! first is played. No deepening either, unless there is a deadline, at which only a smaller
+//! depth may be complete.
 
 use std::ops::RangeInclusive;
 
