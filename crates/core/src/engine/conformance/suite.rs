@@ -120,8 +120,8 @@ pub fn entry(game: &'static Entry) -> Result<(), String> {
 }
 
 /// Whether the rules keep what every game promises, in random games under the default rules and under each
-/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a quarter of
-/// the plies is checked, unless [`is_whole`] says that all are.
+/// rule changed alone: see [`AnyRoot::check`](crate::engine::AnyRoot::check). Under a changed rule a quarter
+/// of the plies is checked, unless [`is_whole`] says that all are.
 ///
 /// # Errors
 /// The first broken promise.
