@@ -30,6 +30,8 @@
 
 pub mod game;
 mod ids;
+#[cfg(feature = "server")]
+pub mod live;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;

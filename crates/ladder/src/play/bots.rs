@@ -49,7 +49,7 @@ pub struct Ready {
 
 /// A bot's place in a game, which is free again once this is dropped.
 #[derive(Debug)]
-pub struct Seated {
+pub struct SeatGuard {
     bots: Arc<Bots>,
     bot: BotId,
     game: String,
@@ -104,9 +104,9 @@ impl Bots {
 
     /// Gives a bot a place in a game, whether it is connected or not.
     #[must_use]
-    pub fn seat(self: &Arc<Self>, bot: BotId, game: &str) -> Seated {
+    pub fn seat(self: &Arc<Self>, bot: BotId, game: &str) -> SeatGuard {
         self.lock().entry(bot).or_default().games.insert(game.to_owned());
-        Seated { bots: Arc::clone(self), bot, game: game.to_owned() }
+        SeatGuard { bots: Arc::clone(self), bot, game: game.to_owned() }
     }
 
     /// A bot's connection, and whether it wants the legal moves; nothing while it is away.
@@ -178,7 +178,7 @@ impl Bots {
     }
 }
 
-impl Seated {
+impl SeatGuard {
     /// The bot.
     #[must_use]
     pub fn bot(&self) -> BotId {
@@ -186,7 +186,7 @@ impl Seated {
     }
 }
 
-impl Drop for Seated {
+impl Drop for SeatGuard {
     fn drop(&mut self) {
         let mut bots = self.bots.lock();
         if let Some(known) = bots.get_mut(&self.bot) {
