@@ -33,10 +33,16 @@ pub(super) struct Site {
     waiting: Semaphore,
     /// Where tables and boards are made.
     worker: Worker,
-    tables: Mutex<HashMap<(PoolId, Option<SeasonId>), (Instant, Arc<Tables>)>>,
+    tables: Mutex<HashMap<Key, Kept>>,
     rates: Rates,
     spectators: Arc<Places>,
 }
+
+/// Whose tables: a pool's, in a season or by all games.
+type Key = (PoolId, Option<SeasonId>);
+
+/// When tables were made, and they.
+type Kept = (Instant, Arc<Tables>);
 
 /// The tables of a pool.
 pub(super) type Tables = (Standings, Crosstable);

@@ -119,7 +119,7 @@ impl Playing {
         }
     }
 
-    async fn to_the_end(mut self, site: &Site) -> GameEnd {
+    async fn play_out(mut self, site: &Site) -> GameEnd {
         while self.keep(site).await {}
         self.task.await.unwrap().unwrap()
     }
@@ -144,7 +144,7 @@ async fn a_game_is_watched_from_its_beginning_to_its_end() {
     let id = playing.open.id;
     let path = format!("/api/v1/games/{id}/live");
     let mut spectator = Spectator::new(&site, &path).await;
-    let end = tokio::join!(playing.to_the_end(&site), async {
+    let end = tokio::join!(playing.play_out(&site), async {
         let (mut known, mut text, mut names) = (Vec::new(), Value::Null, Vec::new());
         while let Some((name, data)) = spectator.next().await {
             assert_eq!(faults(&document, &schemas[&name], &data), [""; 0], "{data}");
@@ -254,7 +254,7 @@ async fn all_games_are_watched_at_once() {
     let mut spectator = Spectator::new(&site, "/api/v1/live").await;
     let playing = Playing::begin(&site, 6).await;
     let id = playing.open.id;
-    let end = playing.to_the_end(&site).await;
+    let end = playing.play_out(&site).await;
     let mut counts: HashMap<String, usize> = HashMap::new();
     loop {
         let (name, data) = spectator.next().await.unwrap();

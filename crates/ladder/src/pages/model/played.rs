@@ -120,7 +120,7 @@ pub(in crate::pages) fn plies(moves: &[String], opening: usize, answers: &[Answe
             player: answer.map(|answer| answer.player),
             time_us: answer.map(|answer| answer.time_us),
             left_us: answer.and_then(|answer| answer.left_us),
-            score: answer.and_then(|answer| answer.score.clone()),
+            score: answer.and_then(|answer| answer.score),
         }
     };
     moves.iter().enumerate().map(ply).collect()
