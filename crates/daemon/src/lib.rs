@@ -149,6 +149,8 @@ pub use serve::run;
 pub use service::ServiceManager;
 pub use transport::check_origin;
 pub use transport::local::Connection;
+#[cfg(feature = "service")]
+pub use transport::tls::TlsAcceptor;
 
 /// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if
 /// nothing else below a warning is: a person who starts a daemon wants to know that it runs, and nobody can

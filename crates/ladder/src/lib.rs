@@ -39,6 +39,8 @@ pub mod pairing;
 pub mod play;
 pub mod ratings;
 #[cfg(feature = "server")]
+pub mod serve;
+#[cfg(feature = "server")]
 pub mod store;
 pub mod terms;
 

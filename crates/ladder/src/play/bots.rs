@@ -144,7 +144,7 @@ impl Bots {
         self.changes.subscribe()
     }
 
-    /// Ends a bot's connection, because it is disabled; its games do not count.
+    /// Ends a bot's connection, because it is disabled; it loses its games.
     pub fn forbid(&self, bot: BotId, why: &str) {
         let mut bots = self.lock();
         let Some(known) = bots.get_mut(&bot) else { return };
@@ -157,6 +157,15 @@ impl Bots {
             link.end(super::line::error(error), Closed::new(ClosedKind::Forbidden, why));
         }
         self.changed();
+    }
+
+    /// Ends a bot's connection, after which it may come back to its games: its token no longer works, say.
+    pub fn disconnect(&self, bot: BotId, why: &str) {
+        let link = self.lock().get(&bot).and_then(|known| Some(known.here.as_ref()?.link.clone()));
+        if let Some(link) = link {
+            let error = ErrorMessage::new(None, 0, ErrorCode::Disconnected, why);
+            link.end(super::line::error(error), Closed::new(ClosedKind::Broken, why));
+        }
     }
 
     /// Takes leave of all bots: they may dial again after a time.

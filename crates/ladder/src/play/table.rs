@@ -16,6 +16,7 @@ use plyd_arena::referee::{
 use plyd_arena::{Entrant, PlayedGame, Strictness, TimeControl};
 use plyd_core::play::Position;
 use plyd_protocol::{Player, Record, Seed, Settings};
+use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout_at};
 
@@ -61,6 +62,8 @@ pub struct Game {
     pub network: Network,
     /// Whether the ladder has left it; none: it is a new one.
     pub resumed: Option<Resumed>,
+    /// Brings the reason if it shall not count, in the middle of it; none: nobody can say so.
+    pub voided: Option<oneshot::Receiver<String>>,
 }
 
 /// Who plays a side.
@@ -116,18 +119,30 @@ impl Table {
     ///
     /// # Errors
     /// The ladder stops; the game can be resumed.
-    pub async fn play(&self, game: Game) -> Result<GameEnd, Stopped> {
+    pub async fn play(&self, mut game: Game) -> Result<GameEnd, Stopped> {
         let head = Head::of(&game);
+        let voided = game.voided.take();
+        let voided = async {
+            match voided {
+                Some(voided) => voided.await,
+                None => std::future::pending().await,
+            }
+        };
         // A task of its own, of which a panic is seen here and ends nothing else. It ends with this.
         let mut task = JoinSet::new();
         let table = self.clone();
         task.spawn(async move { table.referee(game).await });
-        let refereed = match task.join_next().await {
-            Some(Ok(refereed)) => refereed,
-            Some(Err(error)) if error.is_panic() => Ok(head.broken(self, error)),
-            // The runtime ends.
-            Some(Err(_)) | None => Err(Stopped),
+        let refereed = tokio::select! {
+            joined = task.join_next() => match joined {
+                Some(Ok(refereed)) => refereed,
+                Some(Err(error)) if error.is_panic() => Ok(head.broken(self, error)),
+                // The runtime ends.
+                Some(Err(_)) | None => Err(Stopped),
+            },
+            Ok(why) = voided => Ok(head.void(self, why)),
         };
+        // What is left of it asks nobody any more.
+        task.shutdown().await;
         let ended = match refereed {
             Ok(end) => self.recorder.ended(&end).await.map(|()| end),
             Err(Stopped) => Err(Stopped),
@@ -145,7 +160,7 @@ impl Table {
 
     /// Referees a game to its end.
     async fn referee(&self, game: Game) -> Result<GameEnd, Stopped> {
-        let Game { id, pool, seed, mut players, entrants, mut terms, network, resumed } = game;
+        let Game { id, pool, seed, mut players, entrants, mut terms, network, resumed, .. } = game;
         for (seat, control) in players.iter().zip(&mut terms.controls) {
             if matches!(seat, Seat::House(_)) {
                 *control = TimeControl::Unlimited;
@@ -272,7 +287,7 @@ impl Head {
         }
     }
 
-    /// The end of a game whose rules panicked: what spectators have seen of it, and why it does not count.
+    /// The end of a game whose rules panicked.
     fn broken(&self, table: &Table, error: JoinError) -> GameEnd {
         let panic = error.into_panic();
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
@@ -280,6 +295,11 @@ impl Head {
             (_, Some(text)) => text.clone(),
             _ => "without a word".to_owned(),
         };
+        self.void(table, format!("the ladder's rules of the game broke: {message}"))
+    }
+
+    /// The end of a game that does not count: what spectators have seen of it, and why.
+    fn void(&self, table: &Table, why: String) -> GameEnd {
         let (record, opening, answers) = match table.recorder.live().game(self.id) {
             Some(seen) => (seen.record.clone(), seen.opening, seen.answers.clone()),
             None => {
@@ -305,10 +325,7 @@ impl Head {
             forfeit: None,
             contradictions: Vec::new(),
         };
-        GameEnd {
-            void: Some(format!("the ladder's rules of the game broke: {message}")),
-            ..GameEnd::of(played)
-        }
+        GameEnd { void: Some(why), ..GameEnd::of(played) }
     }
 }
 
@@ -341,12 +358,12 @@ impl Running<'_> {
         if let Some(back_within) = self.awaited[side(player)] {
             match timeout_at(later(Instant::now(), back_within).into(), bots.wait(bot)).await {
                 Ok(Ok(_)) => self.awaited[side(player)] = None,
-                Ok(Err(why)) => return Err(Trouble::Void(why)),
+                Ok(Err(why)) => return Err(disabled(&why)),
                 Err(_) => return Err(Trouble::Void("a bot did not come back to it".to_owned())),
             }
         }
         let granted = self.granted(play.as_ref(), player);
-        let wants = |found: Result<Option<(Link, bool)>, String>| found.map_err(Trouble::Void);
+        let wants = |found: Result<Option<(Link, bool)>, String>| found.map_err(|why| disabled(&why));
         let mut legal = wants(bots.find(bot))?.is_some_and(|(_, legal)| legal);
         let mut question = self.question(play, &ask, legal).await;
         let clock = ask.allowed.map(|allowed| allowed + self.margin + self.network.most_of_move);
@@ -376,7 +393,7 @@ impl Running<'_> {
                     question.sent(now);
                     first.get_or_insert(now);
                     match timeout_at(back_by.into(), bots.wait(bot)).await {
-                        Ok(found) => found.map_err(Trouble::Void)?,
+                        Ok(found) => found.map_err(|why| disabled(&why))?,
                         Err(_) => return Err(away(broke)),
                     }
                 }
@@ -487,9 +504,14 @@ fn broken(closed: Closed) -> Result<String, Trouble> {
         ClosedKind::Unread | ClosedKind::Garbled => {
             Err(closed.fault().map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit))
         }
-        ClosedKind::Forbidden => Err(Trouble::Void(closed.message)),
+        ClosedKind::Forbidden => Err(disabled(&closed.message)),
         ClosedKind::Stopped => Err(Trouble::Stopped),
     }
+}
+
+/// A bot that is disabled loses what it plays: its owner, who may disable it, shall not save a game by that.
+fn disabled(why: &str) -> Trouble {
+    Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, format!("it was disabled: {why}")))
 }
 
 /// Announces to a player how its game ended. Whether it understands that does not matter.

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -132,6 +132,7 @@ fn game(id: u64, players: [Seat; 2], opening: Arc<dyn AnyRoot>) -> Game {
         terms: Terms { strictness, chance: 7, ..Terms::new(opening) },
         network: Network::default(),
         resumed: None,
+        voided: None,
     }
 }
 
@@ -456,18 +457,22 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
 }
 
 #[tokio::test]
-async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_is_disabled() {
+async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_says_so() {
     let ladder = Ladder::open(settings()).await;
     let mut present = Bot::join(ladder.address, 2).await;
-    for (id, turns, word) in [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "three forfeits")] {
+    for (id, turns, word) in
+        [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "a bug of the rules")]
+    {
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         let answered = json!({ "move": "1", "player": "p1", "time_us": 0 });
         let turn: Turn = serde_json::from_value(answered).unwrap();
         let back_within = if id == 3 { LONG } else { ms(10) };
         game.resumed = Some(Resumed { turns: vec![turn; turns], back_within });
+        let (void, voided) = oneshot::channel();
+        game.voided = Some(voided);
         let played = ladder.play(game);
         if id == 3 {
-            ladder.hall.bots().forbid(BotId(1), "three forfeits");
+            void.send("a bug of the rules".to_owned()).unwrap();
         }
         let ended = within(played).await.unwrap().unwrap();
         assert!(ended.void.as_ref().is_some_and(|why| why.contains(word)), "{:?}", ended.void);
@@ -475,6 +480,47 @@ async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_is_disabled(
         let over = present.read().await.unwrap();
         assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
     }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
+    let ladder = Ladder::open(settings()).await;
+    let mut present = Bot::join(ladder.address, 2).await;
+    for (id, joins, resumes) in [(1, false, true), (2, true, false), (3, false, false)] {
+        let mut disabled = None;
+        if joins {
+            disabled = Some(Bot::join(ladder.address, 1).await);
+        }
+        let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
+        game.terms.controls = [TimeControl::PerMove(LONG); 2];
+        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_within: LONG });
+        let played = ladder.play(game);
+        if let Some(bot) = &mut disabled {
+            assert_eq!(bot.read().await.unwrap()["cmd"], "go");
+        }
+        ladder.hall.bots().forbid(BotId(1), "five forfeits");
+        let ended = within(played).await.unwrap().unwrap();
+        let forfeit = ended.played.forfeit.expect("it lost");
+        assert_eq!((forfeit.player, forfeit.reason.kind, ended.void), (Player::P1, ForfeitKind::Crash, None));
+        assert!(forfeit.reason.message.contains("disabled: five forfeits"), "{forfeit:?}");
+        assert_eq!(present.read().await.unwrap()["outcome"], "won");
+        if let Some(mut bot) = disabled {
+            assert_eq!(bot.read().await.unwrap()["code"], "forbidden");
+            assert_eq!(bot.read().await, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_disconnected_may_come_back() {
+    let ladder = Ladder::open(settings()).await;
+    let mut bot = Bot::join(ladder.address, 1).await;
+    ladder.hall.bots().disconnect(BotId(1), "its token was replaced");
+    ladder.hall.bots().disconnect(BotId(9), "it is not there");
+    let last = bot.read().await.unwrap();
+    assert_eq!((&last["code"], &last["message"]), (&json!("disconnected"), &json!("its token was replaced")));
+    assert_eq!(bot.read().await, None);
+    Bot::join(ladder.address, 1).await;
 }
 
 #[tokio::test]

@@ -100,6 +100,7 @@ impl Playing {
             terms: Terms { strictness, chance: 7, ..Terms::new(root) },
             network: Network::default(),
             resumed: None,
+            voided: None,
         };
         Self { open, events, task: tokio::spawn(async move { table.play(game).await }) }
     }
