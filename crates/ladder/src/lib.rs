@@ -32,6 +32,8 @@ pub mod game;
 mod ids;
 #[cfg(feature = "server")]
 pub mod live;
+#[cfg(feature = "server")]
+pub mod pages;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;
