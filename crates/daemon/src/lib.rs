@@ -125,3 +125,5 @@ pub use serve_error::ServeError;
 pub use service::ServiceManager;
 pub use transport::check_origin;
 pub use transport::local::Connection;
+#[cfg(feature = "service")]
+pub use transport::tls::TlsAcceptor;

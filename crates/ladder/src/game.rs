@@ -30,7 +30,7 @@ pub struct OpenGame {
 }
 
 /// Who plays a side.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Seated {
     /// The bot.
     pub bot: BotId,
@@ -51,11 +51,13 @@ pub struct Opening {
 #[derive(Clone, PartialEq, Debug)]
 pub struct GameEnd {
     /// Its record. Its number is that of the game, its seed that of the pair, and the players' indexes are
-    /// the bots' numbers.
+    /// the bots' numbers. A game that does not count has no result.
     pub played: PlayedGame,
-    /// The last lines between the ladder and the bot that forfeited, the oldest first: what its owner sees.
-    /// The store keeps the last [`Line::MOST`] of them, and [`Line::LONGEST`] of each.
-    pub conversation: Vec<Line>,
+    /// Why the game does not count, if it does not.
+    pub void: Option<String>,
+    /// The last lines between the ladder and p1, and p2, in this game, the oldest first, within the bounds of
+    /// [`Line`]. The store keeps those of the bot that forfeited: what its owner sees.
+    pub conversations: [Vec<Line>; 2],
 }
 
 /// A line of a conversation.
@@ -81,17 +83,24 @@ pub enum Speaker {
 
 impl Line {
     /// How many lines of a conversation are kept.
-    pub const MOST: usize = 50;
+    pub const MOST: usize = 40;
     /// How many characters of a line are kept.
-    pub const LONGEST: usize = 2000;
+    pub const LONGEST: usize = 1000;
+
+    /// A line, cut if it is long.
+    #[must_use]
+    pub fn new(by: Speaker, at_ms: u64, line: &[u8]) -> Self {
+        // A character has four bytes at most.
+        let head = &line[..line.len().min(4 * Self::LONGEST)];
+        let text = String::from_utf8_lossy(head).chars().take(Self::LONGEST).collect();
+        Self { by, at_ms, text }
+    }
 
     /// The end of a conversation that is kept.
     #[must_use]
     pub fn bounded(lines: &[Self]) -> Vec<Self> {
         let last = &lines[lines.len().saturating_sub(Self::MOST)..];
-        let cut =
-            |line: &Self| Self { text: line.text.chars().take(Self::LONGEST).collect(), ..line.clone() };
-        last.iter().map(cut).collect()
+        last.iter().map(|line| Self::new(line.by, line.at_ms, line.text.as_bytes())).collect()
     }
 }
 
@@ -105,6 +114,19 @@ impl OpenGame {
 }
 
 impl GameEnd {
+    /// The end of a game of which nobody said anything, and that counts if it has a result.
+    #[must_use]
+    pub fn of(played: PlayedGame) -> Self {
+        Self { played, void: None, conversations: [const { Vec::new() }; 2] }
+    }
+
+    /// What the ladder and the bot that forfeited said before; nothing if nobody forfeited.
+    #[must_use]
+    pub fn conversation(&self) -> &[Line] {
+        let forfeit = self.played.forfeit.as_ref();
+        forfeit.map_or(&[], |forfeit| &self.conversations[usize::from(forfeit.player == Player::P2)])
+    }
+
     /// Which game it is.
     #[must_use]
     pub fn id(&self) -> GameId {

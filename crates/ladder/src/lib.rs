@@ -30,10 +30,16 @@
 
 pub mod game;
 mod ids;
+#[cfg(feature = "server")]
+pub mod live;
+#[cfg(feature = "server")]
+pub mod pages;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;
 pub mod ratings;
+#[cfg(feature = "server")]
+pub mod serve;
 #[cfg(feature = "server")]
 pub mod store;
 pub mod terms;

@@ -32,6 +32,7 @@ pub struct PoolTerms {
 
 /// A clock of a pool, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "server", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PoolClock {
     /// A fixed time for each move.

@@ -49,7 +49,7 @@ pub struct Ready {
 
 /// A bot's place in a game, which is free again once this is dropped.
 #[derive(Debug)]
-pub struct Seated {
+pub struct SeatGuard {
     bots: Arc<Bots>,
     bot: BotId,
     game: String,
@@ -104,9 +104,9 @@ impl Bots {
 
     /// Gives a bot a place in a game, whether it is connected or not.
     #[must_use]
-    pub fn seat(self: &Arc<Self>, bot: BotId, game: &str) -> Seated {
+    pub fn seat(self: &Arc<Self>, bot: BotId, game: &str) -> SeatGuard {
         self.lock().entry(bot).or_default().games.insert(game.to_owned());
-        Seated { bots: Arc::clone(self), bot, game: game.to_owned() }
+        SeatGuard { bots: Arc::clone(self), bot, game: game.to_owned() }
     }
 
     /// A bot's connection, and whether it wants the legal moves; nothing while it is away.
@@ -144,7 +144,7 @@ impl Bots {
         self.changes.subscribe()
     }
 
-    /// Ends a bot's connection, because it is disabled; its games do not count.
+    /// Ends a bot's connection, because it is disabled; it loses its games.
     pub fn forbid(&self, bot: BotId, why: &str) {
         let mut bots = self.lock();
         let Some(known) = bots.get_mut(&bot) else { return };
@@ -157,6 +157,15 @@ impl Bots {
             link.end(super::line::error(error), Closed::new(ClosedKind::Forbidden, why));
         }
         self.changed();
+    }
+
+    /// Ends a bot's connection, after which it may come back to its games: its token no longer works, say.
+    pub fn disconnect(&self, bot: BotId, why: &str) {
+        let link = self.lock().get(&bot).and_then(|known| Some(known.here.as_ref()?.link.clone()));
+        if let Some(link) = link {
+            let error = ErrorMessage::new(None, 0, ErrorCode::Disconnected, why);
+            link.end(super::line::error(error), Closed::new(ClosedKind::Broken, why));
+        }
     }
 
     /// Takes leave of all bots: they may dial again after a time.
@@ -178,7 +187,7 @@ impl Bots {
     }
 }
 
-impl Seated {
+impl SeatGuard {
     /// The bot.
     #[must_use]
     pub fn bot(&self) -> BotId {
@@ -186,7 +195,7 @@ impl Seated {
     }
 }
 
-impl Drop for Seated {
+impl Drop for SeatGuard {
     fn drop(&mut self) {
         let mut bots = self.bots.lock();
         if let Some(known) = bots.get_mut(&self.bot) {

@@ -17,9 +17,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use bots::{Bots, Ready, Seated, offers};
+pub use bots::{Bots, Ready, SeatGuard, offers};
 pub use hall::{Admitted, Door, Hall, Refusal, Settings};
 pub use house::{House, HousePlayer};
 pub use link::{Asked, Closed, ClosedKind, Heard, Link};
-pub use recorder::{Direction, Ended, Event, Exchange, News, Recorder, Stopped};
+pub use recorder::{Event, Recorder, Stopped};
 pub use table::{Game, Network, Resumed, Seat, Table};

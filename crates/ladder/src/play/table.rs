@@ -2,32 +2,33 @@
 //! judged, and what happens is taken down.
 //!
 //! A bot whose connection breaks may come back: its clock runs on, and it is asked again with the time that
-//! it has spent. A game that the ladder itself has left, because it was stopped or killed, goes on where the
-//! recorder had it, with the clocks of then.
+//! it has spent. One that is overloaded has its own clock against it: a ladder need not be fair to that. A
+//! game that the ladder itself has left, because it was stopped or killed, goes on where the recorder had it,
+//! with the clocks of then.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plyd_arena::referee::{
     Ask, ForfeitKind, ForfeitReason, Manner, Play, Question, Reply, Step, Terms, Turn, Verdict,
 };
-use plyd_arena::{Entrant, TimeControl};
+use plyd_arena::{Entrant, PlayedGame, Strictness, TimeControl};
 use plyd_core::play::Position;
-use plyd_protocol::{Player, Seed};
-use tokio::task::spawn_blocking;
+use plyd_protocol::{Player, Record, Seed, Settings};
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{sleep, timeout_at};
 
-use super::bots::{Bots, Seated};
+use super::bots::{Bots, SeatGuard};
 use super::house::{House, HousePlayer};
 use super::line;
 use super::link::{Closed, ClosedKind, Link};
-use super::recorder::{Direction, Ended, Exchange, Recorder, Stopped};
-use crate::{BotId, GameId};
-
-/// How many lines of a conversation are kept, and how many characters of each.
-const LINES: usize = 40;
-const CHARACTERS: usize = 600;
+use super::recorder::{Recorder, Stopped};
+use crate::game::{GameEnd, Line, Seated, Speaker};
+use crate::live::{LiveGame, LiveTurn};
+use crate::terms::PoolClock;
+use crate::{BotId, GameId, PoolId};
 
 /// Longer than any game.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
@@ -47,11 +48,13 @@ pub struct Table {
 pub struct Game {
     /// Which one.
     pub id: GameId,
+    /// Its pool.
+    pub pool: PoolId,
     /// The seed that its record names.
     pub seed: Seed,
     /// Who plays: p1, then p2.
     pub players: [Seat; 2],
-    /// How the record names them.
+    /// How the record names them: the index is the bot's number.
     pub entrants: [Entrant; 2],
     /// On what terms. A house player has no clock: limited by nodes it is as strong on a slow machine.
     pub terms: Terms,
@@ -59,12 +62,14 @@ pub struct Game {
     pub network: Network,
     /// Whether the ladder has left it; none: it is a new one.
     pub resumed: Option<Resumed>,
+    /// Brings the reason if it shall not count, in the middle of it; none: nobody can say so.
+    pub voided: Option<oneshot::Receiver<String>>,
 }
 
 /// Who plays a side.
 pub enum Seat {
-    /// A bot, which has a place in this game.
-    Bot(Seated),
+    /// A bot, which has a place in this game until it knows of the end.
+    Bot(Arc<SeatGuard>),
     /// A player of the house.
     House(HousePlayer),
 }
@@ -110,35 +115,93 @@ enum Trouble {
 }
 
 impl Table {
-    /// Plays a game to its end, which is kept when this is done.
+    /// Plays a game to its end, which is kept when this is done. One whose rules panic does not count.
     ///
     /// # Errors
     /// The ladder stops; the game can be resumed.
-    ///
-    /// # Panics
-    /// If the game's rules do.
-    pub async fn play(&self, game: Game) -> Result<Ended, Stopped> {
-        let Game { id, seed, mut players, entrants, mut terms, network, resumed } = game;
+    pub async fn play(&self, mut game: Game) -> Result<GameEnd, Stopped> {
+        let head = Head::of(&game);
+        // Held until they know of the end, or a game more than they offered could begin before.
+        let _places = game.players.each_ref().map(|seat| match seat {
+            Seat::Bot(place) => Some(Arc::clone(place)),
+            Seat::House(_) => None,
+        });
+        let voided = game.voided.take();
+        let voided = async {
+            match voided {
+                Some(voided) => voided.await,
+                None => std::future::pending().await,
+            }
+        };
+        // A task of its own, of which a panic is seen here and ends nothing else. It ends with this.
+        let mut task = JoinSet::new();
+        let table = self.clone();
+        task.spawn(async move { table.referee(game).await });
+        let refereed = tokio::select! {
+            joined = task.join_next() => match joined {
+                Some(Ok(refereed)) => refereed,
+                Some(Err(error)) if error.is_panic() => Ok(head.broken(self, error)),
+                // The runtime ends.
+                Some(Err(_)) | None => Err(Stopped),
+            },
+            Ok(why) = voided => Ok(head.void(self, why)),
+        };
+        // What is left of it asks nobody any more.
+        task.shutdown().await;
+        let ended = match refereed {
+            Ok(end) => self.recorder.ended(&end).await.map(|()| end),
+            Err(Stopped) => Err(Stopped),
+        };
+        let end = ended.inspect_err(|_| self.recorder.live().left(head.id))?;
+        for (bot, player) in head.bots.into_iter().zip([Player::P1, Player::P2]) {
+            if let Some(bot) = bot
+                && let Ok(Some((link, _))) = self.bots.find(bot)
+            {
+                announce(&link, &end, player).await;
+            }
+        }
+        Ok(end)
+    }
+
+    /// Referees a game to its end.
+    async fn referee(&self, game: Game) -> Result<GameEnd, Stopped> {
+        let Game { id, pool, seed, mut players, entrants, mut terms, network, resumed, .. } = game;
         for (seat, control) in players.iter().zip(&mut terms.controls) {
             if matches!(seat, Seat::House(_)) {
                 *control = TimeControl::Unlimited;
             }
         }
-        let timeout = terms.strictness.timeout;
-        let margin = terms.strictness.margin;
+        let Strictness { timeout, margin, .. } = terms.strictness;
         let (turns, back_within) = match resumed {
             Some(resumed) => (resumed.turns, Some(resumed.back_within)),
             None => (Vec::new(), None),
         };
-        let began = Instant::now();
-        let (mut play, mut void) = blocking(move || {
+        let seated = entrants.each_ref().map(|entrant| Seated {
+            bot: BotId(u64::try_from(entrant.index).unwrap_or(u64::MAX)),
+            name: entrant.name.clone(),
+        });
+        let (mut play, mut void, live) = blocking(move || {
             let fresh = terms.clone();
-            match Play::resume(terms, &turns) {
+            let (play, void) = match Play::resume(terms, &turns) {
                 Ok(play) => (play, None),
-                Err(error) => (Play::new(fresh), Some(format!("it cannot go on: {error}"))),
-            }
+                Err(error) => (Play::new(fresh.clone()), Some(format!("it cannot go on: {error}"))),
+            };
+            let live = LiveGame {
+                id,
+                pool,
+                players: seated,
+                clocks: fresh.controls.map(PoolClock::of),
+                record: play.record(),
+                opening: fresh.opening.played().len(),
+                answers: play.answers().to_vec(),
+                text: play.root().text(),
+                to_move: to_move(&play),
+                since_ms: now_ms(),
+            };
+            (play, void, live)
         })
         .await;
+        self.recorder.began(live);
         let mut running = Running {
             table: self,
             name: id.name(),
@@ -146,7 +209,7 @@ impl Table {
             timeout,
             margin,
             awaited: [back_within; 2],
-            began,
+            began: Instant::now(),
             conversations: [const { VecDeque::new() }; 2],
         };
         while void.is_none()
@@ -160,15 +223,10 @@ impl Table {
             };
             match chosen {
                 Ok(reply) => {
-                    let judged;
-                    (play, judged) = blocking(move || {
-                        let judged = play.answer(reply, || None);
-                        (play, judged)
-                    })
-                    .await;
-                    if let Ok(turn) = judged {
-                        let index = play.answers().len() - 1;
-                        self.recorder.turn(id, index, turn, || play.root().played().to_vec()).await?;
+                    let turn;
+                    (play, turn) = blocking(move || answered(play, reply, id)).await;
+                    if let Some(turn) = turn {
+                        self.recorder.turn(turn).await?;
                     }
                 }
                 Err(Trouble::Forfeit(reason)) => play.fail(player, reason),
@@ -177,25 +235,102 @@ impl Table {
             }
         }
         let conversations = running.conversations.map(Vec::from);
-        let number = usize::try_from(id.0).unwrap_or(usize::MAX);
-        let mut played = play.into_played(number, seed, entrants);
+        let mut played = play.into_played(number(id), seed, entrants);
         if void.is_some() {
             played.record.result = None;
         }
-        let ended = Ended { game: id, played, void, conversations };
-        self.recorder.ended(&ended).await?;
-        let bots = players.each_ref().map(|seat| match seat {
-            Seat::Bot(seated) => Some(seated.bot()),
-            Seat::House(_) => None,
-        });
-        for (bot, player) in bots.into_iter().zip([Player::P1, Player::P2]) {
-            if let Some(bot) = bot
-                && let Ok(Some((link, _))) = self.bots.find(bot)
-            {
-                announce_end(&link, &ended, player).await;
-            }
+        Ok(GameEnd { played, void, conversations })
+    }
+}
+
+/// Takes a reply; gives the turn that it is, unless the player forfeits by it.
+fn answered(mut play: Play, reply: Reply, game: GameId) -> (Play, Option<LiveTurn>) {
+    let before = play.root().played().len();
+    let Ok(turn) = play.answer(reply, || None) else { return (play, None) };
+    let turn = LiveTurn {
+        game,
+        index: play.answers().len() - 1,
+        turn,
+        plies: play.root().played()[before..].to_vec(),
+        text: play.root().text(),
+        to_move: to_move(&play),
+        at_ms: now_ms(),
+    };
+    (play, Some(turn))
+}
+
+fn to_move(play: &Play) -> Option<Player> {
+    match play.step() {
+        Step::Ask(ask) => Some(ask.player),
+        Step::Over(_) => None,
+    }
+}
+
+/// What is known of a game whatever happens at its table.
+struct Head {
+    id: GameId,
+    seed: Seed,
+    entrants: [Entrant; 2],
+    strictness: Strictness,
+    game: &'static str,
+    /// None for a player of the house.
+    bots: [Option<BotId>; 2],
+}
+
+impl Head {
+    fn of(game: &Game) -> Self {
+        Self {
+            id: game.id,
+            seed: game.seed,
+            entrants: game.entrants.clone(),
+            strictness: game.terms.strictness,
+            game: game.terms.opening.entry().name,
+            bots: game.players.each_ref().map(|seat| match seat {
+                Seat::Bot(seated) => Some(seated.bot()),
+                Seat::House(_) => None,
+            }),
         }
-        Ok(ended)
+    }
+
+    /// The end of a game whose rules panicked.
+    fn broken(&self, table: &Table, error: JoinError) -> GameEnd {
+        let panic = error.into_panic();
+        let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(text), _) => (*text).to_owned(),
+            (_, Some(text)) => text.clone(),
+            _ => "without a word".to_owned(),
+        };
+        self.void(table, format!("the ladder's rules of the game broke: {message}"))
+    }
+
+    /// The end of a game that does not count: what spectators have seen of it, and why.
+    fn void(&self, table: &Table, why: String) -> GameEnd {
+        let (record, opening, answers) = match table.recorder.live().game(self.id) {
+            Some(seen) => (seen.record.clone(), seen.opening, seen.answers.clone()),
+            None => {
+                let record = Record {
+                    record: Record::VERSION,
+                    game: self.game.to_owned(),
+                    rules: Settings::new(),
+                    start: String::new(),
+                    moves: Vec::new(),
+                    result: None,
+                };
+                (record, 0, Vec::new())
+            }
+        };
+        let played = PlayedGame {
+            record,
+            number: number(self.id),
+            seed: self.seed,
+            terms: self.strictness,
+            players: self.entrants.clone(),
+            opening,
+            answers,
+            forfeit: None,
+            contradictions: Vec::new(),
+        };
+        GameEnd { void: Some(why), ..GameEnd::of(played) }
     }
 }
 
@@ -211,7 +346,7 @@ struct Running<'t> {
     /// How long to wait for each side's bot without its clock, until it was there once.
     awaited: [Option<Duration>; 2],
     began: Instant,
-    conversations: [VecDeque<Exchange>; 2],
+    conversations: [VecDeque<Line>; 2],
 }
 
 impl Running<'_> {
@@ -228,12 +363,12 @@ impl Running<'_> {
         if let Some(back_within) = self.awaited[side(player)] {
             match timeout_at(later(Instant::now(), back_within).into(), bots.wait(bot)).await {
                 Ok(Ok(_)) => self.awaited[side(player)] = None,
-                Ok(Err(why)) => return Err(Trouble::Void(why)),
+                Ok(Err(why)) => return Err(disabled(&why)),
                 Err(_) => return Err(Trouble::Void("a bot did not come back to it".to_owned())),
             }
         }
         let granted = self.granted(play.as_ref(), player);
-        let wants = |found: Result<Option<(Link, bool)>, String>| found.map_err(Trouble::Void);
+        let wants = |found: Result<Option<(Link, bool)>, String>| found.map_err(|why| disabled(&why));
         let mut legal = wants(bots.find(bot))?.is_some_and(|(_, legal)| legal);
         let mut question = self.question(play, &ask, legal).await;
         let clock = ask.allowed.map(|allowed| allowed + self.margin + self.network.most_of_move);
@@ -243,7 +378,11 @@ impl Running<'_> {
             let message = broke.unwrap_or_else(|| "it was not there".to_owned());
             Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, message))
         };
-        let void = |overloaded: &str| Trouble::Void(format!("a bot was overloaded {overloaded}"));
+        // Its clock ran meanwhile; without one, so did the time that any answer may take.
+        let overloaded = |message: &str| {
+            let kind = if ask.allowed.is_some() { ForfeitKind::Late } else { ForfeitKind::Timeout };
+            Trouble::Forfeit(ForfeitReason::new(kind, format!("it was overloaded {message}")))
+        };
         // When it was asked first, or should have been.
         let mut first: Option<Instant> = None;
         loop {
@@ -259,7 +398,7 @@ impl Running<'_> {
                     question.sent(now);
                     first.get_or_insert(now);
                     match timeout_at(back_by.into(), bots.wait(bot)).await {
-                        Ok(found) => found.map_err(Trouble::Void)?,
+                        Ok(found) => found.map_err(|why| disabled(&why))?,
                         Err(_) => return Err(away(broke)),
                     }
                 }
@@ -281,7 +420,7 @@ impl Running<'_> {
                     continue;
                 }
             };
-            self.note(player, Direction::ToBot, asked.line());
+            self.note(player, Speaker::Ladder, asked.line());
             question.sent(sent);
             let by = *first.get_or_insert(sent);
             let answer_by = later(by, clock.unwrap_or_default().saturating_add(self.timeout));
@@ -297,16 +436,16 @@ impl Running<'_> {
                 }
             };
             broke = None;
-            self.note(player, Direction::FromBot, &heard.line);
+            self.note(player, Speaker::Bot, &heard.line);
             match question.hear(heard.said, heard.at) {
                 Verdict::Reply(reply) => return Ok(self.network.grant(reply, link.round_trip(), granted)),
-                Verdict::Again { pause, overloaded } => {
+                Verdict::Again { pause, overloaded: message } => {
                     sleep(pause).await;
                     if !question.has_time(Instant::now()) {
-                        return Err(void(&overloaded));
+                        return Err(overloaded(&message));
                     }
                 }
-                Verdict::Overloaded(message) => return Err(void(&message)),
+                Verdict::Overloaded(message) => return Err(overloaded(&message)),
                 Verdict::Forfeit(reason) => return Err(Trouble::Forfeit(reason)),
             }
         }
@@ -351,16 +490,13 @@ impl Running<'_> {
     }
 
     /// Keeps a line of a conversation.
-    fn note(&mut self, player: Player, direction: Direction, line: &[u8]) {
+    fn note(&mut self, player: Player, by: Speaker, line: &[u8]) {
         let conversation = &mut self.conversations[side(player)];
-        if conversation.len() == LINES {
+        if conversation.len() == Line::MOST {
             conversation.pop_front();
         }
-        // A character has four bytes at most.
-        let head = &line[..line.len().min(4 * CHARACTERS)];
         let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let line = String::from_utf8_lossy(head).chars().take(CHARACTERS).collect();
-        conversation.push_back(Exchange { at_ms, direction, line });
+        conversation.push_back(Line::new(by, at_ms, line));
     }
 }
 
@@ -370,26 +506,41 @@ fn broken(closed: Closed) -> Result<String, Trouble> {
         ClosedKind::Broken | ClosedKind::Replaced => {
             Ok(format!("its connection broke, and it was not back in time: {}", closed.message))
         }
-        ClosedKind::Unread | ClosedKind::Garbled => Err(closed
-            .forfeit_reason()
-            .map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit)),
-        ClosedKind::Forbidden => Err(Trouble::Void(closed.message)),
+        ClosedKind::Unread | ClosedKind::Garbled => {
+            Err(closed.forfeit_reason().map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit))
+        }
+        ClosedKind::Forbidden => Err(disabled(&closed.message)),
         ClosedKind::Stopped => Err(Trouble::Stopped),
     }
 }
 
-/// Sends a player how its game ended. Whether it understands that does not matter.
-async fn announce_end(link: &Link, ended: &Ended, player: Player) {
-    let result = ended.played.record.result.as_ref();
-    let message = match (&ended.void, &ended.played.forfeit, result) {
+/// A bot that is disabled loses what it plays: its owner, who may disable it, shall not save a game by that.
+fn disabled(why: &str) -> Trouble {
+    Trouble::Forfeit(ForfeitReason::new(ForfeitKind::Crash, format!("it was disabled: {why}")))
+}
+
+/// Announces to a player how its game ended. Whether it understands that does not matter.
+async fn announce(link: &Link, end: &GameEnd, player: Player) {
+    let result = end.played.record.result.as_ref();
+    let message = match (&end.void, &end.played.forfeit, result) {
         (Some(why), ..) => why.clone(),
         (None, Some(forfeit), _) => forfeit.reason.to_string(),
         (None, None, result) => result.map(|result| result.by.clone()).unwrap_or_default(),
     };
     let outcome = line::outcome(result, player);
-    let name = ended.game.name();
-    let over = |id: &str| line::over(id, &name, outcome, &message, &ended.played.record);
+    let name = end.id().name();
+    let over = |id: &str| line::over(id, &name, outcome, &message, &end.played.record);
     drop(link.ask(over).await);
+}
+
+/// The number of a game in its record.
+fn number(id: GameId) -> usize {
+    usize::try_from(id.0).unwrap_or(usize::MAX)
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Computes rules where no line waits for it.

@@ -1,5 +1,6 @@
 //! A ladder's hall and tables with bots that dial in over sockets of this machine.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -8,22 +9,29 @@ use std::time::Duration;
 
 use plyd_arena::referee::{ForfeitKind, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
-use plyd_core::engine::AnyRoot;
+use plyd_core::effort::Effort;
+use plyd_core::engine::{
+    AnyRoot, Candidates, ChanceOutcome, Counting, Engine, Entry, Fault, Learner, Successor, ToMove,
+};
+use plyd_core::game::{Drawing, Rules};
 use plyd_core::nim;
 use plyd_core::options::Options;
 use plyd_core::play::Position;
+use plyd_core::search::Control;
 use plyd_games::REGISTRY;
 use plyd_protocol::{ErrorCode, Offer, Player, Seed};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::{BotId, GameId};
+use crate::game::GameEnd;
+use crate::live::{Live, LiveEvent, Update};
+use crate::{BotId, GameId, PoolId};
 
 /// Longer than any of these tests takes, whatever else the machine does.
 const LONG: Duration = Duration::from_secs(120);
@@ -66,20 +74,20 @@ impl Ladder {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let listening = tokio::spawn(Arc::clone(&hall).listen(listener));
-        let (recorder, events) = Recorder::new(4, 1);
+        let (recorder, events) = Recorder::new(4, Live::new(1));
         let table =
             Table { bots: Arc::clone(hall.bots()), house: Arc::new(House::start(2, 1).unwrap()), recorder };
         Self { hall, table, address, kept: tokio::spawn(keep(events, known)), listening }
     }
 
     /// Plays a game of these two.
-    fn play(&self, game: Game) -> JoinHandle<Result<Ended, Stopped>> {
+    fn play(&self, game: Game) -> JoinHandle<Result<GameEnd, Stopped>> {
         let table = self.table.clone();
         tokio::spawn(async move { table.play(game).await })
     }
 
     fn bot(&self, number: u64, game: u64) -> Seat {
-        Seat::Bot(self.hall.bots().seat(BotId(number), &GameId(game).name()))
+        Seat::Bot(Arc::new(self.hall.bots().seat(BotId(number), &GameId(game).name())))
     }
 
     /// The turns of each game, once the ladder is closed.
@@ -117,12 +125,14 @@ fn game(id: u64, players: [Seat; 2], opening: Arc<dyn AnyRoot>) -> Game {
     let strictness = Strictness { max_moves: 12, timeout: LONG, ..Strictness::default() };
     Game {
         id: GameId(id),
+        pool: PoolId(1),
         seed: Seed(7),
         players,
         entrants: [entrant(1), entrant(2)],
         terms: Terms { strictness, chance: 7, ..Terms::new(opening) },
         network: Network::default(),
         resumed: None,
+        voided: None,
     }
 }
 
@@ -225,7 +235,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
 async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
     let ladder = Ladder::open(settings()).await;
     // Spectators who do not look slow nobody.
-    let _idle = ladder.table.recorder.watch();
+    let _idle = ladder.table.recorder.live().watch();
     let mut played = Vec::new();
     let bots: Vec<_> = (1..=2).map(|number| bot(ladder.address, number, REGISTRY.len())).collect();
     for (id, entry) in (1..).zip(REGISTRY) {
@@ -239,7 +249,7 @@ async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
         let ended = within(played).await.unwrap().unwrap();
         assert_eq!((&ended.played.forfeit, &ended.void), (&None, &None), "{}", entry.name);
         assert!(ended.conversations.iter().all(|lines| !lines.is_empty()), "{}", entry.name);
-        records.insert(ended.game.name(), ended);
+        records.insert(ended.id().name(), ended);
     }
     for (player, bot) in [Player::P1, Player::P2].into_iter().zip(bots) {
         for over in within(bot).await.unwrap() {
@@ -252,7 +262,7 @@ async fn bots_play_every_game_several_at_once_and_learn_how_it_ended() {
     let kept = within(ladder.close()).await;
     for ended in records.values() {
         let moves = ended.played.record.moves.iter().filter(|ply| !ply.starts_with('~'));
-        assert!(moves.eq(kept[&ended.game].iter().map(|turn| &turn.mv)));
+        assert!(moves.eq(kept[&ended.id()].iter().map(|turn| &turn.mv)));
     }
 }
 
@@ -338,7 +348,7 @@ async fn each_fault_is_recorded_by_its_name() {
                 let forfeit = found.unwrap_or_else(|| panic!("{way:?} is a fault"));
                 assert_eq!((forfeit.player, forfeit.reason.kind), (Player::P1, kind), "{way:?}: {forfeit:?}");
                 assert!(forfeit.reason.message.contains(word), "{way:?}: {forfeit:?}");
-                let asked = ended.conversations[0].iter().any(|exchange| exchange.line.contains("\"go\""));
+                let asked = ended.conversations[0].iter().any(|line| line.text.contains("\"go\""));
                 assert!(asked, "{way:?}: {:?}", ended.conversations);
             }
         }
@@ -346,16 +356,23 @@ async fn each_fault_is_recorded_by_its_name() {
 }
 
 #[tokio::test]
-async fn a_game_whose_bot_is_overloaded_until_the_end_does_not_count() {
+async fn a_bot_that_is_overloaded_until_its_clock_ends_loses_by_it() {
     let overloaded = r#"{"id":"ID","type":"error","code":"overloaded","message":"full","retry_ms":1}"#;
     let ended = against(Way::Line(overloaded), 50, 60_000).await;
-    assert_eq!((&ended.played.forfeit, &ended.played.record.result), (&None, &None));
-    let why = ended.void.expect("it does not count");
-    assert!(why.starts_with("a bot was overloaded for ") && why.ends_with(": full"), "{why}");
+    let forfeit = ended.played.forfeit.expect("its clock ran");
+    assert_eq!((forfeit.player, forfeit.reason.kind, ended.void), (Player::P1, ForfeitKind::Late, None));
+    let why = forfeit.reason.message;
+    assert!(why.starts_with("it was overloaded for ") && why.ends_with(": full"), "{why}");
+    // It is asked again until then, and no sooner after the last time than it said.
+    assert!(ended.conversations[0].len() > 2, "{:?}", ended.conversations[0]);
+    // One that wants more time than its clock leaves need not be asked again.
+    let long = r#"{"id":"ID","type":"error","code":"overloaded","message":"full","retry_ms":60000}"#;
+    let ended = against(Way::Line(long), 50_000, 60_000).await;
+    assert_eq!(ended.played.forfeit.unwrap().reason.kind, ForfeitKind::Late);
 }
 
 /// A game that a bot of this behaviour begins, with so many ms for a move and so many to wait beyond that.
-async fn against(way: Way, clock: u64, wait: u64) -> Ended {
+async fn against(way: Way, clock: u64, wait: u64) -> GameEnd {
     let ladder = Ladder::open(settings()).await;
     let bots = [tokio::spawn(misbehave(ladder.address, way)), {
         let address = ladder.address;
@@ -440,18 +457,22 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
 }
 
 #[tokio::test]
-async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_is_disabled() {
+async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_says_so() {
     let ladder = Ladder::open(settings()).await;
     let mut present = Bot::join(ladder.address, 2).await;
-    for (id, turns, word) in [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "three forfeits")] {
+    for (id, turns, word) in
+        [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "a bug of the rules")]
+    {
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         let answered = json!({ "move": "1", "player": "p1", "time_us": 0 });
         let turn: Turn = serde_json::from_value(answered).unwrap();
         let back_within = if id == 3 { LONG } else { ms(10) };
         game.resumed = Some(Resumed { turns: vec![turn; turns], back_within });
+        let (void, voided) = oneshot::channel();
+        game.voided = Some(voided);
         let played = ladder.play(game);
         if id == 3 {
-            ladder.hall.bots().forbid(BotId(1), "three forfeits");
+            void.send("a bug of the rules".to_owned()).unwrap();
         }
         let ended = within(played).await.unwrap().unwrap();
         assert!(ended.void.as_ref().is_some_and(|why| why.contains(word)), "{:?}", ended.void);
@@ -459,6 +480,73 @@ async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_is_disabled(
         let over = present.read().await.unwrap();
         assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
     }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
+    let ladder = Ladder::open(settings()).await;
+    let mut present = Bot::join(ladder.address, 2).await;
+    for (id, joins, resumes) in [(1, false, true), (2, true, false), (3, false, false)] {
+        let mut disabled = None;
+        if joins {
+            disabled = Some(Bot::join(ladder.address, 1).await);
+        }
+        let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
+        game.terms.controls = [TimeControl::PerMove(LONG); 2];
+        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_within: LONG });
+        let played = ladder.play(game);
+        if let Some(bot) = &mut disabled {
+            assert_eq!(bot.read().await.unwrap()["cmd"], "go");
+        }
+        ladder.hall.bots().forbid(BotId(1), "five forfeits");
+        let ended = within(played).await.unwrap().unwrap();
+        let forfeit = ended.played.forfeit.expect("it lost");
+        assert_eq!((forfeit.player, forfeit.reason.kind, ended.void), (Player::P1, ForfeitKind::Crash, None));
+        assert!(forfeit.reason.message.contains("disabled: five forfeits"), "{forfeit:?}");
+        assert_eq!(present.read().await.unwrap()["outcome"], "won");
+        if let Some(mut bot) = disabled {
+            assert_eq!(bot.read().await.unwrap()["code"], "forbidden");
+            assert_eq!(bot.read().await, None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_takes_no_further_game_until_it_knows_how_the_one_before_ended() {
+    let ladder = Ladder::open(settings()).await;
+    let (recorder, mut events) = Recorder::new(1, Live::new(1));
+    let table = Table { recorder, ..ladder.table.clone() };
+    let bot = bot(ladder.address, 1, 1);
+    until("it is there", || ladder.hall.bots().ready().len() == 1).await;
+    let house = Seat::House(HousePlayer::new(Options::default(), 9));
+    let game = game(1, [ladder.bot(1, 1), house], heap());
+    let slots = || ladder.hall.bots().ready()[0].slots;
+    let played = tokio::spawn(async move { table.play(game).await });
+    let kept = loop {
+        match within(events.recv()).await.unwrap() {
+            Event::Turn { .. } => {}
+            Event::Ended { kept, .. } => break kept,
+        }
+    };
+    // It is over, and the bot has not heard of it.
+    sleep(ms(20)).await;
+    assert_eq!(slots(), 3);
+    kept.send(()).unwrap();
+    within(bot).await.unwrap();
+    within(played).await.unwrap().unwrap();
+    assert_eq!(slots(), 4);
+}
+
+#[tokio::test]
+async fn a_bot_that_is_disconnected_may_come_back() {
+    let ladder = Ladder::open(settings()).await;
+    let mut bot = Bot::join(ladder.address, 1).await;
+    ladder.hall.bots().disconnect(BotId(1), "its token was replaced");
+    ladder.hall.bots().disconnect(BotId(9), "it is not there");
+    let last = bot.read().await.unwrap();
+    assert_eq!((&last["code"], &last["message"]), (&json!("disconnected"), &json!("its token was replaced")));
+    assert_eq!(bot.read().await, None);
+    Bot::join(ladder.address, 1).await;
 }
 
 #[tokio::test]
@@ -594,9 +682,151 @@ async fn the_house_plays_without_a_clock_and_alike_each_time() {
     assert!(ended.void.is_some_and(|why| why.contains("grandmaster")));
 }
 
+/// A heap whose rules break at the second move.
+struct Broken(Arc<dyn AnyRoot>);
+
+impl AnyRoot for Broken {
+    fn entry(&self) -> &'static Entry {
+        self.0.entry()
+    }
+    fn rules(&self) -> Rules {
+        self.0.rules()
+    }
+    fn extend_within(&self, moves: &[String], effort: &Arc<Effort>) -> Result<Arc<dyn AnyRoot>, Fault> {
+        Ok(Arc::new(Self(self.0.extend_within(moves, effort)?)))
+    }
+    fn play(&mut self, text: &str) -> Result<(), Fault> {
+        assert!(self.played().is_empty(), "a token stands on its edge");
+        self.0 = self.0.extend(&[text.to_owned()])?;
+        Ok(())
+    }
+    fn played(&self) -> &[String] {
+        self.0.played()
+    }
+    fn is_stochastic(&self) -> bool {
+        false
+    }
+    fn to_move(&self) -> ToMove {
+        self.0.to_move()
+    }
+    fn outcome(&self) -> Option<plyd_core::game::Outcome> {
+        self.0.outcome()
+    }
+    fn legal(&self) -> Vec<String> {
+        self.0.legal()
+    }
+    fn moves_within(&self, evaluator: Option<&str>, effort: &Arc<Effort>) -> Result<Vec<Successor>, Fault> {
+        self.0.moves_within(evaluator, effort)
+    }
+    fn chance(&self) -> Vec<ChanceOutcome> {
+        Vec::new()
+    }
+    fn text(&self) -> String {
+        self.0.text()
+    }
+    fn state_text(&self) -> Option<String> {
+        None
+    }
+    fn start_text(&self) -> String {
+        self.0.start_text()
+    }
+    fn board_within(&self, effort: &Arc<Effort>) -> Drawing {
+        self.0.board_within(effort)
+    }
+    fn hash(&self) -> u64 {
+        self.0.hash()
+    }
+    fn eval(&self, evaluator: &str) -> Result<Option<i64>, Fault> {
+        self.0.eval(evaluator)
+    }
+    fn perft(&self, depth: u32, counting: Counting, control: &Control) -> u64 {
+        self.0.perft(depth, counting, control)
+    }
+    fn check(&self, seed: u64, plies: usize) -> Result<usize, String> {
+        self.0.check(seed, plies)
+    }
+    fn candidates_within(
+        &self,
+        searchmoves: &[String],
+        excludemoves: &[String],
+        effort: &Arc<Effort>,
+    ) -> Result<Candidates, Fault> {
+        self.0.candidates_within(searchmoves, excludemoves, effort)
+    }
+    fn engine(&self, options: &Options) -> Result<Box<dyn Engine>, Fault> {
+        self.0.engine(options)
+    }
+    fn learner(&self, evaluator: &str) -> Result<Box<dyn Learner>, Fault> {
+        self.0.learner(evaluator)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[tokio::test]
+async fn a_game_whose_rules_panic_does_not_count_and_the_ladder_goes_on() {
+    let ladder = Ladder::open(settings()).await;
+    let bots = [1, 2].map(|number| bot(ladder.address, number, 2));
+    let broken = game(1, [ladder.bot(1, 1), ladder.bot(2, 1)], Arc::new(Broken(heap())));
+    let ended = within(ladder.play(broken)).await.unwrap().unwrap();
+    let why = ended.void.as_deref().expect("it does not count");
+    assert!(why.contains("a token stands on its edge"), "{why}");
+    // As far as it was seen.
+    assert_eq!((ended.played.record.moves, ended.played.record.result), (vec!["1".to_owned()], None));
+    assert_eq!(ladder.table.recorder.live().games(), []);
+    let sound = game(2, [ladder.bot(1, 2), ladder.bot(2, 2)], heap());
+    let ended = within(ladder.play(sound)).await.unwrap().unwrap();
+    assert_eq!((ended.void, ended.played.forfeit), (None, None));
+    for bot in bots {
+        let outcomes = within(bot).await.unwrap().into_iter().map(|over| over["outcome"].clone());
+        assert_eq!(outcomes.collect::<Vec<_>>(), ["void", "drawn"]);
+    }
+}
+
+#[tokio::test]
+async fn spectators_see_each_turn_and_the_end() {
+    let ladder = Ladder::open(settings()).await;
+    let live = Live::new(100);
+    let (recorder, events) = Recorder::new(4, live.clone());
+    let table = Table { recorder, ..ladder.table.clone() };
+    let keeper = tokio::spawn(keep(events, BTreeMap::new()));
+    let (games, mut watcher) = live.watch();
+    assert_eq!(games, []);
+    let seats = [7, 8].map(|seed| Seat::House(HousePlayer::new(Options { seed, ..Options::default() }, 9)));
+    // IJK, in which chance has a part.
+    let rules = plyd_core::engine::settings::Settings::from_iter([("mode", "nondet")]);
+    let start = Position::open(&plyd_games::ijk::ENTRY, &rules, None).unwrap();
+    let ended = within(table.play(game(9, seats, start.root().clone()))).await.unwrap();
+    let Some(Update::Event(began)) = within(watcher.next()).await else { panic!("it began") };
+    let LiveEvent::Began(began) = &*began else { panic!("{began:?}") };
+    let names = began.players.each_ref().map(|player| (player.bot, player.name.clone()));
+    assert_eq!(names, [(BotId(1), "bot 1".to_owned()), (BotId(2), "bot 2".to_owned())]);
+    assert_eq!((began.id, began.pool, began.clocks), (GameId(9), PoolId(1), [None, None]));
+    let (mut moves, mut answers) = (began.record.moves.clone(), Vec::new());
+    let end = loop {
+        let Some(Update::Event(event)) = within(watcher.next()).await else { panic!("it goes on") };
+        match &*event {
+            LiveEvent::Turn(turn) => {
+                assert_eq!(turn.index, answers.len());
+                moves.extend(turn.plies.clone());
+                answers.push(turn.turn.answered.clone());
+                let root = start.root().extend(&moves).unwrap();
+                assert_eq!((turn.text.clone(), turn.to_move.is_none()), (root.text(), answers.len() == 12));
+            }
+            LiveEvent::Ended(end) => break end.clone(),
+            LiveEvent::Began(_) => panic!("it began once"),
+        }
+    };
+    assert_eq!((&*end, &moves, &answers), (&ended, &ended.played.record.moves, &ended.played.answers));
+    assert_eq!(live.games(), []);
+    drop(table);
+    within(keeper).await.unwrap();
+}
+
 #[tokio::test]
 async fn nothing_goes_on_once_nobody_keeps_it() {
-    let (recorder, events) = Recorder::new(1, 1);
+    let (recorder, events) = Recorder::new(1, Live::new(1));
     drop(events);
     let table = Table { bots: Arc::default(), house: Arc::new(House::start(1, 0).unwrap()), recorder };
     let seats = [1, 2].map(|seed| Seat::House(HousePlayer::new(Options { seed, ..Options::default() }, 9)));

@@ -315,7 +315,7 @@ impl Store {
     }
 }
 
-fn account(row: &Row) -> Result<Account, StoreError> {
+pub(super) fn account(row: &Row) -> Result<Account, StoreError> {
     Ok(Account {
         id: OwnerId(row.count(0)?),
         name: row.text(1)?.into(),

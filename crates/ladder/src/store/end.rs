@@ -34,7 +34,8 @@ pub struct Ended {
 }
 
 impl Store {
-    /// Ends a game, in one transaction with all that its end changes. It is kept when this returns.
+    /// Ends a game, in one transaction with all that its end changes. It is kept when this returns. A game
+    /// that does not count becomes void, with the reason; nothing else is kept of it.
     ///
     /// # Errors
     /// It is not the record of that game; the database fails. If the [connection was
@@ -76,11 +77,14 @@ impl Store {
 
 fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError> {
     let (id, played) = (end.id(), &end.played);
+    if let Some(why) = &end.void {
+        return void_end(db, id, why, now_ms);
+    }
     let encounter = expect_record(db, played)?;
     let result = played.record.result.as_ref();
     let forfeit = played.forfeit.as_ref();
     let by = forfeit.map(|forfeit| bot(played, forfeit.player));
-    let (record, conversation) = (json(played), json(&Line::bounded(&end.conversation)));
+    let (record, conversation) = (json(played), json(&Line::bounded(end.conversation())));
     let changed = db.execute(
         "UPDATE game SET state = 'over', ended_ms = $2, half_points = $3, ended_by = $4, forfeit_bot = $5,
              forfeit_kind = $6, plies = $7, p1_version = $8, p2_version = $9, record = $10, conversation = $11
@@ -96,7 +100,7 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
             played.players[0].build.as_ref().into(),
             played.players[1].build.as_ref().into(),
             (&record).into(),
-            if end.conversation.is_empty() { None } else { Some(&conversation) }.into(),
+            if end.conversation().is_empty() { None } else { Some(&conversation) }.into(),
         ],
     )?;
     if changed == 0 {
@@ -125,6 +129,19 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
         ended.next = games::open(db, id.partner())?;
     }
     Ok(ended)
+}
+
+/// Ends a game that does not count.
+fn void_end(db: &mut Db, id: GameId, why: &str, now_ms: i64) -> Result<Ended, StoreError> {
+    let is_played = db.first("SELECT 1 FROM game WHERE id = $1 AND state = 'playing'", &[id.0.into()])?;
+    if is_played.is_none() {
+        return Ok(Ended::default());
+    }
+    let by = By { who: LADDER, at_ms: now_ms };
+    // None moved the ratings: it was not over.
+    let counted = void(db, id, why, &by, &mut BTreeSet::new())?;
+    note(db, &by, "games void", &id.to_string(), why)?;
+    Ok(Ended { counted, ..Ended::default() })
 }
 
 /// The encounter of a record, if it is a record of a game of the ladder.

@@ -26,6 +26,7 @@ mod end;
 mod error;
 mod games;
 mod keeper;
+mod lists;
 mod names;
 mod pools;
 mod postgresql;

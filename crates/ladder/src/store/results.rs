@@ -216,7 +216,7 @@ impl Store {
     }
 }
 
-fn game(row: &Row) -> Result<GameRow, StoreError> {
+pub(super) fn game(row: &Row) -> Result<GameRow, StoreError> {
     Ok(GameRow {
         id: GameId(row.count(0)?),
         pool: PoolId(row.count(1)?),

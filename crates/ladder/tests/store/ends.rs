@@ -4,7 +4,7 @@ use plyd_arena::PlayedGame;
 use plyd_ladder::game::{Line, Speaker};
 use plyd_ladder::ratings::progress::{Progress, Rated};
 use plyd_ladder::ratings::table::{Results, table};
-use plyd_ladder::store::{By, Database, FORFEITS_IN_A_ROW};
+use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW};
 use plyd_ladder::{BotId, GameId, SeasonId};
 
 use crate::fixtures::{ALICE, Ladder, encounter, end, terms, turn};
@@ -315,6 +315,33 @@ pub(crate) fn seasons_have_their_own_results() {
     }
 }
 
+pub(crate) fn a_game_that_does_not_count_ends_void_with_its_reason() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let first = ladder.begin([ann, bob], 5_000);
+        ladder.store.keep_turns(&[(first.id, 0, turn(0))]).unwrap();
+        let mut ending = end(&first, 2, None);
+        ending.played.record.result = None;
+        ending.void = Some("the ladder's rules of the game broke: a bug".into());
+        let ended = ladder.store.end_game(&ending, 6_000).unwrap();
+        assert_eq!((ended.counted, ended.next, ended.standings), (true, None, None));
+        // Once more, as after a lost connection.
+        assert_eq!(ladder.store.end_game(&ending, 7_000).unwrap(), Ended::default());
+        for (game, why) in [(first.id, "broke: a bug"), (first.id.partner(), "the first game")] {
+            let row = ladder.store.game(game).unwrap();
+            assert_eq!(row.state, "void");
+            assert!(row.void_why.as_ref().is_some_and(|kept| kept.contains(why)), "{row:?}");
+        }
+        assert_eq!(ladder.store.open_games().unwrap(), []);
+        let entry = ladder.store.audit(0, 1000).unwrap().pop().unwrap();
+        assert_eq!(
+            (entry.who.as_str(), entry.what.as_str(), entry.about),
+            ("ladder", "games void", "1".into())
+        );
+        ladder.assert_sound();
+    }
+}
+
 pub(crate) fn what_bots_write_is_kept_bounded() {
     for mut ladder in Ladder::each() {
         let [ann, _, bob, _] = ladder.bots;
@@ -329,12 +356,13 @@ pub(crate) fn what_bots_write_is_kept_bounded() {
             at_ms: number,
             text: format!("{ugly}{}", "\u{1f600}".repeat(9000)),
         };
-        ending.conversation = (0..1000).map(line).collect();
+        ending.conversations[0] = (0..1000).map(line).collect();
+        ending.conversations[1] = vec![line(7)];
         ladder.store.end_game(&ending, 6_000).unwrap();
         let record = ladder.store.record(game.id).unwrap().unwrap();
         assert_eq!(record, ending.played, "a record is kept as it is: it is judged by it");
         let kept = ladder.store.conversation(game.id).unwrap();
-        assert_eq!((kept.len(), kept[0].at_ms), (Line::MOST, 950));
+        assert_eq!((kept.len(), kept[0].at_ms), (Line::MOST, 1000 - Line::MOST as u64));
         assert_eq!(kept[0].text.chars().count(), Line::LONGEST);
         assert!(kept[0].text.starts_with(ugly));
         let version = &ladder.store.versions(ann).unwrap()[0].version;

@@ -159,5 +159,5 @@ pub(crate) fn end(game: &OpenGame, half_points: usize, forfeit: Option<usize>) -
         record["forfeit"] = json!({ "player": player, "kind": "late", "message": "5 us after its 1 s" });
     }
     let played: PlayedGame = serde_json::from_value(record).unwrap();
-    GameEnd { played, conversation: Vec::new() }
+    GameEnd::of(played)
 }

@@ -46,6 +46,10 @@ fn main() -> ExitCode {
         ("void_games_count_for_nothing", ends::void_games_count_for_nothing),
         ("an_anchor_that_moves_moves_all", ends::an_anchor_that_moves_moves_all),
         ("seasons_have_their_own_results", ends::seasons_have_their_own_results),
+        (
+            "a_game_that_does_not_count_ends_void_with_its_reason",
+            ends::a_game_that_does_not_count_ends_void_with_its_reason,
+        ),
         ("what_bots_write_is_kept_bounded", ends::what_bots_write_is_kept_bounded),
         ("games_go_from_one_database_to_another", transfer::games_go_from_one_database_to_another),
         ("half_a_pair_is_taken_over_too", transfer::half_a_pair_is_taken_over_too),

@@ -19,7 +19,7 @@ fn played(mut ladder: Ladder) -> Ladder {
     }
     let game = ladder.begin([ann, bob], 30_000);
     let mut ending = end(&game, 2, Some(1));
-    ending.conversation = vec![plyd_ladder::game::Line {
+    ending.conversations[1] = vec![plyd_ladder::game::Line {
         by: plyd_ladder::game::Speaker::Ladder,
         at_ms: 4,
         text: "{\"id\":\"1\"}".into(),

@@ -48,6 +48,48 @@ pub(crate) fn announce(limits: &Limits, to: wire::Limits) -> wire::Limits {
     }
 }
 
+/// The server's end of TLS 1.3, for programs that listen themselves: with certificates that may be replaced
+/// while it runs. Whoever accepts bounds the time of a handshake.
+#[cfg(feature = "service")]
+pub struct TlsAcceptor(Tls);
+
+#[cfg(feature = "service")]
+impl TlsAcceptor {
+    /// Reads certificates and the key to them.
+    ///
+    /// # Errors
+    /// The file that cannot be used, and why.
+    pub fn load(files: &crate::TlsFiles) -> Result<Self, crate::ServeError> {
+        Tls::load(files).map(Tls::new).map(Self)
+    }
+
+    /// Reads them again, for the connections from now on.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); those before stay in use.
+    pub fn reload(&self, files: &crate::TlsFiles) -> Result<(), crate::ServeError> {
+        self.0.replace(Tls::load(files)?);
+        Ok(())
+    }
+
+    /// Shakes hands with a peer.
+    ///
+    /// # Errors
+    /// The peer is no client of TLS, or is gone.
+    pub async fn accept(
+        &self,
+        stream: TcpStream,
+    ) -> std::io::Result<impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + use<>> {
+        self.0.shake_hands(stream, Progress::default()).await.map_err(|failure| match failure {
+            Failure::Gone => std::io::ErrorKind::ConnectionReset.into(),
+            Failure::Failed { detail, .. } => {
+                let why = detail.unwrap_or_else(|| "the peer does not begin a handshake".to_owned());
+                std::io::Error::new(std::io::ErrorKind::InvalidData, why)
+            }
+        })
+    }
+}
+
 /// How many peers of a listener may shake hands at once.
 pub(super) fn places(shared: &Shared) -> Places {
     let limits = &shared.lock().limits;

@@ -1,0 +1,223 @@
+//! All addresses of the API: the routes and the document are made from one list.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{MethodRouter, get};
+
+use super::answers::{self, MOST, POINTS, USUAL};
+use super::schemas::Type;
+use crate::pages::boards::{self, Boards};
+use crate::pages::live::{Played, Snapshot, Turning};
+use crate::pages::model::{Bot, Bots, Conversation, Crosstable, Curve, Game, Games, Opponents};
+use crate::pages::model::{Pool, Pools, Seasons, Standings};
+use crate::pages::site::Site;
+
+/// Where the API is.
+pub(in crate::pages) const API: &str = "/api/v1";
+
+/// An address of the API. All are asked with GET.
+pub(super) struct Endpoint {
+    /// Below [`API`]. `{id}` stands for a number.
+    pub(super) path: &'static str,
+    /// Its name in the document.
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    /// What may stand behind the question mark.
+    pub(super) asked: Vec<Asked>,
+    pub(super) answer: Answer,
+    route: MethodRouter<Arc<Site>>,
+}
+
+/// A parameter behind the question mark.
+pub(super) struct Asked {
+    pub(super) name: &'static str,
+    pub(super) about: String,
+    pub(super) required: bool,
+    pub(super) takes: Takes,
+}
+
+/// What a parameter is.
+pub(super) enum Takes {
+    Bool,
+    /// A number from the first to the second one.
+    Integer(u64, Option<usize>),
+}
+
+/// What an address answers.
+pub(super) enum Answer {
+    /// JSON.
+    Json(Type),
+    /// Server-sent events, each with its name.
+    Events(Vec<(&'static str, Type)>),
+}
+
+fn asked(name: &'static str, about: &str, takes: Takes) -> Asked {
+    Asked { name, about: about.into(), required: false, takes }
+}
+
+fn limit(usual: usize, most: usize) -> Asked {
+    asked("limit", &format!("How many at most; {usual} if absent."), Takes::Integer(1, Some(most)))
+}
+
+fn season() -> Asked {
+    asked("season", "The season whose games count; all games if absent.", Takes::Integer(1, None))
+}
+
+fn of_pool() -> Asked {
+    Asked { required: true, ..asked("pool", "The pool's number.", Takes::Integer(1, None)) }
+}
+
+/// All addresses.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    let before = || asked("before", "Games before this one; `next` of an answer.", Takes::Integer(1, None));
+    let json = |path, name, summary, asked, answer, route| Endpoint {
+        path,
+        name,
+        summary,
+        asked,
+        answer: Answer::Json(answer),
+        route,
+    };
+    vec![
+        json("/pools", "pools", "All pools.", vec![], Type::of::<Pools>(), get(answers::pools)),
+        json("/pools/{id}", "pool", "A pool.", vec![], Type::of::<Pool>(), get(answers::pool)),
+        json(
+            "/pools/{id}/standings",
+            "standings",
+            "The table of a pool: ratings by all games, with 95 % intervals.",
+            vec![season()],
+            Type::of::<Standings>(),
+            get(answers::standings),
+        ),
+        json(
+            "/pools/{id}/crosstable",
+            "crosstable",
+            "Who made how many points against whom.",
+            vec![season()],
+            Type::of::<Crosstable>(),
+            get(answers::crosstable),
+        ),
+        json("/seasons", "seasons", "All seasons.", vec![], Type::of::<Seasons>(), get(answers::seasons)),
+        json(
+            "/bots",
+            "bots",
+            "The bots, by their numbers.",
+            vec![
+                asked("after", "Bots behind this one; `next` of an answer.", Takes::Integer(0, None)),
+                limit(USUAL, MOST),
+            ],
+            Type::of::<Bots>(),
+            get(answers::bots),
+        ),
+        json("/bots/{id}", "bot", "A bot.", vec![], Type::of::<Bot>(), get(answers::bot)),
+        json(
+            "/bots/{id}/curve",
+            "curve",
+            "How a bot's rating went in a pool.",
+            vec![of_pool(), limit(POINTS, POINTS)],
+            Type::of::<Curve>(),
+            get(answers::curve),
+        ),
+        json(
+            "/bots/{id}/opponents",
+            "opponents",
+            "How a bot did in a pool against each other one.",
+            vec![of_pool()],
+            Type::of::<Opponents>(),
+            get(answers::opponents),
+        ),
+        json(
+            "/bots/{id}/games",
+            "botGames",
+            "The games of a bot, the latest first.",
+            vec![
+                before(),
+                asked("forfeits", "Whether those alone that the bot forfeited.", Takes::Bool),
+                limit(USUAL, MOST),
+            ],
+            Type::of::<Games>(),
+            get(answers::games_of),
+        ),
+        json(
+            "/games",
+            "games",
+            "The games that have begun, the latest first.",
+            vec![
+                asked("pool", "Those of this pool alone.", Takes::Integer(1, None)),
+                before(),
+                limit(USUAL, MOST),
+            ],
+            Type::of::<Games>(),
+            get(answers::games),
+        ),
+        json(
+            "/games/{id}",
+            "game",
+            "A game with its moves, over or not.",
+            vec![],
+            Type::of::<Game>(),
+            get(answers::game),
+        ),
+        json(
+            "/games/{id}/record",
+            "record",
+            "The record of a game that is over, as `plyd show` and `plyd gui` read it.",
+            vec![],
+            Type::record(),
+            get(answers::record),
+        ),
+        json(
+            "/games/{id}/conversation",
+            "conversation",
+            "What the ladder and the bot that forfeited a game said before.",
+            vec![],
+            Type::of::<Conversation>(),
+            get(answers::conversation),
+        ),
+        json(
+            "/games/{id}/boards",
+            "boards",
+            "The boards of a game, one after each ply.",
+            vec![
+                asked("from", "The ply of the first board; 0 if absent.", Takes::Integer(0, None)),
+                limit(boards::MOST, boards::MOST),
+            ],
+            Type::of::<Boards>(),
+            get(answers::boards),
+        ),
+        Endpoint {
+            path: "/games/{id}/live",
+            name: "liveGame",
+            summary: "A game as it is played. The first event is `game`, and it comes again if some were \
+                      missed; the last one is `over`. A game that is over has none (204).",
+            asked: vec![],
+            answer: Answer::Events(vec![
+                ("game", Type::of::<Snapshot>()),
+                ("move", Type::of::<Played>()),
+                ("over", Type::of::<Turning>()),
+            ]),
+            route: get(answers::live_game),
+        },
+        Endpoint {
+            path: "/live",
+            name: "live",
+            summary: "All games as they are played, from now on and without boards. Whoever reads too \
+                      slowly misses events.",
+            asked: vec![],
+            answer: Answer::Events(vec![
+                ("began", Type::of::<Turning>()),
+                ("move", Type::of::<Played>()),
+                ("over", Type::of::<Turning>()),
+            ]),
+            route: get(answers::live),
+        },
+    ]
+}
+
+impl Endpoint {
+    /// Adds its route.
+    pub(super) fn add_to(self, router: Router<Arc<Site>>) -> Router<Arc<Site>> {
+        router.route(self.path, self.route)
+    }
+}

@@ -1,0 +1,145 @@
+//! Rows of the tables on the pages.
+
+use plyd_protocol::Player;
+
+use super::words::{self, When};
+use crate::GameId;
+use crate::pages::model::{
+    BotRef, Crosstable, GameLine, GameState, Games, Opponent, Opponents, Score, Standing, Standings,
+};
+
+/// A row of the standings.
+pub(super) struct StandingRow {
+    pub(super) rank: String,
+    pub(super) bot: BotRef,
+    pub(super) anchor: bool,
+    pub(super) disabled: bool,
+    pub(super) apart: bool,
+    pub(super) elo: String,
+    pub(super) interval: String,
+    pub(super) games: u64,
+    pub(super) score: String,
+}
+
+/// The first rows of the standings.
+pub(super) fn standings(standings: &Standings, most: usize) -> Vec<StandingRow> {
+    let row = |(at, row): (usize, &Standing)| StandingRow {
+        // Where bots stand that are apart, nobody knows.
+        rank: if row.group.is_some() { "\u{2013}".into() } else { (at + 1).to_string() },
+        bot: row.bot.clone(),
+        anchor: row.anchor,
+        disabled: row.disabled,
+        apart: row.group.is_some(),
+        elo: words::whole(row.elo),
+        interval: if row.anchor { "fixed".into() } else { words::interval(row.low, row.high) },
+        games: row.games,
+        score: words::share(row.points, row.games),
+    };
+    standings.rows.iter().take(most).enumerate().map(row).collect()
+}
+
+/// A row of a crosstable.
+pub(super) struct CrossRow {
+    pub(super) bot: BotRef,
+    pub(super) cells: Vec<String>,
+}
+
+/// The rows of a crosstable.
+pub(super) fn crosstable(table: &Crosstable) -> Vec<CrossRow> {
+    let rows = table.bots.iter().zip(&table.results);
+    let row = |(bot, results): (&BotRef, &Vec<Option<Score>>)| {
+        let cell = |(against, result): (&BotRef, &Option<Score>)| match result {
+            Some(score) => format!("{} of {}", words::points(score.points), score.games),
+            None if against.id == bot.id => "\u{d7}".into(),
+            None => String::new(),
+        };
+        CrossRow { bot: bot.clone(), cells: table.bots.iter().zip(results).map(cell).collect() }
+    };
+    rows.map(row).collect()
+}
+
+/// A row of a list of games.
+pub(super) struct GameRow {
+    pub(super) id: GameId,
+    pub(super) players: [BotRef; 2],
+    pub(super) result: String,
+    pub(super) how: String,
+    pub(super) plies: String,
+    pub(super) begun: Option<When>,
+}
+
+/// The rows of a list of games.
+pub(super) fn games(games: Games) -> Vec<GameRow> {
+    let row = |line: GameLine| GameRow {
+        id: line.id,
+        result: result(&line),
+        how: how(&line),
+        plies: line.plies.map(|plies| plies.to_string()).unwrap_or_default(),
+        begun: line.begun_ms.map(words::when),
+        players: line.players,
+    };
+    games.games.into_iter().map(row).collect()
+}
+
+/// The result in a word.
+fn result(line: &GameLine) -> String {
+    match (line.state, line.points) {
+        (GameState::Over, Some([p1, p2])) if p1 == p2 => "\u{bd} : \u{bd}".into(),
+        (GameState::Over, Some([p1, p2])) => format!("{} : {}", words::points(p1), words::points(p2)),
+        (GameState::Playing, _) => "playing".into(),
+        (GameState::Waiting, _) => "waiting".into(),
+        _ => "void".into(),
+    }
+}
+
+/// How a game ended, in a few words.
+fn how(line: &GameLine) -> String {
+    match (line.forfeit, &line.void_why, &line.ended_by) {
+        (_, Some(why), _) => why.clone(),
+        (Some(player), _, by) => {
+            let [p1, p2] = &line.players;
+            let who = if player == Player::P1 { p1 } else { p2 };
+            format!("{} forfeits: {}", who.name, by.as_deref().unwrap_or("a fault"))
+        }
+        (None, None, by) => by.clone().unwrap_or_default(),
+    }
+}
+
+/// How a game stands or ended, in a sentence.
+pub(super) fn outcome(line: &GameLine) -> String {
+    match (line.state, line.points) {
+        (GameState::Playing, _) => "It is being played.".into(),
+        (GameState::Waiting, _) => "It begins after the other game of its pair.".into(),
+        (GameState::Over, Some([p1, p2])) => {
+            let name = |bot: &BotRef| bot.name.clone();
+            let [first, second] = &line.players;
+            let who = match () {
+                () if p1 > p2 => format!("{} wins", name(first)),
+                () if p2 > p1 => format!("{} wins", name(second)),
+                () => "A draw".into(),
+            };
+            let how = how(line);
+            if how.is_empty() { format!("{who}.") } else { format!("{who} ({how}).") }
+        }
+        _ => format!("It does not count: {}.", line.void_why.as_deref().unwrap_or("it became void")),
+    }
+}
+
+/// What an opponent's row shows.
+pub(super) struct OpponentRow {
+    pub(super) bot: BotRef,
+    pub(super) games: u64,
+    pub(super) points: String,
+    pub(super) score: String,
+}
+
+/// The rows of a bot's opponents.
+pub(super) fn opponents(opponents: Opponents) -> Vec<OpponentRow> {
+    let row = |opponent: Opponent| OpponentRow {
+        points: words::points(opponent.points),
+        score: words::share(opponent.points, opponent.games),
+        games: opponent.games,
+        bot: opponent.bot,
+    };
+    opponents.opponents.into_iter().map(row).collect()
+}

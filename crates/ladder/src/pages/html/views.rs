@@ -1,0 +1,387 @@
+//! The pages' handlers.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use plyd_protocol::Player;
+use serde::Deserialize;
+
+use super::graph::{self, RatingCurve, Scores};
+use super::lists::{self, CrossRow, GameRow, OpponentRow, StandingRow};
+use super::page;
+use super::table::{self, Table};
+use super::words::{self, When};
+use crate::pages::api;
+use crate::pages::extract::{Asked, Number};
+use crate::pages::live::Hub;
+use crate::pages::model::{self, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech};
+use crate::pages::refusal::Refusal;
+use crate::pages::show;
+use crate::pages::site::Site;
+use crate::{BotId, GameId, PoolId, SeasonId};
+
+/// How many rows of each pool the first page has, and how many games a list.
+const FIRST_ROWS: usize = 10;
+const GAMES: usize = 50;
+const FEW_GAMES: usize = 10;
+/// The most points of a curve that a page draws, and opponents that it lists.
+const POINTS: u64 = 500;
+const OPPONENTS: usize = 200;
+
+type Shared = State<Arc<Site>>;
+type Answer = Result<Response, Refusal>;
+
+/// A pool on the first page.
+struct PoolTop {
+    id: PoolId,
+    name: String,
+    terms: String,
+    caption: String,
+    rows: Vec<StandingRow>,
+}
+
+#[derive(Template)]
+#[template(path = "index.html")]
+struct Index<'a> {
+    ladder: &'a str,
+    title: &'a str,
+    season: Option<String>,
+    playing: String,
+    pools: Vec<PoolTop>,
+}
+
+/// On what terms a pool is played, in a line.
+fn terms(pool: &Pool) -> String {
+    let rules = words::settings(&pool.rules);
+    let rules = if rules.is_empty() { rules } else { format!(" ({rules})") };
+    let closed = if pool.closed_ms.is_some() { ". Closed: no further game begins" } else { "" };
+    format!("{}{rules}, {}{closed}", pool.game, words::clock(pool.clock))
+}
+
+pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub>>) -> Answer {
+    let found = site.read(|store| Ok((model::pools(store)?.pools, model::seasons(store)?.seasons)));
+    let (pools, seasons) = found.await?;
+    let season = seasons.last();
+    let mut tops = Vec::new();
+    for pool in pools {
+        let tables = show::tables(&site, pool.id, None).await?;
+        let (shown, all) = (tables.0.rows.len().min(FIRST_ROWS), tables.0.rows.len());
+        tops.push(PoolTop {
+            terms: terms(&pool),
+            caption: if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() },
+            rows: lists::standings(&tables.0, FIRST_ROWS),
+            id: pool.id,
+            name: pool.name,
+        });
+    }
+    let playing = match hub.games().len() {
+        1 => "1 game is".into(),
+        count => format!("{count} games are"),
+    };
+    page(&Index {
+        ladder: &site.settings.name,
+        title: "Standings",
+        season: season.map(|season| season.name.clone()),
+        playing,
+        pools: tops,
+    })
+}
+
+#[derive(Deserialize)]
+pub(super) struct OfSeason {
+    season: Option<SeasonId>,
+}
+
+#[derive(Template)]
+#[template(path = "pool.html")]
+struct PoolPage<'a> {
+    ladder: &'a str,
+    title: &'a str,
+    id: PoolId,
+    terms: String,
+    season: Option<SeasonId>,
+    seasons: Vec<Season>,
+    rows: Vec<StandingRow>,
+    has_apart: bool,
+    cross: Vec<CrossRow>,
+    games: Vec<GameRow>,
+}
+
+impl PoolPage<'_> {
+    /// Whether the page is of that season.
+    fn is_of(&self, season: &SeasonId) -> bool {
+        self.season == Some(*season)
+    }
+}
+
+pub(super) async fn pool(
+    State(site): Shared,
+    Number(id): Number,
+    Asked(OfSeason { season }): Asked<OfSeason>,
+) -> Answer {
+    let id = PoolId(id);
+    let found = site.read(move |store| Ok((model::pool(store, id)?, model::seasons(store)?.seasons)));
+    let (found, seasons) = found.await?;
+    let pool = found.ok_or_else(|| Refusal::not_found("pool"))?;
+    let tables = show::tables(&site, id, season).await?;
+    let games = show::games(&site, Some(id), None, FEW_GAMES).await?;
+    page(&PoolPage {
+        ladder: &site.settings.name,
+        title: &pool.name,
+        id,
+        terms: terms(&pool),
+        season,
+        seasons,
+        rows: lists::standings(&tables.0, usize::MAX),
+        has_apart: tables.0.rows.iter().any(|row| row.group.is_some()),
+        cross: lists::crosstable(&tables.1),
+        games: lists::games(games),
+    })
+}
+
+/// A bot in a pool.
+struct InPool {
+    id: PoolId,
+    name: String,
+    elo: String,
+    interval: String,
+    anchor: bool,
+    encounters: u64,
+    curve: Option<RatingCurve>,
+    points: usize,
+    first: Option<When>,
+    last: Option<When>,
+    opponents: Vec<OpponentRow>,
+}
+
+#[derive(Template)]
+#[template(path = "bot.html")]
+struct BotPage<'a> {
+    ladder: &'a str,
+    title: &'a str,
+    id: BotId,
+    owner: Option<String>,
+    house: Option<String>,
+    made: When,
+    disabled: Option<(When, String)>,
+    versions: Vec<(String, When)>,
+    pools: Vec<InPool>,
+    forfeits: Vec<GameRow>,
+    games: Vec<GameRow>,
+    next: Option<GameId>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Before {
+    pool: Option<PoolId>,
+    before: Option<GameId>,
+}
+
+pub(super) async fn bot(
+    State(site): Shared,
+    Number(id): Number,
+    Asked(Before { before, .. }): Asked<Before>,
+) -> Answer {
+    let id = BotId(id);
+    let found = site.read(move |store| {
+        let Some(bot) = model::bot(store, id)? else { return Ok(None) };
+        let mut pools = Vec::new();
+        for rating in &bot.ratings {
+            let curve = model::curve(store, id, rating.pool, POINTS)?.points;
+            pools.push((curve, model::opponents(store, id, rating.pool)?));
+        }
+        Ok(Some((bot, pools)))
+    });
+    let (bot, pools) = found.await?.ok_or_else(|| Refusal::not_found("bot"))?;
+    let games = show::games_of(&site, id, before, false, GAMES).await?;
+    let forfeits = show::games_of(&site, id, None, true, FEW_GAMES).await?;
+    let in_pool = |(rating, (curve, mut opponents)): (Rating, (Vec<_>, model::Opponents))| {
+        opponents.opponents.truncate(OPPONENTS);
+        InPool {
+            id: rating.pool,
+            name: rating.pool_name,
+            elo: words::whole(rating.elo),
+            interval: words::interval(Some(rating.low), Some(rating.high)),
+            anchor: rating.anchor,
+            encounters: rating.encounters,
+            points: curve.len(),
+            first: curve.first().map(|point: &model::CurvePoint| words::when(point.at_ms)),
+            last: curve.last().map(|point: &model::CurvePoint| words::when(point.at_ms)),
+            curve: graph::rating(&curve).filter(|_| !rating.anchor),
+            opponents: lists::opponents(opponents),
+        }
+    };
+    let house = bot.house.map(|house| {
+        let options = words::settings(&house.options);
+        format!("{options}, {} nodes a move, {}", house.nodes, house.version)
+    });
+    page(&BotPage {
+        ladder: &site.settings.name,
+        title: &bot.name,
+        id,
+        owner: bot.owner,
+        house,
+        made: words::when(bot.made_ms),
+        disabled: bot.disabled.map(|disabled| (words::when(disabled.at_ms), disabled.why)),
+        versions: bot.versions.into_iter().map(|one| (one.version, words::when(one.last_ms))).collect(),
+        pools: bot.ratings.into_iter().zip(pools).map(in_pool).collect(),
+        forfeits: lists::games(forfeits),
+        next: games.next,
+        games: lists::games(games),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "games.html")]
+struct GamesPage<'a> {
+    ladder: &'a str,
+    title: &'a str,
+    /// Whether it is the first page, which has the games that are being played, too.
+    is_first: bool,
+    playing: Vec<GameRow>,
+    games: Vec<GameRow>,
+    pool: Option<PoolId>,
+    next: Option<GameId>,
+}
+
+pub(super) async fn games(
+    State(site): Shared,
+    Extension(hub): Extension<Arc<Hub>>,
+    Asked(Before { pool, before }): Asked<Before>,
+) -> Answer {
+    let games = show::games(&site, pool, before, GAMES).await?;
+    let playing = site.read(|store| {
+        let rows = store.games_playing(GAMES as u64)?;
+        Ok(model::lines(rows, GAMES, &Names::read(store)?))
+    });
+    let mut playing = playing.await?;
+    playing.games.retain(|game| pool.is_none_or(|pool| game.pool == pool));
+    for game in &mut playing.games {
+        game.plies = hub.game(game.id).map(|live| live.record.moves.len() as u64);
+    }
+    page(&GamesPage {
+        ladder: &site.settings.name,
+        title: "Games",
+        is_first: before.is_none(),
+        playing: lists::games(playing),
+        next: games.next,
+        games: lists::games(games),
+        pool,
+    })
+}
+
+/// A ply in the list of moves.
+struct PlyRow {
+    player: &'static str,
+    mv: String,
+    score: String,
+    time: String,
+    left: String,
+}
+
+#[derive(Template)]
+#[template(path = "game.html")]
+struct GamePage<'a> {
+    ladder: &'a str,
+    title: String,
+    line: GameLine,
+    is_playing: bool,
+    is_over: bool,
+    outcome: String,
+    game: String,
+    rules: String,
+    pool: String,
+    partner: GameId,
+    begun: Option<When>,
+    ended: Option<When>,
+    versions: Vec<String>,
+    moves: Vec<PlyRow>,
+    ply: usize,
+    back: usize,
+    forward: usize,
+    table: Option<Table>,
+    graph: Option<Scores>,
+    said: Vec<Speech>,
+    forfeit_message: Option<String>,
+    contradictions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AtPly {
+    ply: Option<usize>,
+}
+
+pub(super) async fn game(
+    State(site): Shared,
+    Extension(hub): Extension<Arc<Hub>>,
+    Number(id): Number,
+    Asked(AtPly { ply }): Asked<AtPly>,
+) -> Answer {
+    let id = GameId(id);
+    let game = show::game(&site, &hub, id).await?;
+    let plies = game.moves.len();
+    let ply = ply.unwrap_or(plies).min(plies);
+    // A game that never began has no board.
+    let boards = match show::boards(&site, &hub, id, ply, 1).await {
+        Ok(boards) => boards.boards,
+        Err(refusal) if refusal.is_not_found() => Vec::new(),
+        Err(refusal) => return Err(refusal),
+    };
+    let of_pool = game.line.pool;
+    let is_forfeit = game.line.forfeit.is_some();
+    let read = site.read(move |store| {
+        let said = if is_forfeit { model::conversation(store, id)? } else { Conversation::nothing(id) };
+        Ok((model::pool(store, of_pool)?.map(|pool| pool.name), said))
+    });
+    let (pool, said) = read.await?;
+    let graph = graph::scores(&game.moves);
+    let row = |ply: model::Ply| PlyRow {
+        player: match ply.player {
+            Some(Player::P1) => "1",
+            Some(Player::P2) => "2",
+            None => "",
+        },
+        mv: ply.mv,
+        score: ply.score.as_ref().map(words::score).unwrap_or_default(),
+        time: ply.time_us.map(words::time).unwrap_or_default(),
+        left: ply.left_us.map(words::time).unwrap_or_default(),
+    };
+    page(&GamePage {
+        ladder: &site.settings.name,
+        title: format!("Game {id}"),
+        is_playing: matches!(game.line.state, GameState::Playing | GameState::Waiting),
+        is_over: game.line.state == GameState::Over,
+        outcome: lists::outcome(&game.line),
+        rules: words::settings(&game.rules),
+        game: game.game,
+        pool: pool.unwrap_or_default(),
+        partner: id.partner(),
+        begun: game.line.begun_ms.map(words::when),
+        ended: game.line.ended_ms.map(words::when),
+        versions: game.versions.into_iter().flatten().collect(),
+        moves: game.moves.into_iter().map(row).collect(),
+        ply,
+        back: ply.saturating_sub(1),
+        forward: (ply + 1).min(plies),
+        table: boards.first().map(|at| table::table(&at.board)),
+        graph,
+        said: said.lines,
+        forfeit_message: game.forfeit_message,
+        contradictions: game.contradictions,
+        line: game.line,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "api.html")]
+struct ApiPage<'a> {
+    ladder: &'a str,
+    title: &'a str,
+    addresses: Vec<(&'static str, &'static str)>,
+}
+
+pub(super) async fn api(State(site): Shared) -> Answer {
+    page(&ApiPage { ladder: &site.settings.name, title: "API", addresses: api::addresses() })
+}

@@ -1,0 +1,182 @@
+/**
+ * The viewer of a game, on the boards of `plyd gui`: steps through it, and follows it while it is played. Without it the page
+ * has the board as a table, and links from ply to ply.
+ */
+import { BoardView } from '/gui/board.js';
+import { change, touched } from '/gui/changes.js';
+import { el, svg } from '/gui/dom.js';
+import { loadLook, lookOf } from '/gui/looks.js';
+import { PLAIN } from '/gui/symmetry.js';
+import { outcomeWords, scoreWords } from '/gui/words.js';
+
+const viewer = document.getElementById('viewer');
+const byId = (id) => document.getElementById(id);
+const { game: id, rules: name } = viewer.dataset;
+const API = `/api/v1/games/${id}`;
+/** So many boards come with one answer. */
+const PAGE = 50;
+
+/** Boards by ply, as far as they are known. */
+const boards = new Map();
+const asked = new Set();
+let plies = Number(viewer.dataset.plies);
+let cursor = Number(byId('slider').value);
+let view = null;
+/** While a game is played the latest board is shown, unless somebody looks at an earlier one. */
+const follows = () => cursor === plies;
+
+/** Gets the boards around a ply, once. */
+async function load(ply) {
+	const from = Math.floor(ply / PAGE) * PAGE;
+	if (boards.has(ply) || asked.has(from)) return;
+	asked.add(from);
+	try {
+		const answer = await fetch(`${API}/boards?from=${from}&limit=${PAGE}`);
+		if (!answer.ok) throw new Error(`${answer.status}`);
+		const found = await answer.json();
+		for (const board of found.boards) boards.set(board.ply, board);
+		draw();
+	} catch (error) {
+		console.warn('no boards:', error);
+	} finally {
+		// More plies may have been played since; a failure may be tried again.
+		asked.delete(from);
+	}
+}
+
+function drawBoard() {
+	const at = boards.get(cursor);
+	if (!at) return;
+	if (!view) {
+		byId('board').replaceChildren();
+		const nothing = () => {};
+		view = new BoardView(byId('board'), {
+			cell: nothing, side: nothing, hover: nothing, drag: nothing, swipe: nothing, key: () => false,
+		});
+	}
+	const look = lookOf(name);
+	const before = look.slide ? null : boards.get(cursor - 1);
+	const last = before ? touched(change(before.board, at.board)) : new Set();
+	view.draw({ board: at.board, view: PLAIN, last, fresh: new Set(), look, overlay: {} });
+	viewer.dataset.shown = cursor;
+	viewer.dataset.text = at.text;
+}
+
+function draw() {
+	drawBoard();
+	const slider = byId('slider');
+	slider.max = plies;
+	slider.value = cursor;
+	slider.setAttribute('aria-valuetext', `after ${cursor} of ${plies} plies`);
+	byId('at').textContent = `${cursor} of ${plies}`;
+	viewer.dataset.plies = plies;
+	for (const [link, ply] of [['first', 0], ['back', cursor - 1], ['forward', cursor + 1], ['last', plies]]) {
+		byId(link).href = `?ply=${Math.max(0, Math.min(plies, ply))}`;
+	}
+	for (const row of byId('moves').querySelectorAll('[aria-current]')) row.removeAttribute('aria-current');
+	const row = cursor ? byId('moves').rows[cursor - 1] : null;
+	row?.setAttribute('aria-current', 'true');
+	if (row) {
+		// Only the list scrolls, never the page.
+		const list = row.closest('.scroll');
+		const top = row.offsetTop - list.clientHeight / 2;
+		if (Math.abs(list.scrollTop - top) > list.clientHeight / 3) list.scrollTop = top;
+	}
+	const graph = byId('graph');
+	if (graph) {
+		graph.querySelector('.here')?.remove();
+		graph.append(svg('path.here', { d: `M${plies ? (cursor / plies) * 300 : 0} 0V90` }));
+	}
+}
+
+function show(ply) {
+	cursor = Math.max(0, Math.min(plies, ply));
+	draw();
+	load(cursor);
+	if (cursor) load(cursor - 1);
+}
+
+const players = { p1: '1', p2: '2' };
+const time = (us) => (us === undefined ? '' : us < 1e6 ? `${Math.floor(us / 1000)} ms` : `${(us / 1e6).toFixed(1)} s`);
+
+/** The row of a ply in the list of moves. */
+function rowOf(ply, number) {
+	return el('tr', {},
+		el('td.number', {}, String(number)), el('td', {}, players[ply.player] ?? ''),
+		el('th', { scope: 'row' }, el('a', { href: `?ply=${number}`, 'data-ply': number }, el('bdi', {}, ply.move))),
+		el('td', {}, ply.score ? scoreWords(ply.score) : ''),
+		el('td.number', {}, time(ply.time_us)), el('td.number', {}, time(ply.left_us)));
+}
+
+/** Puts plies behind the first ones. */
+function replace(first, moves, board) {
+	const followed = follows();
+	const list = byId('moves');
+	while (list.rows.length > first) list.lastElementChild.remove();
+	moves.forEach((ply, index) => list.append(rowOf(ply, first + index + 1)));
+	plies = first + moves.length;
+	for (const ply of boards.keys()) {
+		if (ply > first) boards.delete(ply);
+	}
+	if (board) boards.set(board.ply, board);
+	if (followed || cursor > plies) cursor = plies;
+	show(cursor);
+}
+
+/** Follows a game while it is played; at its end the page is loaded again, with the result. */
+function follow() {
+	const events = new EventSource(`${API}/live`);
+	events.addEventListener('game', (event) => {
+		const { moves, board } = JSON.parse(event.data);
+		replace(0, moves, board);
+		viewer.dataset.live = 'open';
+	});
+	events.addEventListener('move', (event) => {
+		const { first, moves, board } = JSON.parse(event.data);
+		// What is known already may come once more, and of what was missed the whole game comes.
+		if (first + moves.length > plies && first <= plies) replace(first, moves, board);
+	});
+	events.addEventListener('over', () => {
+		events.close();
+		finish();
+	});
+	events.addEventListener('error', () => {
+		// A game that is over has no events, and the browser does not ask again.
+		if (events.readyState === EventSource.CLOSED) finish();
+	});
+}
+
+/** Shows how the game ended. */
+async function finish() {
+	viewer.dataset.live = 'over';
+	const answer = await fetch(API).catch(() => null);
+	if (!answer?.ok) return;
+	const game = await answer.json();
+	if (game.state === 'playing' || game.state === 'waiting') return;
+	if (game.moves.length !== plies) replace(0, game.moves);
+	byId('outcome').removeAttribute('data-live');
+	const [p1] = game.points ?? [];
+	const winner = p1 === 1 ? 'p1' : p1 === 0 ? 'p2' : null;
+	byId('outcome').textContent = game.state === 'void' ? `It does not count: ${game.void_why ?? ''}`
+		: outcomeWords({ winner, by: game.ended_by });
+}
+
+byId('slider').hidden = false;
+byId('slider').addEventListener('input', (event) => show(Number(event.target.value)));
+viewer.addEventListener('click', (event) => {
+	const link = event.target.closest('a[href^="?ply="]');
+	if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+	event.preventDefault();
+	show(Number(new URL(link.href).searchParams.get('ply')));
+});
+document.addEventListener('keydown', (event) => {
+	if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
+	const to = { '[': cursor - 1, ']': cursor + 1, Home: 0, End: plies }[event.key];
+	if (to === undefined) return;
+	event.preventDefault();
+	show(to);
+});
+
+await loadLook(name, `/gui/games/${encodeURIComponent(name)}.js`);
+show(cursor);
+if ('playing' in viewer.dataset) follow();

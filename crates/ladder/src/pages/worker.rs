@@ -1,0 +1,78 @@
+//! A thread for what costs time, and how the threads of the pages give way to the games.
+
+use std::cell::Cell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use rustix::process::setpriority_process;
+use tokio::sync::oneshot;
+
+/// By how much a thread of the pages gives way to those of the games.
+const NICE: i32 = 10;
+
+/// A thread that does what it is given in order. It ends with the last worker that gives it anything.
+#[derive(Clone, Debug)]
+pub(super) struct Worker {
+    work: Sender<Box<dyn FnOnce() + Send>>,
+}
+
+impl Worker {
+    pub(super) fn new() -> io::Result<Self> {
+        let (work, given) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
+        thread::Builder::new().name("ladder pages".into()).spawn(move || {
+            give_way();
+            for work in given {
+                // It was reported, and whoever waits for the answer gets none.
+                let _panicked = catch_unwind(AssertUnwindSafe(work));
+            }
+        })?;
+        Ok(Self { work })
+    }
+
+    /// What comes of the work; none if it panics.
+    pub(super) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        let work = move || {
+            let _nobody_waits = answer.send(work());
+        };
+        self.work.send(Box::new(work)).ok()?;
+        answered.await.ok()
+    }
+}
+
+/// Lets this thread give way to others, as far as the system does that by thread (Linux).
+pub(super) fn give_way() {
+    thread_local!(static GIVES_WAY: Cell<bool> = const { Cell::new(false) });
+    if cfg!(target_os = "linux") && !GIVES_WAY.replace(true) {
+        // It is as quick as before if that is refused.
+        let _refused = setpriority_process(None, NICE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_ends_what_panics_alone() {
+        let worker = Worker::new().unwrap();
+        assert_eq!(worker.compute(|| 7).await, Some(7));
+        assert_eq!(worker.compute(|| -> u8 { panic!("rules that break") }).await, None);
+        assert_eq!(worker.compute(|| 8).await, Some(8));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_worker_gives_way_and_the_caller_does_not() {
+        let nice = || rustix::process::getpriority_process(None).unwrap();
+        let before = nice();
+        let worker = Worker::new().unwrap();
+        let of_worker = worker.compute(nice).await.unwrap();
+        assert_eq!((nice(), of_worker), (before, (before.max(NICE))));
+    }
+}

@@ -1,0 +1,109 @@
+//! Who may come in: the bot whose token an offer shows, unless it is disabled.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use plyd_protocol::{Client, ErrorCode, Offer};
+
+use super::now_ms;
+use crate::BotId;
+use crate::play::{Admitted, Door, Refusal};
+use crate::store::{Keeper, StoreError};
+
+/// The most characters of a version.
+const LONGEST: usize = 100;
+
+/// The door of the ladder. A copy is the same door.
+#[derive(Clone)]
+pub(super) struct Gate {
+    keeper: Keeper,
+    most_games: u32,
+    /// What those that came called themselves.
+    versions: Arc<Mutex<HashMap<BotId, Option<String>>>>,
+}
+
+impl Gate {
+    pub(super) fn new(keeper: Keeper, most_games: u32) -> Self {
+        Self { keeper, most_games, versions: Arc::default() }
+    }
+
+    /// What a bot called itself, if it came since the ladder was started.
+    pub(super) fn version(&self, bot: BotId) -> Option<Option<String>> {
+        self.lock().get(&bot).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<BotId, Option<String>>> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Door for Gate {
+    async fn admit(&self, offer: &Offer, by: Option<IpAddr>) -> Result<Admitted, Refusal> {
+        let (token, version) = (offer.token.clone(), version(offer));
+        let noted = version.clone();
+        let found = self.keeper.ask(move |store| {
+            let found = store.bot_with_token(&token)?;
+            if let (Some(bot), Some(version)) = (&found, &noted)
+                && bot.disabled.is_none()
+            {
+                store.note_version(bot.id, version, now_ms())?;
+            }
+            Ok(found)
+        });
+        let bot = match found.await {
+            Ok(Some(bot)) => bot,
+            Ok(None) => {
+                let message = "no bot of this ladder has this token: it may have got a new one".to_owned();
+                return Err(Refusal { code: ErrorCode::AuthFailed, message });
+            }
+            Err(error) => return Err(unavailable(&error)),
+        };
+        if let Some(disabled) = bot.disabled {
+            return Err(Refusal { code: ErrorCode::Forbidden, message: disabled.why });
+        }
+        self.lock().insert(bot.id, version);
+        tracing::info!(target: super::LOG, bot = bot.name, by = by.map(tracing::field::display), "a bot came");
+        Ok(Admitted { bot: bot.id, name: bot.name, most_games: self.most_games })
+    }
+}
+
+/// What the ladder's own trouble is for a bot: a reason to come back later.
+fn unavailable(error: &StoreError) -> Refusal {
+    tracing::error!(target: super::LOG, %error, "a bot cannot be looked up");
+    Refusal { code: ErrorCode::TooManyConnections, message: "the ladder's database does not answer".into() }
+}
+
+/// The name and version of what plays, or else of what dials.
+fn version(offer: &Offer) -> Option<String> {
+    let text = |client: &Option<Client>| {
+        let client = client.as_ref()?;
+        let words = [client.name.as_deref()?, client.version.as_deref().unwrap_or_default()];
+        Some(words.join(" ").trim().chars().take(LONGEST).collect::<String>())
+    };
+    text(&offer.engine).or_else(|| text(&offer.client)).filter(|version| !version.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_that_of_the_engine_or_else_of_what_dials() {
+        let client = |name: &str, version: Option<&str>| {
+            Some(Client { name: Some(name.into()), version: version.map(Into::into) })
+        };
+        let nameless = Some(Client { name: None, version: Some("9".into()) });
+        let long = "\u{1f600}".repeat(2 * LONGEST);
+        for (engine, dials, expected) in [
+            (client("kari", Some("2.1")), client("plyd connect", None), Some("kari 2.1".to_owned())),
+            (nameless, client("plyd connect", None), Some("plyd connect".to_owned())),
+            (client("  ", None), None, None),
+            (None, None, None),
+            (client(&long, None), None, Some("\u{1f600}".repeat(LONGEST))),
+        ] {
+            let offer = Offer { engine, client: dials, ..Offer::new() };
+            assert_eq!(version(&offer), expected);
+        }
+    }
+}

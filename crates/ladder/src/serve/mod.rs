@@ -1,0 +1,276 @@
+//! A ladder that runs: bots dial in, are paired, play, and are rated, unattended.
+//!
+//! [`serve`] holds the parts together. Bots come through the hall's door and wait; the loop (`rounds`) pairs
+//! those that are free and begins their encounters in the store; each encounter is a task (`tables`) that
+//! plays its two games; the `clerk` keeps what happens. Whatever ends it, the next start goes on with the
+//! games that have no end.
+
+mod calibrate;
+mod clerk;
+mod door;
+mod listen;
+mod players;
+mod pool;
+mod rounds;
+mod tables;
+mod web;
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use plyd_core::engine::Entry;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::live::Live;
+use crate::pairing::Matchmaker;
+use crate::play::{self, Hall, House, Recorder, Table};
+use crate::store::{Keeper, Store, StoreError};
+use clerk::Sequels;
+use door::Gate;
+use rounds::{Rounds, Tasks};
+use tables::Tables;
+
+pub use calibrate::{Contestant, contestants, round_robin};
+pub use listen::{BoxedStream, Handshake, Listener, Stream, is_local};
+pub use players::{draw, house};
+
+/// What the log lines of a ladder are about.
+pub const LOG: &str = "plyd::ladder";
+
+/// How many events may wait to be kept before tables wait.
+const WAITING: usize = 1024;
+
+/// How many events a spectator may be behind.
+const BEHIND: usize = 1024;
+
+/// How long pages and farewells may take once the ladder stops.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How a ladder runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The most encounters at once.
+    pub games: usize,
+    /// The most of one bot at once, whatever it offers.
+    pub games_of_bot: u32,
+    /// The most of one house bot at once.
+    pub house_games: u32,
+    /// On how many threads house bots think.
+    pub house_threads: usize,
+    /// How often bots are paired.
+    pub round: Duration,
+    /// How long to wait after a restart for the bots of games that go on.
+    pub back_within: Duration,
+    /// How long games may go on once the ladder stops; those without an end go on at its next start.
+    pub drain: Duration,
+    /// When bots that are there then may dial again.
+    pub retry: Duration,
+    /// Whether all requests come through a proxy that writes whose they are into `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// How connections are treated.
+    pub hall: play::Settings,
+    /// Who is paired with whom.
+    pub matchmaker: Matchmaker,
+    /// What the matchmaker draws from.
+    pub seed: u64,
+    /// The build of this plyd: a house bot that is pinned to another one does not play.
+    pub build: String,
+}
+
+impl Settings {
+    /// The usual settings.
+    #[must_use]
+    pub fn new(build: impl Into<String>, seed: u64) -> Self {
+        Self {
+            games: 50,
+            games_of_bot: 8,
+            house_games: 4,
+            house_threads: 1,
+            round: Duration::from_secs(1),
+            back_within: Duration::from_secs(600),
+            drain: Duration::ZERO,
+            retry: Duration::from_secs(5),
+            behind_proxy: false,
+            hall: play::Settings::default(),
+            matchmaker: Matchmaker::default(),
+            seed,
+            build: build.into(),
+        }
+    }
+}
+
+/// Where a ladder listens.
+#[derive(Default)]
+pub struct Listeners {
+    /// For bots, a line of JSON each.
+    pub bots: Vec<Listener>,
+    /// For browsers, and for bots over WebSockets.
+    pub web: Vec<Listener>,
+}
+
+/// Why a ladder ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The database fails.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system has no threads or sockets more.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Runs a ladder until `stop`, with these games. `pages` makes what browsers see.
+///
+/// # Errors
+/// The database or the system fails.
+pub async fn serve<P>(
+    store: Store,
+    games: &'static [&'static Entry],
+    settings: Settings,
+    listeners: Listeners,
+    pages: P,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError>
+where
+    P: FnOnce(&Keeper, &Live) -> Result<Router, ServeError>,
+{
+    let keeper = Keeper::new(store)?;
+    let gate = Gate::new(keeper.clone(), settings.games_of_bot);
+    let hall = Hall::new(gate.clone(), settings.hall.clone());
+    let live = Live::new(BEHIND);
+    let (recorder, events) = Recorder::new(WAITING, live.clone());
+    let house = Arc::new(House::start(settings.house_threads, HOUSE_STEPS)?);
+    let sequels = Sequels::default();
+    let mut clerk =
+        tokio::spawn(clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events));
+    let (stopping, is_stopping) = watch::channel(false);
+    let tables = Tables {
+        games,
+        table: Table { bots: Arc::clone(hall.bots()), house, recorder },
+        keeper: keeper.clone(),
+        gate,
+        sequels,
+        build: settings.build.clone(),
+        back_within: settings.back_within,
+        stopping: is_stopping.clone(),
+        playing: Arc::default(),
+    };
+    let mut encounters = Tasks::new();
+    let mut rounds = Rounds::new(tables, settings.clone());
+    // Their bots have places in the games before any of them can come.
+    rounds.resume(&mut encounters).await?;
+    let router = pages(&keeper, &live)?;
+    let mut servers = JoinSet::new();
+    // Each connection holds the one end, so that the other one is closed once all are gone.
+    let (alive, mut gone) = mpsc::channel::<()>(1);
+    listen(listeners, &router, &hall, &settings, (&is_stopping, alive), &mut servers)?;
+
+    let ended = {
+        let play = play_on(&mut rounds, &mut encounters, settings.round);
+        tokio::select! {
+            ended = play => ended,
+            kept = &mut clerk => Err(kept.map_or(StoreError::Closed, |kept| kept.err().unwrap_or(StoreError::Closed))),
+            () = stop => Ok(()),
+        }
+    };
+    let _nobody_listens = stopping.send(true);
+    if ended.is_ok() {
+        tracing::info!(target: LOG, games = encounters.len(), "the ladder stops");
+        let played_out = async { while encounters.join_next().await.is_some() {} };
+        let _go_on_later = timeout(settings.drain, played_out).await;
+    }
+    let retry_ms = u64::try_from(settings.retry.as_millis()).unwrap_or(u64::MAX);
+    rounds.bots().farewell("the ladder stops, and goes on with the games later", retry_ms);
+    live.close();
+    encounters.shutdown().await;
+    // With the last table the clerk has nothing more to keep.
+    drop(rounds);
+    if ended.is_ok() {
+        let kept = clerk.await;
+        kept.map_err(|_| StoreError::Closed)??;
+    }
+    let left = async {
+        while servers.join_next().await.is_some() {}
+        gone.recv().await
+    };
+    let _left_behind = timeout(FAREWELL, left).await;
+    Ok(ended?)
+}
+
+/// By how much the threads of house bots are nicer than those that read and write.
+const HOUSE_STEPS: u8 = 5;
+
+/// Plays for ever.
+async fn play_on(rounds: &mut Rounds, encounters: &mut Tasks, round: Duration) -> Result<(), StoreError> {
+    let mut ticks = interval(round.max(Duration::from_millis(1)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => rounds.round(encounters).await?,
+            Some(ended) = encounters.join_next() => match ended {
+                Ok(ended) => ended?,
+                Err(error) => tracing::error!(target: LOG, %error, "an encounter broke"),
+            },
+        }
+    }
+}
+
+/// Starts to listen.
+fn listen(
+    listeners: Listeners,
+    router: &Router,
+    hall: &Arc<Hall<Gate>>,
+    settings: &Settings,
+    (stopping, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
+    servers: &mut JoinSet<()>,
+) -> io::Result<()> {
+    let stop = || {
+        let mut stopping = stopping.clone();
+        async move {
+            // The sender lives until it has said so.
+            let _gone = stopping.wait_for(|stopping| *stopping).await;
+        }
+    };
+    for listener in listeners.bots {
+        let (mut connections, hall, stop) = (listener.connections()?, Arc::clone(hall), stop());
+        let alive = alive.clone();
+        servers.spawn(async move {
+            let take = async {
+                loop {
+                    let (stream, address) = connections.next().await;
+                    let (hall, alive) = (Arc::clone(&hall), alive.clone());
+                    tokio::spawn(async move {
+                        let _alive = alive;
+                        hall.serve(stream, Some(address.ip())).await;
+                    });
+                }
+            };
+            tokio::select! {
+                () = take => {}
+                () = stop => {}
+            }
+        });
+    }
+    for listener in listeners.web {
+        let (connections, hall, stop) = (listener.connections()?, Arc::clone(hall), stop());
+        let bots = web::Bots { hall, behind_proxy: settings.behind_proxy, alive: alive.clone() };
+        let router = router.clone();
+        servers.spawn(async move {
+            if let Err(error) = web::serve(connections, router, bots, stop).await {
+                tracing::error!(target: LOG, %error, "the pages are no longer served");
+            }
+        });
+    }
+    Ok(())
+}
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
