@@ -86,8 +86,9 @@ pub async fn round_robin(
     let table = Table { bots: Arc::new(Bots::default()), house: Arc::new(house), recorder };
     let mut random = SplitMix64::new(seed);
     let count = contestants.len();
-    let met = (0..pairs)
-        .flat_map(|_| (0..count).flat_map(move |first| (first + 1..count).map(move |second| [first, second])));
+    let met = (0..pairs).flat_map(|_| {
+        (0..count).flat_map(move |first| (first + 1..count).map(move |second| [first, second]))
+    });
     let mut left: Vec<([usize; 2], u64)> = met.map(|players| (players, random.next())).collect();
     left.reverse();
     let all = left.len() as u64;
@@ -130,7 +131,8 @@ async fn pair(
     let mut half_points = 0;
     for game in id.games() {
         let order = if game.is_second() { [1, 0] } else { [0, 1] };
-        let players = order.map(|at| Seated { bot: BotId(at as u64 + 1), name: contestants[at].name.clone() });
+        let players =
+            order.map(|at| Seated { bot: BotId(at as u64 + 1), name: contestants[at].name.clone() });
         let open = OpenGame {
             id: game,
             pool: PoolId(0),
@@ -147,7 +149,8 @@ async fn pair(
         };
         let players::Prepared { terms, houses } = prepared.map_err(|error| error.to_string())??;
         let [Some(first), Some(second)] = houses else { return Err("a player is missing".into()) };
-        let entrant = |at: usize| Entrant { index: order[at], name: open.players[at].name.clone(), build: None };
+        let entrant =
+            |at: usize| Entrant { index: order[at], name: open.players[at].name.clone(), build: None };
         let strictness = Strictness { margin: Duration::ZERO, ..terms.strictness };
         let end = table
             .play(Game {

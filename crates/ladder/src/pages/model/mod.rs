@@ -15,7 +15,7 @@ pub(super) use bots::{
 };
 pub(super) use games::{Conversation, GameLine, GameState, Games, Speech, conversation, game_line, lines};
 pub(super) use names::{BotRef, Names};
-pub(super) use played::{Game, Ply, plies};
+pub(super) use played::{Contradiction, Game, Ply, plies};
 pub(super) use pools::{Pool, Pools, Season, Seasons, pool, pools, seasons};
 pub(super) use standings::{Crosstable, Score, Standing, Standings, Tally};
 pub(super) use text::bounded;
