@@ -25,6 +25,8 @@ mod gui;
 mod health;
 mod input;
 mod interrupt;
+#[cfg(feature = "ladder")]
+mod ladder;
 mod new_game;
 mod open;
 mod operator;
@@ -142,6 +144,9 @@ enum Command {
     Conform(conform::Args),
     /// Let a bot compete on a ladder
     Connect(connect::Args),
+    /// Run a ladder on which bots compete
+    #[cfg(feature = "ladder")]
+    Ladder(ladder::Args),
     /// Internal; you do not need it. `plyd arena`, `conform`, `replay` and scripts of tests start it, so that
     /// the players and servers that they start end with them even if they are killed
     #[command(hide = true)]
@@ -231,6 +236,8 @@ fn run(command: Command, handed: Handed) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(&args, &mut out),
         Command::Conform(args) => conform::run(&args, &mut out),
         Command::Connect(args) => connect::run(&args, &mut out),
+        #[cfg(feature = "ladder")]
+        Command::Ladder(args) => ladder::run(args, &verbosity, &mut out),
         Command::Reaper(args) => reaper::run(&args),
         Command::NewGame(args) => new_game::run(&args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),

@@ -10,6 +10,8 @@
 pub(crate) mod boards;
 mod folder;
 pub(crate) mod harness;
+#[cfg(feature = "ladder")]
+pub(crate) mod ladder;
 mod ledger;
 mod log_reader;
 mod logged;

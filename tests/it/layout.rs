@@ -25,6 +25,7 @@ const CRATES: [(&str, &str, &[&str]); 9] = [
             "plyd-core",
             "plyd-daemon",
             "plyd-games",
+            "plyd-ladder",
             "plyd-protocol",
         ],
     ),

@@ -35,6 +35,8 @@ mod health;
 mod identity;
 mod identity_files;
 mod identity_limits;
+#[cfg(feature = "ladder")]
+mod ladder;
 mod layout;
 mod levels;
 mod log;

@@ -68,8 +68,8 @@ pub struct Game {
 
 /// Who plays a side.
 pub enum Seat {
-    /// A bot, which has a place in this game.
-    Bot(SeatGuard),
+    /// A bot, which has a place in this game until it knows of the end.
+    Bot(Arc<SeatGuard>),
     /// A player of the house.
     House(HousePlayer),
 }
@@ -121,6 +121,11 @@ impl Table {
     /// The ladder stops; the game can be resumed.
     pub async fn play(&self, mut game: Game) -> Result<GameEnd, Stopped> {
         let head = Head::of(&game);
+        // Held until they know of the end, or a game more than they offered could begin before.
+        let _places = game.players.each_ref().map(|seat| match seat {
+            Seat::Bot(place) => Some(Arc::clone(place)),
+            Seat::House(_) => None,
+        });
         let voided = game.voided.take();
         let voided = async {
             match voided {

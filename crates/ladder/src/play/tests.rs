@@ -87,7 +87,7 @@ impl Ladder {
     }
 
     fn bot(&self, number: u64, game: u64) -> Seat {
-        Seat::Bot(self.hall.bots().seat(BotId(number), &GameId(game).name()))
+        Seat::Bot(Arc::new(self.hall.bots().seat(BotId(number), &GameId(game).name())))
     }
 
     /// The turns of each game, once the ladder is closed.
@@ -509,6 +509,32 @@ async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
             assert_eq!(bot.read().await, None);
         }
     }
+}
+
+#[tokio::test]
+async fn a_bot_takes_no_further_game_until_it_knows_how_the_one_before_ended() {
+    let ladder = Ladder::open(settings()).await;
+    let (recorder, mut events) = Recorder::new(1, Live::new(1));
+    let table = Table { recorder, ..ladder.table.clone() };
+    let bot = bot(ladder.address, 1, 1);
+    until("it is there", || ladder.hall.bots().ready().len() == 1).await;
+    let house = Seat::House(HousePlayer::new(Options::default(), 9));
+    let game = game(1, [ladder.bot(1, 1), house], heap());
+    let slots = || ladder.hall.bots().ready()[0].slots;
+    let played = tokio::spawn(async move { table.play(game).await });
+    let kept = loop {
+        match within(events.recv()).await.unwrap() {
+            Event::Turn { .. } => {}
+            Event::Ended { kept, .. } => break kept,
+        }
+    };
+    // It is over, and the bot has not heard of it.
+    sleep(ms(20)).await;
+    assert_eq!(slots(), 3);
+    kept.send(()).unwrap();
+    within(bot).await.unwrap();
+    within(played).await.unwrap().unwrap();
+    assert_eq!(slots(), 4);
 }
 
 #[tokio::test]

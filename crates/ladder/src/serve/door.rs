@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plyd_protocol::{Client, ErrorCode, Offer};
 
@@ -19,7 +19,8 @@ const LONGEST: usize = 100;
 pub(super) struct Gate {
     keeper: Keeper,
     most_games: u32,
-    versions: Arc<Mutex<HashMap<BotId, String>>>,
+    /// What those that came called themselves.
+    versions: Arc<Mutex<HashMap<BotId, Option<String>>>>,
 }
 
 impl Gate {
@@ -27,9 +28,13 @@ impl Gate {
         Self { keeper, most_games, versions: Arc::default() }
     }
 
-    /// What a bot called itself when it came.
-    pub(super) fn version(&self, bot: BotId) -> Option<String> {
-        self.versions.lock().unwrap_or_else(PoisonError::into_inner).get(&bot).cloned()
+    /// What a bot called itself, if it came since the ladder was started.
+    pub(super) fn version(&self, bot: BotId) -> Option<Option<String>> {
+        self.lock().get(&bot).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<BotId, Option<String>>> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -57,12 +62,7 @@ impl Door for Gate {
         if let Some(disabled) = bot.disabled {
             return Err(Refusal { code: ErrorCode::Forbidden, message: disabled.why });
         }
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        match version {
-            Some(version) => drop(versions.insert(bot.id, version)),
-            None => drop(versions.remove(&bot.id)),
-        }
-        drop(versions);
+        self.lock().insert(bot.id, version);
         tracing::info!(target: super::LOG, bot = bot.name, by = by.map(tracing::field::display), "a bot came");
         Ok(Admitted { bot: bot.id, name: bot.name, most_games: self.most_games })
     }

@@ -1,8 +1,8 @@
 //! A ladder that runs: bots dial in, are paired, play, and are rated, unattended.
 //!
-//! [`serve`] holds the parts together. Bots come through the hall's [door](Gate) and wait; the loop (`rounds`)
-//! pairs those that are free and begins their encounters in the store; each encounter is a task (`tables`)
-//! that plays its two games; the `clerk` keeps what happens. Whatever ends it, the next start goes on with the
+//! [`serve`] holds the parts together. Bots come through the hall's door and wait; the loop (`rounds`) pairs
+//! those that are free and begins their encounters in the store; each encounter is a task (`tables`) that
+//! plays its two games; the `clerk` keeps what happens. Whatever ends it, the next start goes on with the
 //! games that have no end.
 
 mod calibrate;
@@ -66,7 +66,7 @@ pub struct Settings {
     pub round: Duration,
     /// How long to wait after a restart for the bots of games that go on.
     pub back_within: Duration,
-    /// How long games may go on once the ladder stops; those that have no end by then go on at its next start.
+    /// How long games may go on once the ladder stops; those without an end go on at its next start.
     pub drain: Duration,
     /// When bots that are there then may dial again.
     pub retry: Duration,

@@ -1,6 +1,7 @@
 //! A game as the store has it becomes one that is played: its opening, its clocks, and who sits where.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use plyd_arena::referee::Terms;
 use plyd_arena::{Entrant, NoOpening, openings};
@@ -11,7 +12,7 @@ use plyd_core::zobrist::mix;
 use plyd_protocol::Seed;
 
 use crate::game::{OpenGame, Opening};
-use crate::play::{Game, HousePlayer, Network, Resumed, Seat};
+use crate::play::{Game, HousePlayer, Network, Resumed, Seat, SeatGuard};
 use crate::store::House;
 use crate::terms::PoolTerms;
 
@@ -66,7 +67,7 @@ pub fn house(entry: &Entry, house: &House, seed: u64) -> Result<HousePlayer, Str
     let given = bridge::given(&house.options);
     let options = settings::check_options(entry, &given)
         .and_then(|_| settings::options(entry, &given, seed, HOUSE))
-        .map_err(|fault| format!("the house bot cannot play {}: {}", entry.name, fault.message))?;
+        .map_err(|fault| format!("the house bot cannot play {}: {fault}", entry.name))?;
     Ok(HousePlayer::new(options, house.nodes))
 }
 
@@ -106,20 +107,22 @@ pub(super) fn prepare(
 pub(super) fn game(
     open: &OpenGame,
     prepared: Prepared,
-    places: [crate::play::SeatGuard; 2],
+    places: [SeatGuard; 2],
     builds: [Option<String>; 2],
     resumed: Option<Resumed>,
 ) -> Game {
     let Prepared { terms, houses: [first, second] } = prepared;
     let [one, other] = places;
-    let seat = |house: Option<HousePlayer>, place| house.map_or(Seat::Bot(place), Seat::House);
+    let seat = |house: Option<HousePlayer>, place: SeatGuard| {
+        house.map_or_else(|| Seat::Bot(Arc::new(place)), Seat::House)
+    };
     let [p1, p2] = builds;
     let entrant = |at: usize, build| Entrant {
         index: usize::try_from(open.players[at].bot.0).unwrap_or(usize::MAX),
         name: open.players[at].name.clone(),
         build,
     };
-    let ms = std::time::Duration::from_millis;
+    let ms = Duration::from_millis;
     Game {
         id: open.id,
         pool: open.pool,

@@ -13,7 +13,7 @@ use super::door::Gate;
 use super::{now_ms, players};
 use crate::game::OpenGame;
 use crate::play::{Resumed, SeatGuard, Table};
-use crate::store::{Bot, By, House, Keeper, StoreError};
+use crate::store::{Bot, By, House, Keeper, Store, StoreError};
 use crate::{BotId, EncounterId, GameId};
 
 /// The tables. A copy is of the same tables.
@@ -139,13 +139,22 @@ impl Tables {
         open: &OpenGame,
     ) -> Result<Result<(players::Prepared, [Option<String>; 2]), String>, StoreError> {
         let ids = open.players.each_ref().map(|player| player.bot);
-        let bots: [Bot; 2] =
-            persist(&self.keeper, || move |store| Ok([store.bot(ids[0])?, store.bot(ids[1])?])).await?;
-        let builds = bots.each_ref().map(|bot| match &bot.house {
-            Some(house) => Some(house.version.clone()),
-            None => self.gate.version(bot.id),
+        let known = persist(&self.keeper, || {
+            move |store: &mut Store| {
+                let known = |id, store: &mut Store| {
+                    // What it was called last, if it has not come back yet.
+                    let version = store.versions(id)?.into_iter().next().map(|latest| latest.version);
+                    Ok::<_, StoreError>((store.bot(id)?, version))
+                };
+                Ok([known(ids[0], store)?, known(ids[1], store)?])
+            }
         });
-        let houses: [Option<House>; 2] = bots.map(|bot| bot.house);
+        let known: [(Bot, Option<String>); 2] = known.await?;
+        let builds = known.each_ref().map(|(bot, latest)| match &bot.house {
+            Some(house) => Some(house.version.clone()),
+            None => self.gate.version(bot.id).unwrap_or_else(|| latest.clone()),
+        });
+        let houses: [Option<House>; 2] = known.map(|(bot, _)| bot.house);
         if let Some(house) = houses.iter().flatten().find(|house| house.version != self.build) {
             let why = format!("its house bot is pinned to {}, and this is {}", house.version, self.build);
             return Ok(Err(why));

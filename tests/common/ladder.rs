@@ -1,0 +1,100 @@
+//! A ladder of the real command, with bots that dial in.
+
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::process::Stdio;
+
+use plyd::client::Process;
+use plyd_ladder::store::{Checked, Database, Store};
+use rustix::process::Signal;
+
+use super::{Folder, LogReader, listening, process};
+
+/// A ladder in a folder of its own.
+pub(crate) struct Ladder {
+    pub(crate) folder: Folder,
+    /// What serves it.
+    server: Option<(Process, LogReader)>,
+    /// Where bots dial, once it was served.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+impl Ladder {
+    pub(crate) fn new(name: &str) -> Self {
+        let ladder = Self { folder: Folder::new(name), server: None, address: None };
+        ladder.run(&["init"]);
+        ladder
+    }
+
+    fn db(&self) -> String {
+        self.folder.path.join("ladder.db").to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    /// Runs a command on it, which must succeed; gives what it prints.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        let (code, stdout, stderr) = self.try_run(arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
+        stdout
+    }
+
+    /// Runs a command on it: its exit code, and what it prints on stdout and stderr.
+    pub(crate) fn try_run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let output = process::output(process::plyd([&["ladder"], arguments, &["--db", &self.db()]].concat()));
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+
+    /// What it keeps.
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&Database::Sqlite(self.db().into())).expect("the ladder is there")
+    }
+
+    /// What a check of it finds, which must be no fault.
+    pub(crate) fn check(&self) -> Checked {
+        let checked = self.store().check().expect("it can be read");
+        assert_eq!(checked.faults, [""; 0]);
+        checked
+    }
+
+    /// Serves it, where it was served before.
+    pub(crate) fn serve(&mut self, arguments: &[&str]) {
+        let address = self.address.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
+        let db = self.db();
+        let common =
+            ["ladder", "serve", "--tcp", &address, "--round-ms", "20", "--retry-ms", "0", "--db", &db];
+        let mut launch = process::plyd([&common, arguments].concat());
+        launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = process::spawn(launch);
+        let log = LogReader::of(&mut process);
+        self.address = listening(&log.wait_for("listening on tcp://"));
+        self.server = Some((process, log));
+    }
+
+    /// Kills what serves it.
+    pub(crate) fn kill(&mut self) {
+        let (mut process, _log) = self.server.take().expect("it is served");
+        process::signal(&process, Signal::KILL);
+        process::exit(&mut process);
+    }
+
+    /// Stops what serves it, as a service manager does.
+    pub(crate) fn stop(&mut self) {
+        let (mut process, _log) = self.server.take().expect("it is served");
+        process::signal(&process, Signal::TERM);
+        assert!(process::exit(&mut process).success());
+    }
+
+    /// Makes a bot; gives the file of its token.
+    pub(crate) fn token(&self, name: &str, owner: &str) -> String {
+        let token = self.run(&["bot", "new", name, "--owner", owner]);
+        self.folder.file(&format!("{name}.token"), token)
+    }
+
+    /// Starts `plyd connect` for a bot; behind `--` a program.
+    pub(crate) fn connect<A: AsRef<OsStr>>(&self, token: &str, arguments: &[A]) -> Process {
+        let ladder = format!("tcp={}", self.address.expect("it was served"));
+        let mut launch = process::plyd(["connect", &ladder, "--token-file", token]);
+        launch.command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        process::spawn(launch)
+    }
+}
