@@ -71,11 +71,11 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
     let mut tops = Vec::new();
     for pool in pools {
         let tables = show::tables(&site, pool.id, None).await?;
-        let (shown, all) = (tables.0.rows.len().min(FIRST_ROWS), tables.0.rows.len());
+        let (shown, all) = (tables.standings.rows.len().min(FIRST_ROWS), tables.standings.rows.len());
         tops.push(PoolTop {
             terms: terms(&pool),
             caption: if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() },
-            rows: lists::standings(&tables.0, FIRST_ROWS),
+            rows: lists::standings(&tables.standings, FIRST_ROWS),
             id: pool.id,
             name: pool.name,
         });
@@ -138,9 +138,9 @@ pub(super) async fn pool(
         terms: terms(&pool),
         season,
         seasons,
-        rows: lists::standings(&tables.0, usize::MAX),
-        has_apart: tables.0.rows.iter().any(|row| row.group.is_some()),
-        cross: lists::crosstable(&tables.1),
+        rows: lists::standings(&tables.standings, usize::MAX),
+        has_apart: tables.standings.rows.iter().any(|row| row.group.is_some()),
+        cross: lists::crosstable(&tables.crosstable),
         games: lists::games(games),
     })
 }
@@ -191,14 +191,18 @@ pub(super) async fn bot(
     let id = BotId(id);
     let found = site.read(move |store| {
         let Some(bot) = model::bot(store, id)? else { return Ok(None) };
-        let mut pools = Vec::new();
+        let mut curves = Vec::new();
         for rating in &bot.ratings {
-            let curve = model::curve(store, id, rating.pool, POINTS)?.points;
-            pools.push((curve, model::opponents(store, id, rating.pool)?));
+            curves.push(model::curve(store, id, rating.pool, POINTS)?.points);
         }
-        Ok(Some((bot, pools)))
+        Ok(Some((bot, curves)))
     });
-    let (bot, pools) = found.await?.ok_or_else(|| Refusal::not_found("bot"))?;
+    let (bot, curves) = found.await?.ok_or_else(|| Refusal::not_found("bot"))?;
+    let mut pools = Vec::new();
+    for (rating, curve) in bot.ratings.iter().zip(curves) {
+        let tables = show::tables(&site, rating.pool, None).await?;
+        pools.push((curve, tables.tally.opponents(id)));
+    }
     let games = show::games_of(&site, id, before, false, SOME_GAMES).await?;
     let forfeits = show::games_of(&site, id, None, true, FEW_GAMES).await?;
     let in_pool = |(rating, (curve, mut opponents)): (Rating, (Vec<_>, model::Opponents))| {
