@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plyd_ladder::live::Live;
+use plyd_ladder::pages;
 use plyd_ladder::serve::{
     BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, is_local, serve,
 };
@@ -24,6 +25,7 @@ use crate::cli::failure::Failure;
 use crate::cli::registry;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::client::signals::Signals;
+use crate::daemon::page::{Content, Page};
 use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles};
 
 #[derive(Debug, clap::Args)]
@@ -88,6 +90,13 @@ pub(super) struct Args {
     /// The most of them from one address
     #[arg(long, value_name = "N", default_value_t = 100)]
     connections_per_address: usize,
+    /// The ladder's name, for the pages
+    #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
+    name: String,
+    /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the
+    /// address of --http]
+    #[arg(long, value_name = "URL")]
+    dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end
     #[arg(long)]
     quiet: bool,
@@ -135,6 +144,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
                 std::process::exit(1);
             });
         };
+        let pages = |keeper: &Keeper, live: &Live| pages(&args, keeper, live);
         serve(store, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
             ServeError::Store(error) => failed(error),
             error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
@@ -144,11 +154,43 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     served
 }
 
-/// What browsers see.
-#[allow(clippy::unnecessary_wraps, reason = "pages need threads, which the system may not have")]
-fn pages(_: &Keeper, _: &Live) -> Result<axum::Router, ServeError> {
-    let fallback = async || (axum::http::StatusCode::NOT_FOUND, "bots dial this address over WebSockets\n");
-    Ok(axum::Router::new().fallback(fallback))
+/// What browsers see. It reads by a store of its own, so that nobody who looks keeps a game waiting.
+fn pages(args: &Args, keeper: &Keeper, live: &Live) -> Result<axum::Router, ServeError> {
+    let over_tls = args.tls_cert.is_some() || args.behind_proxy;
+    let settings = pages::Settings {
+        name: args.name.clone(),
+        dial: dial(args, over_tls),
+        over_tls,
+        behind_proxy: args.behind_proxy,
+        ..pages::Settings::default()
+    };
+    let reader = Keeper::new(Store::open(&args.place.db)?)?;
+    let boards = |path: &str| {
+        let Content { mime, bytes } = Page::new(registry::games()).content(path)?;
+        Some(pages::File { mime, bytes })
+    };
+    let parts = pages::Parts {
+        keeper: keeper.clone(),
+        reader,
+        live: live.clone(),
+        games: registry::games(),
+        boards: Arc::new(boards),
+        settings,
+    };
+    Ok(pages::router(parts)?)
+}
+
+/// What bots dial, for the commands that the pages show.
+fn dial(args: &Args, over_tls: bool) -> String {
+    if let Some(dial) = &args.dial {
+        return dial.clone();
+    }
+    let (scheme, address) = match (args.http.first(), args.tcp.first()) {
+        (Some(address), _) => (if over_tls { "wss" } else { "ws" }, address),
+        (None, Some(address)) => (if over_tls { "tls" } else { "tcp" }, address),
+        (None, None) => return String::new(),
+    };
+    format!("{scheme}://{address}")
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {

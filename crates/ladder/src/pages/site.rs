@@ -34,6 +34,8 @@ pub(super) struct Site {
     /// Where tables and boards are made.
     worker: Worker,
     tables: Mutex<HashMap<Key, Kept>>,
+    /// Who makes tables: others wait, and find them made.
+    making: tokio::sync::Mutex<()>,
     rates: Rates,
     spectators: Arc<Places>,
 }
@@ -45,7 +47,12 @@ type Key = (PoolId, Option<SeasonId>);
 type Kept = (Instant, Arc<Tables>);
 
 /// The tables of a pool.
-pub(super) type Tables = (Standings, Crosstable);
+pub(super) struct Tables {
+    pub(super) standings: Standings,
+    pub(super) crosstable: Crosstable,
+    /// What they were made of.
+    pub(super) tally: Tally,
+}
 
 impl Site {
     pub(super) fn new(
@@ -62,6 +69,7 @@ impl Site {
             waiting: Semaphore::new(limits.waiting),
             worker,
             tables: Mutex::default(),
+            making: tokio::sync::Mutex::default(),
             rates: Rates::new(limits.burst, limits.requests_a_second),
             spectators: Places::new(limits.spectators, limits.spectators_of_address),
             settings,
@@ -114,10 +122,18 @@ impl Site {
         if let Some(tables) = kept() {
             return Ok(Some(tables));
         }
+        let _making = self.making.lock().await;
+        if let Some(tables) = kept() {
+            return Ok(Some(tables));
+        }
         let Some(tally) = self.read(move |store| Tally::read(store, pool, season)).await? else {
             return Ok(None);
         };
-        let made = Arc::new(self.compute(move || tally.tables()).await?);
+        let make = move || {
+            let (standings, crosstable) = tally.tables();
+            Tables { standings, crosstable, tally }
+        };
+        let made = Arc::new(self.compute(make).await?);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() >= TABLES {
             tables.clear();

@@ -119,7 +119,7 @@ pub(super) async fn standings(
     Number(id): Number,
     Asked(asked): Asked<OfSeason>,
 ) -> Answer<Standings> {
-    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.0.clone()))
+    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.standings.clone()))
 }
 
 pub(super) async fn crosstable(
@@ -127,7 +127,7 @@ pub(super) async fn crosstable(
     Number(id): Number,
     Asked(asked): Asked<OfSeason>,
 ) -> Answer<Crosstable> {
-    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.1.clone()))
+    Ok(Json(show::tables(&site, PoolId(id), asked.season).await?.crosstable.clone()))
 }
 
 pub(super) async fn seasons(State(site): Shared) -> Answer<Seasons> {
@@ -172,8 +172,8 @@ pub(super) async fn opponents(
     Number(id): Number,
     Asked(asked): Asked<OfPool>,
 ) -> Answer<Opponents> {
-    expect(&site, BotId(id), Some(asked.pool)).await?;
-    site.read(move |store| model::opponents(store, BotId(id), asked.pool)).await.map(Json)
+    expect(&site, BotId(id), None).await?;
+    Ok(Json(show::tables(&site, asked.pool, None).await?.tally.opponents(BotId(id))))
 }
 
 pub(super) async fn games_of(

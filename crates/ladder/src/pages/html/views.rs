@@ -16,15 +16,19 @@ use super::words::{self, When};
 use crate::pages::api;
 use crate::pages::extract::{Asked, Number};
 use crate::pages::live::Hub;
-use crate::pages::model::{self, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech};
+use crate::pages::model::{
+    self, Contradiction, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech,
+};
 use crate::pages::refusal::Refusal;
 use crate::pages::show;
 use crate::pages::site::Site;
+use crate::terms::PoolClock;
 use crate::{BotId, GameId, PoolId, SeasonId};
 
 /// How many rows of each pool the first page has, and how many games a list.
 const FIRST_ROWS: usize = 10;
 const GAMES: usize = 50;
+const SOME_GAMES: usize = 20;
 const FEW_GAMES: usize = 10;
 /// The most points of a curve that a page draws, and opponents that it lists.
 const POINTS: u64 = 500;
@@ -67,11 +71,11 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
     let mut tops = Vec::new();
     for pool in pools {
         let tables = show::tables(&site, pool.id, None).await?;
-        let (shown, all) = (tables.0.rows.len().min(FIRST_ROWS), tables.0.rows.len());
+        let (shown, all) = (tables.standings.rows.len().min(FIRST_ROWS), tables.standings.rows.len());
         tops.push(PoolTop {
             terms: terms(&pool),
             caption: if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() },
-            rows: lists::standings(&tables.0, FIRST_ROWS),
+            rows: lists::standings(&tables.standings, FIRST_ROWS),
             id: pool.id,
             name: pool.name,
         });
@@ -134,9 +138,9 @@ pub(super) async fn pool(
         terms: terms(&pool),
         season,
         seasons,
-        rows: lists::standings(&tables.0, usize::MAX),
-        has_apart: tables.0.rows.iter().any(|row| row.group.is_some()),
-        cross: lists::crosstable(&tables.1),
+        rows: lists::standings(&tables.standings, usize::MAX),
+        has_apart: tables.standings.rows.iter().any(|row| row.group.is_some()),
+        cross: lists::crosstable(&tables.crosstable),
         games: lists::games(games),
     })
 }
@@ -187,15 +191,19 @@ pub(super) async fn bot(
     let id = BotId(id);
     let found = site.read(move |store| {
         let Some(bot) = model::bot(store, id)? else { return Ok(None) };
-        let mut pools = Vec::new();
+        let mut curves = Vec::new();
         for rating in &bot.ratings {
-            let curve = model::curve(store, id, rating.pool, POINTS)?.points;
-            pools.push((curve, model::opponents(store, id, rating.pool)?));
+            curves.push(model::curve(store, id, rating.pool, POINTS)?.points);
         }
-        Ok(Some((bot, pools)))
+        Ok(Some((bot, curves)))
     });
-    let (bot, pools) = found.await?.ok_or_else(|| Refusal::not_found("bot"))?;
-    let games = show::games_of(&site, id, before, false, GAMES).await?;
+    let (bot, curves) = found.await?.ok_or_else(|| Refusal::not_found("bot"))?;
+    let mut pools = Vec::new();
+    for (rating, curve) in bot.ratings.iter().zip(curves) {
+        let tables = show::tables(&site, rating.pool, None).await?;
+        pools.push((curve, tables.tally.opponents(id)));
+    }
+    let games = show::games_of(&site, id, before, false, SOME_GAMES).await?;
     let forfeits = show::games_of(&site, id, None, true, FEW_GAMES).await?;
     let in_pool = |(rating, (curve, mut opponents)): (Rating, (Vec<_>, model::Opponents))| {
         opponents.opponents.truncate(OPPONENTS);
@@ -298,6 +306,8 @@ struct GamePage<'a> {
     ended: Option<When>,
     versions: Vec<String>,
     moves: Vec<PlyRow>,
+    /// Whether players have a clock for the whole game.
+    has_clock: bool,
     ply: usize,
     back: usize,
     forward: usize,
@@ -305,7 +315,7 @@ struct GamePage<'a> {
     graph: Option<Scores>,
     said: Vec<Speech>,
     forfeit_message: Option<String>,
-    contradictions: Vec<String>,
+    contradictions: Vec<Contradiction>,
 }
 
 #[derive(Deserialize)]
@@ -333,9 +343,10 @@ pub(super) async fn game(
     let is_forfeit = game.line.forfeit.is_some();
     let read = site.read(move |store| {
         let said = if is_forfeit { model::conversation(store, id)? } else { Conversation::nothing(id) };
-        Ok((model::pool(store, of_pool)?.map(|pool| pool.name), said))
+        Ok((model::pool(store, of_pool)?, said))
     });
     let (pool, said) = read.await?;
+    let has_clock = !matches!(pool.as_ref().map(|pool| pool.clock), Some(PoolClock::PerMove { .. }));
     let graph = graph::scores(&game.moves);
     let row = |ply: model::Ply| PlyRow {
         player: match ply.player {
@@ -356,11 +367,12 @@ pub(super) async fn game(
         outcome: lists::outcome(&game.line),
         rules: words::settings(&game.rules),
         game: game.game,
-        pool: pool.unwrap_or_default(),
+        pool: pool.map(|pool| pool.name).unwrap_or_default(),
         partner: id.partner(),
         begun: game.line.begun_ms.map(words::when),
         ended: game.line.ended_ms.map(words::when),
         versions: game.versions.into_iter().flatten().collect(),
+        has_clock,
         moves: game.moves.into_iter().map(row).collect(),
         ply,
         back: ply.saturating_sub(1),

@@ -4,7 +4,6 @@ use plyd_protocol::Settings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::names::BotRef;
 use super::standings::tenths;
 use super::text::bounded;
 use crate::ratings::glicko::Standing;
@@ -130,28 +129,6 @@ pub(in crate::pages) struct CurvePoint {
     pub(in crate::pages) high: f64,
 }
 
-/// How a bot did in a pool against each other one, those that it met most first.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-pub(in crate::pages) struct Opponents {
-    /// The bot.
-    pub(in crate::pages) bot: BotId,
-    /// The pool.
-    pub(in crate::pages) pool: PoolId,
-    /// The opponents.
-    pub(in crate::pages) opponents: Vec<Opponent>,
-}
-
-/// How a bot did against another.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-pub(in crate::pages) struct Opponent {
-    /// The other one.
-    pub(in crate::pages) bot: BotRef,
-    /// How many games count.
-    pub(in crate::pages) games: u64,
-    /// The points that the bot made in them.
-    pub(in crate::pages) points: f64,
-}
-
 /// The bots behind that number, so many at most.
 pub(in crate::pages) fn bots(
     store: &mut Store,
@@ -231,23 +208,6 @@ pub(in crate::pages) fn curve(
         CurvePoint { at_ms: step.at_ms, elo, low, high }
     });
     Ok(Curve { bot, pool, points: points.collect() })
-}
-
-/// How a bot did in a pool against each other one.
-pub(in crate::pages) fn opponents(
-    store: &mut Store,
-    bot: BotId,
-    pool: PoolId,
-) -> Result<Opponents, StoreError> {
-    let results = store.results(pool, None)?;
-    let met = store.bots()?.into_iter().filter(|other| other.id != bot).filter_map(|other| {
-        let points = results.between([bot, other.id]).points();
-        let of = |bot| Opponent { bot, games: points.games, points: points.made };
-        (points.games > 0).then(|| of(BotRef::of(&other)))
-    });
-    let mut opponents: Vec<Opponent> = met.collect();
-    opponents.sort_by_key(|opponent| (std::cmp::Reverse(opponent.games), opponent.bot.id));
-    Ok(Opponents { bot, pool, opponents })
 }
 
 /// A rating with its 95 % interval.

@@ -5,17 +5,17 @@
 mod bots;
 mod games;
 mod names;
+mod opponents;
 mod played;
 mod pools;
 mod standings;
 mod text;
 
-pub(super) use bots::{
-    Bot, Bots, Curve, CurvePoint, Opponent, Opponents, Rating, bot, bots, curve, opponents,
-};
+pub(super) use bots::{Bot, Bots, Curve, CurvePoint, Rating, bot, bots, curve};
 pub(super) use games::{Conversation, GameLine, GameState, Games, Speech, conversation, game_line, lines};
 pub(super) use names::{BotRef, Names};
-pub(super) use played::{Game, Ply, plies};
+pub(super) use opponents::{Opponent, Opponents};
+pub(super) use played::{Contradiction, Game, Ply, plies};
 pub(super) use pools::{Pool, Pools, Season, Seasons, pool, pools, seasons};
 pub(super) use standings::{Crosstable, Score, Standing, Standings, Tally};
 pub(super) use text::bounded;

@@ -39,6 +39,11 @@ impl Names {
         Self(bots.iter().map(|bot| (bot.id, BotRef::of(bot))).collect())
     }
 
+    /// All of them, by their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &BotRef> {
+        self.0.values()
+    }
+
     /// A bot. One that came in this moment has its number for a name.
     pub(in crate::pages) fn get(&self, id: BotId) -> BotRef {
         self.0.get(&id).cloned().unwrap_or_else(|| BotRef { id, name: format!("bot {id}"), house: false })

@@ -35,8 +35,17 @@ pub(in crate::pages) struct Game {
     /// What the bot that forfeited did, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::pages) forfeit_message: Option<String>,
-    /// Proofs that a player announced and the game contradicted, in words.
-    pub(in crate::pages) contradictions: Vec<String>,
+    /// The first proof that each player announced and the game contradicted.
+    pub(in crate::pages) contradictions: Vec<Contradiction>,
+}
+
+/// A proof that the game contradicted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub(in crate::pages) struct Contradiction {
+    /// Who announced it.
+    pub(in crate::pages) player: Player,
+    /// What was announced and what happened instead.
+    pub(in crate::pages) message: String,
 }
 
 /// A ply of a game.
@@ -64,6 +73,10 @@ impl Game {
     pub(in crate::pages) fn ended(line: GameLine, played: PlayedGame) -> Self {
         let build = |of: usize| played.players[of].build.as_deref().map(|build| bounded(build, VERSION));
         let contradictions = played.contradictions.iter().take(2);
+        let contradiction = |found: &plyd_arena::Contradiction| Contradiction {
+            player: found.player,
+            message: bounded(&found.message, MESSAGE),
+        };
         Self {
             line,
             game: played.record.game,
@@ -72,7 +85,7 @@ impl Game {
             versions: [build(0), build(1)],
             moves: plies(&played.record.moves, played.opening, &played.answers),
             forfeit_message: played.forfeit.map(|forfeit| bounded(&forfeit.reason.message, MESSAGE)),
-            contradictions: contradictions.map(|found| bounded(&found.message, MESSAGE)).collect(),
+            contradictions: contradictions.map(contradiction).collect(),
         }
     }
 

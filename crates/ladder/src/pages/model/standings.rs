@@ -1,11 +1,13 @@
 //! The table of a pool, and who made how many points against whom.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::names::{BotRef, Names};
+use super::opponents::{Opponent, Opponents};
 use crate::ratings::table::{Place, Results, Row, table};
 use crate::store::{Store, StoreError};
 use crate::{BotId, PoolId, SeasonId};
@@ -116,6 +118,18 @@ impl Tally {
             rows: rows.iter().map(|row| self.standing(row)).collect(),
         };
         (standings, self.crosstable(&rows[..rows.len().min(CROSSTABLE)]))
+    }
+
+    /// How a bot did against each other one.
+    pub(in crate::pages) fn opponents(&self, bot: BotId) -> Opponents {
+        let met = self.names.iter().filter(|other| other.id != bot).filter_map(|other| {
+            let points = self.results.between([bot, other.id]).points();
+            let of = || Opponent { bot: other.clone(), games: points.games, points: points.made };
+            (points.games > 0).then(of)
+        });
+        let mut opponents: Vec<Opponent> = met.collect();
+        opponents.sort_by_key(|opponent| (Reverse(opponent.games), opponent.bot.id));
+        Opponents { bot, pool: self.pool, opponents }
     }
 
     fn standing(&self, row: &Row) -> Standing {
