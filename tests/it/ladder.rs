@@ -166,7 +166,7 @@ fn each_fault_is_named_and_disables_its_bot_while_others_play_on() {
         let shown = ladder.run(&[&["calibrate", pool], &players[..]].concat());
         assert!(shown.contains("isolation-random") && shown.contains("isolation-level-2"), "{shown}");
     }
-    ladder.serve(&["--patience-ms", "0"]);
+    ladder.serve(&["--house-after-ms", "0"]);
     let [mut weak, _strong, _first]: [Process; 3] = sound_bots(&ladder).try_into().ok().unwrap();
     let address = ladder.address.unwrap();
     let per_move = |ms: u64| json!({ "kind": "per_move", "ms": ms });

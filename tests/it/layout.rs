@@ -36,7 +36,7 @@ const FOREIGN: [&str; 4] = ["serde", "serde_json", "tokio", "tracing"];
 
 /// The daemon's state is one value under one lock, with a file a concept; `shared` holds the lock, and the
 /// threads take it. These files know each other, and no others do.
-const STATE: [&str; 20] = [
+const STATE: [&str; 21] = [
     "conn",
     "heartbeat",
     "holdings",
@@ -56,6 +56,7 @@ const STATE: [&str; 20] = [
     "state",
     "threads",
     "transport",
+    "unread",
     "worker",
 ];
 

@@ -506,9 +506,9 @@ fn broken(closed: Closed) -> Result<String, Trouble> {
         ClosedKind::Broken | ClosedKind::Replaced => {
             Ok(format!("its connection broke, and it was not back in time: {}", closed.message))
         }
-        ClosedKind::Unread | ClosedKind::Garbled => {
-            Err(closed.forfeit_reason().map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit))
-        }
+        ClosedKind::Unread | ClosedKind::Garbled => Err(closed
+            .forfeit_reason()
+            .map_or_else(|| Trouble::Void(closed.message.clone()), Trouble::Forfeit)),
         ClosedKind::Forbidden => Err(disabled(&closed.message)),
         ClosedKind::Stopped => Err(Trouble::Stopped),
     }
