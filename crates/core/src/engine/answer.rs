@@ -115,7 +115,7 @@ impl Evaluation {
     ///
     /// In games that score, a proven margin is an evaluation too, and the result may be proven before the
     /// margin is. Elsewhere a proven result has no evaluation, and its distance is exact only when both sides
-    /// of it are proven.
+    /// of it are proven, or it is a win in one.
     pub(super) fn of<G: Game>(value: Value, bound: Bound) -> Self {
         let Value { score, .. } = value;
         let raw = score.raw().clamp(-Score::MAX_EVAL.raw(), Score::MAX_EVAL.raw());
@@ -132,8 +132,29 @@ impl Evaluation {
         if !value.is_decided() {
             return Self { bound, eval, proof: None };
         }
-        let (plies, plies_max) =
-            if value.is_exact() { (score.distance(), None) } else { (None, score.distance()) };
+        // No win is quicker than one move.
+        let is_exact = value.is_exact() || score == Score::win_in(1);
+        let (plies, plies_max) = if is_exact { (score.distance(), None) } else { (None, score.distance()) };
         Self { bound: Bound::Exact, eval: None, proof: Some(Proof { plies, plies_max, ..proof }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nim::Nim;
+
+    #[test]
+    fn a_distance_is_exact_if_both_sides_of_it_are_proven_or_it_is_one() {
+        let at_least = |score| Value { score, at_least: true, at_most: false };
+        for (value, plies, plies_max) in [
+            (Value::proven(Score::win_in(3)), Some(3), None),
+            (at_least(Score::win_in(3)), None, Some(3)),
+            (at_least(Score::win_in(1)), Some(1), None),
+            (-at_least(Score::win_in(2)), None, Some(2)),
+        ] {
+            let proof = Evaluation::of::<Nim>(value, Bound::Exact).proof.expect("it is decided");
+            assert_eq!((proof.plies, proof.plies_max), (plies, plies_max), "{value:?}");
+        }
     }
 }

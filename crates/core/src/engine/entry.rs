@@ -36,7 +36,7 @@ use crate::search::players::NamedPlayer;
 pub struct Entry {
     /// The name on the wire.
     pub name: &'static str,
-    /// One sentence for people.
+    /// One sentence for people, which begins with the game's name: it is the title on the page, too.
     pub about: &'static str,
     /// The rules' options, in the order in which they are listed.
     pub rules: &'static [Spec],

@@ -37,7 +37,13 @@ impl Sample {
     /// A rule that the game does not have, or a value that it does not take.
     pub fn new(entry: &'static Entry, rules: &str, start: &str) -> Result<Self, String> {
         let rules = rules.split(',').filter(|rule| !rule.is_empty()).map(|rule| {
-            setting(entry, rule).ok_or_else(|| format!("{}: there is no rule `{rule}`", entry.name))
+            setting(entry, rule).ok_or_else(|| {
+                let names: Vec<&str> = entry.rules.iter().map(|rule| rule.name).collect();
+                format!(
+                    "{}: `{rule}` is no rule; rules are `NAME=VALUE` joined by commas, with the names {names:?}",
+                    entry.name
+                )
+            })
         });
         let start = Some(start.to_owned()).filter(|text| !text.is_empty());
         let rules = Rules::new(rules.collect::<Result<_, _>>()?);
