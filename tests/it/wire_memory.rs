@@ -335,7 +335,9 @@ impl Deaf {
 
 #[test]
 fn clients_that_ask_and_do_not_read_take_no_more_than_the_bound() {
-    for (arguments, most_mib) in [(&[][..], 400), (&["--unsent-mb", "1"][..], 100)] {
+    // To fill the usual bound takes a minute.
+    let usual = is_whole().then_some((&[][..], 400));
+    for (arguments, most_mib) in usual.into_iter().chain([(&["--unsent-mb", "1"][..], 100)]) {
         let server = Server::tcp(arguments);
         let mut beside = server.greet(json!({}));
         let mut deaf = Deaf::new(&server, 100);

@@ -381,7 +381,7 @@ mod tests {
                 },
             ),
             (
-                "no rule `least=3`",
+                "`least=3` is no rule",
                 Entry {
                     bench: &[Bench { rules: "least=3", position: "5 1", depth: 1, player: ("", "") }],
                     ..NIM
@@ -390,7 +390,7 @@ mod tests {
             ("0 are refused", Entry { open: |rules, _, effort| (NIM.open)(rules, None, effort), ..NIM }),
             ("depth 2: 8 positions, not 9", Entry { perft: "| 5 1 | 3 9", ..NIM }),
             ("is not `RULES", Entry { perft: "| 5 1 |", ..NIM }),
-            ("no rule `least=3`", Entry { perft: "least=3 | 5 1 | 3", ..NIM }),
+            ("`least=3` is no rule", Entry { perft: "least=3 | 5 1 | 3", ..NIM }),
             (
                 "expected an integer from 1 to 9",
                 Entry { perft: "most=10 | 5 1 | 3", rules: nim::ENTRY.rules, ..NIM },
