@@ -38,7 +38,7 @@
 //!    which play to find better weights.
 //! 7. [`plyd_conform`]: checks for any server of the protocol.
 //! 8. `plyd-ladder`, which the feature `ladder` brings: ratings and matchmaking of a ladder, its database,
-//!    and the games of bots that dial in, with the arena's referee.
+//!    the games of bots that dial in, with the arena's referee, and its pages.
 //! 9. This one: [`cli`], one file a command.
 //!
 //! The specification of the wire is `protocol/README.md`.

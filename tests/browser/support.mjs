@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const PLYD = process.env.PLYD_BIN ?? `${root}target/release/plyd`;
+export const PLYD = process.env.PLYD_BIN ?? `${root}target/release/plyd`;
 /** A folder whose files take the place of those in the binary, to work on the page without building. */
 const PAGE = process.env.PLYD_PAGE;
 const SCREENSHOTS = `${root}target/screenshots`;
@@ -53,7 +53,7 @@ export function stage() {
 }
 
 /** Debian's Chromium, best the one without windows, which takes half the time; or the one that CHROMIUM names. */
-function launch() {
+export function launch() {
   const executablePath = process.env.CHROMIUM
     ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
   if (!executablePath) throw new Error('no Chromium: install it (apt-get install chromium-headless-shell), or name it in CHROMIUM');

@@ -5,9 +5,10 @@
 import { BoardView } from '/gui/board.js';
 import { change, touched } from '/gui/changes.js';
 import { el, svg } from '/gui/dom.js';
+import { scaleOf } from '/gui/graph.js';
 import { loadLook, lookOf } from '/gui/looks.js';
 import { PLAIN } from '/gui/symmetry.js';
-import { outcomeWords, scoreWords } from '/gui/words.js';
+import { flipped, height, outcomeWords, scoreWords } from '/gui/words.js';
 
 const viewer = document.getElementById('viewer');
 const byId = (id) => document.getElementById(id);
@@ -21,6 +22,8 @@ const boards = new Map();
 const asked = new Set();
 let plies = Number(viewer.dataset.plies);
 let cursor = Number(byId('slider').value);
+/** The plies with their scores, of a game that is followed. */
+let played = [];
 let view = null;
 /** While a game is played the latest board is shown, unless somebody looks at an earlier one. */
 const follows = () => cursor === plies;
@@ -97,7 +100,15 @@ function show(ply) {
 }
 
 const players = { p1: '1', p2: '2' };
-const time = (us) => (us === undefined ? '' : us < 1e6 ? `${Math.floor(us / 1000)} ms` : `${(us / 1e6).toFixed(1)} s`);
+
+/** A time of a move or of a clock, as the page writes it. */
+function time(us) {
+	if (us === undefined) return '';
+	if (us < 1000) return `${us} µs`;
+	if (us < 1e6) return `${Math.floor(us / 1000)} ms`;
+	if (us < 60e6) return `${(us / 1e6).toFixed(1)} s`;
+	return `${Math.floor(us / 60e6)}:${String(Math.floor(us / 1e6) % 60).padStart(2, '0')} min`;
+}
 
 /** The row of a ply in the list of moves. */
 function rowOf(ply, number) {
@@ -108,6 +119,20 @@ function rowOf(ply, number) {
 		el('td.number', {}, time(ply.time_us)), el('td.number', {}, time(ply.left_us)));
 }
 
+/** Draws the scores of a game that is followed, as the page drew those that there were. */
+function drawScores() {
+	const scores = played.map((ply) => (ply.player === 'p2' && ply.score ? flipped(ply.score) : ply.score));
+	const scale = scaleOf(scores.filter(Boolean));
+	for (const player of ['p1', 'p2']) {
+		const points = [];
+		played.forEach((ply, index) => {
+			const level = ply.player === player ? height(scores[index], scale) : null;
+			if (level !== null) points.push(`${((index + 1) / played.length) * 300} ${45 - level * 39}`);
+		});
+		byId('graph').querySelector(`.of-${player}`).setAttribute('d', points.length ? `M${points.join('L')}` : '');
+	}
+}
+
 /** Puts plies behind the first ones. */
 function replace(first, moves, board) {
 	const followed = follows();
@@ -115,6 +140,8 @@ function replace(first, moves, board) {
 	while (list.rows.length > first) list.lastElementChild.remove();
 	moves.forEach((ply, index) => list.append(rowOf(ply, first + index + 1)));
 	plies = first + moves.length;
+	played = [...played.slice(0, first), ...moves];
+	if (played.length === plies && byId('graph')) drawScores();
 	for (const ply of boards.keys()) {
 		if (ply > first) boards.delete(ply);
 	}

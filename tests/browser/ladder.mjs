@@ -1,0 +1,181 @@
+// The pages of a ladder: an owner follows a link, registers a bot, joins by the commands that the page shows, and watches a game
+// to its end; on a desktop, on a phone, and without scripts. PLYD_BIN names a plyd with the feature `ladder`.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { byTest, launch, picture, PLYD, TIMEOUT } from './support.mjs';
+
+const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true };
+
+const folder = mkdtempSync(join(tmpdir(), 'plyd-ladder-'));
+const started = [];
+let url;
+let browser;
+
+/** A command on the ladder: what it prints. */
+const ladder = (...args) => execFileSync(PLYD, ['ladder', ...args, '--db', join(folder, 'ladder.db')], { encoding: 'utf8' }).trim();
+
+function start(args, stderr = 'ignore') {
+  const child = spawn(PLYD, args, { stdio: ['ignore', 'ignore', stderr], cwd: folder });
+  started.push({ child, ended: new Promise((resolve) => { child.on('exit', resolve); }) });
+  return child;
+}
+
+/** A bot that takes its time, so that its games can be watched, and plays any move. */
+const SLOW = `
+  const lines = require('node:readline').createInterface({ input: process.stdin });
+  lines.on('line', (line) => {
+    const { id, cmd, x_legal: legal } = JSON.parse(line);
+    const say = (message) => console.log(JSON.stringify({ id, ...message }));
+    if (cmd !== 'go') say({ type: 'error', code: 'unknown_cmd', message: 'this bot only plays' });
+    else setTimeout(() => say({ type: 'bestmove', move: legal[legal.length >> 1] }), 250);
+  });`;
+
+/** A bot that dials in, as the owner's page says. */
+const connect = (token, dial, ...how) => start(['connect', dial, '--token-file', token, ...how]);
+
+before(async () => {
+  ladder('init');
+  ladder('pool', 'add', 'quick', '--game', 'isolation', '--rules', 'preset=7x7', '--clock', 'tc=10s+0.1s');
+  const child = start(['ladder', 'serve', '--http', '127.0.0.1:0', '--round-ms', '50', '--db', join(folder, 'ladder.db')], 'pipe');
+  url = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      const found = /listening on (http:\/\/\S+)/.exec(line);
+      if (found) resolve(found[1]);
+    });
+    child.on('exit', (code) => reject(new Error(`plyd ladder serve ended with ${code}`)));
+  });
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  for (const { child } of started.toReversed()) child.kill();
+  await Promise.all(started.map(({ ended }) => ended));
+  rmSync(folder, { recursive: true });
+});
+
+/** A page in a profile of its own. What it throws or is refused is in `page.faults`. */
+async function visit(path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(TIMEOUT);
+  const page = await context.newPage();
+  page.faults = [];
+  page.on('pageerror', (error) => page.faults.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.faults.push(message.text());
+  });
+  await page.goto(path.startsWith('http') ? path : url + path);
+  return page;
+}
+
+/** Nothing is wider than the screen, and nothing went wrong. */
+async function assertFits(page) {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(wider <= 0, `${page.url()} is ${wider} px wider than the screen`);
+  assert.deepEqual(page.faults, []);
+}
+
+test('an owner registers a bot, it joins, and a game is watched to its end', async () => {
+  const page = await visit(ladder('invite', 'ann', '--url', url));
+  await byTest(page, 'join').click();
+  await byTest(page, 'name').fill('kari');
+  await byTest(page, 'register').click();
+  const token = await byTest(page, 'token').textContent();
+  const commands = await page.locator('.steps code').allTextContents();
+  assert.ok(commands[0].includes(token), commands[0]);
+  await picture(page, 'ladder-token');
+
+  const dial = url.replace('http', 'ws');
+  for (const [name, secret] of [['kari', token], ['rival', ladder('bot', 'new', 'rival', '--owner', 'bob')]]) {
+    writeFileSync(join(folder, `${name}.token`), secret, { mode: 0o600 });
+    const how = name === 'kari' ? ['--legal', '--', process.execPath, '-e', SLOW] : ['--option', 'level=2'];
+    connect(`${name}.token`, dial, ...how);
+  }
+  await page.goto(`${url}/games`);
+  const playing = page.locator('#playing tr[data-game] a').first();
+  // The list fills itself.
+  await playing.waitFor();
+  await playing.click();
+  const viewer = page.locator('#viewer');
+  await page.waitForFunction(() => {
+    const { live, shown, plies } = document.getElementById('viewer').dataset;
+    return live && shown === plies && Number(plies) > 4;
+  });
+  await picture(page, 'ladder-live');
+  await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over'
+    && !document.querySelector('#outcome[data-live]'));
+  assert.match(await page.locator('#outcome').textContent(), /wins|draw/);
+  // What was shown as it was played is what the record has.
+  const record = await page.evaluate(async (id) => (await fetch(`/api/v1/games/${id}/record`)).json(),
+    await viewer.getAttribute('data-game'));
+  assert.deepEqual(await page.locator('#moves bdi').allTextContents(), record.moves);
+  await assertFits(page);
+  await page.context().close();
+});
+
+test('a game is stepped through with the mouse and with keys', async () => {
+  const page = await visit('/game/1');
+  await page.waitForSelector('#viewer[data-shown] .board');
+  const plies = await page.locator('#moves tr').count();
+  await page.locator('#first').click();
+  await page.waitForSelector('#viewer[data-shown="0"]');
+  await page.keyboard.press(']');
+  await page.waitForSelector('#viewer[data-shown="1"]');
+  await page.locator('[data-ply="4"]').click();
+  await page.waitForSelector('#viewer[data-shown="4"]');
+  assert.equal(await page.locator('#moves [aria-current] td').first().textContent(), '4');
+  await page.locator('#slider').press('End');
+  await page.waitForSelector(`#viewer[data-shown="${plies}"]`);
+  assert.ok(await page.locator('#board [data-at]').count() >= 2);
+  await picture(page, 'ladder-game');
+  await assertFits(page);
+  await page.context().close();
+});
+
+test('all pages fit a phone, in the dark', async () => {
+  const page = await visit(ladder('invite', 'ann', '--url', url), PHONE);
+  await byTest(page, 'join').tap();
+  await byTest(page, 'name').waitFor();
+  await assertFits(page);
+  for (const path of ['/', '/pool/1', '/bot/1', '/games', '/game/1', '/api']) {
+    await page.goto(url + path);
+    await assertFits(page);
+  }
+  await page.goto(`${url}/game/1`);
+  await page.waitForSelector('#viewer[data-shown] .board');
+  // The whole board is on the screen, and what one taps is large enough.
+  const board = await page.locator('.board').boundingBox();
+  assert.ok(board.width > 300 && board.x >= 0 && board.x + board.width <= 360, JSON.stringify(board));
+  for (const button of await page.locator('.transport a').all()) {
+    const { height, width } = await button.boundingBox();
+    assert.ok(height >= 36 && width >= 36, `${height} by ${width}`);
+  }
+  await picture(page, 'ladder-phone');
+  await page.context().close();
+});
+
+test('without scripts a game has its board and its links', async () => {
+  const page = await visit('/game/1?ply=3', { javaScriptEnabled: false });
+  assert.match(await page.locator('.plain-board caption').textContent(), /after 3 of/);
+  await page.locator('#forward').click();
+  assert.match(await page.locator('.plain-board caption').textContent(), /after 4 of/);
+  await page.context().close();
+});
+
+test('an owner logs out, and the link is used up', async () => {
+  const link = ladder('invite', 'carol', '--url', url);
+  const page = await visit(link);
+  await byTest(page, 'join').click();
+  await byTest(page, 'log-out').click();
+  await page.goto(`${url}/owner`);
+  assert.match(await page.locator('main').textContent(), /not logged in/);
+  await page.goto(link);
+  await byTest(page, 'join').click();
+  assert.match(await page.locator('main').textContent(), /each works once/);
+  await page.context().close();
+});
