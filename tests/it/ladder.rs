@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::common::ladder::Ladder;
 use crate::common::{process, until};
 
-/// A bot in a shell, which plays the first legal move, but none as long as the file that it is given is there.
+/// A bot in a shell. It plays the first legal move, but none as long as the file that it is given is there.
 const FIRST: &str = r#"
 while read -r line; do
   id=${line#*\"id\":\"}; id=${id%%\"*}
