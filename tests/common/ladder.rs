@@ -17,11 +17,13 @@ pub(crate) struct Ladder {
     server: Option<(Process, LogReader)>,
     /// Where bots dial, once it was served.
     pub(crate) address: Option<SocketAddr>,
+    /// Where browsers do, if it is served with `--http`.
+    pub(crate) web: Option<SocketAddr>,
 }
 
 impl Ladder {
     pub(crate) fn new(name: &str) -> Self {
-        let ladder = Self { folder: Folder::new(name), server: None, address: None };
+        let ladder = Self { folder: Folder::new(name), server: None, address: None, web: None };
         ladder.run(&["init"]);
         ladder
     }
@@ -66,7 +68,10 @@ impl Ladder {
         launch.command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = process::spawn(launch);
         let log = LogReader::of(&mut process);
-        self.address = listening(&log.wait_for("listening on tcp://"));
+        self.address = listening(&log.wait_for("listening on t"));
+        if arguments.contains(&"--http") {
+            self.web = listening(&log.wait_for("listening on http"));
+        }
         self.server = Some((process, log));
     }
 
@@ -92,8 +97,12 @@ impl Ladder {
 
     /// Starts `plyd connect` for a bot; behind `--` a program.
     pub(crate) fn connect<A: AsRef<OsStr>>(&self, token: &str, arguments: &[A]) -> Process {
-        let ladder = format!("tcp={}", self.address.expect("it was served"));
-        let mut launch = process::plyd(["connect", &ladder, "--token-file", token]);
+        self.connect_to(&format!("tcp={}", self.address.expect("it was served")), token, arguments)
+    }
+
+    /// The same to a URL.
+    pub(crate) fn connect_to<A: AsRef<OsStr>>(&self, url: &str, token: &str, arguments: &[A]) -> Process {
+        let mut launch = process::plyd(["connect", url, "--token-file", token]);
         launch.command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         process::spawn(launch)
     }

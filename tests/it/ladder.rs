@@ -1,7 +1,7 @@
 //! `plyd ladder` as people run it: the real server, bots of `plyd connect`, and bots that misbehave.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::common::ladder::Ladder;
 use crate::common::{process, until};
 
-/// A bot in a shell, which plays the first legal move, but none as long as the file that it is given is there.
+/// A bot in a shell. It plays the first legal move, but none as long as the file that it is given is there.
 const FIRST: &str = r#"
 while read -r line; do
   id=${line#*\"id\":\"}; id=${id%%\"*}
@@ -208,6 +208,68 @@ fn each_fault_is_named_and_disables_its_bot_while_others_play_on() {
     }
     ladder.stop();
     ladder.check();
+}
+
+/// The answer to a request with these headers beside the usual ones.
+fn get(address: SocketAddr, path: &str, headers: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{headers}\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn bots_dial_in_by_each_way_and_browsers_see_their_games() {
+    let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates/authority.pem");
+    let file = |name: &str| format!("{}/tests/certificates/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (cert, key) = (file("server.pem"), file("server.key"));
+    for (name, tls) in [("ladder-plain", &[][..]), ("ladder-tls", &["--tls-cert", &cert, "--tls-key", &key])]
+    {
+        let mut ladder = Ladder::new(name);
+        pool(&ladder, "calm", &["--clock", "tc=10m+1s"]);
+        ladder.serve(&[&["--http", "127.0.0.1:0", "--name", "The Ladder"][..], tls].concat());
+        let (lines, web) = (ladder.address.unwrap().port(), ladder.web.unwrap().port());
+        let urls = match tls.is_empty() {
+            true => [format!("tcp://localhost:{lines}"), format!("ws://localhost:{web}")],
+            false => [
+                format!("tls://localhost:{lines}?ca={authority}"),
+                format!("wss://localhost:{web}?ca={authority}"),
+            ],
+        };
+        let bots = [("ann", &urls[0]), ("bob", &urls[1])].map(|(name, url)| {
+            let token = ladder.token(name, name);
+            ladder.connect_to(url, &token, &["--option", "threads=1", "--option", "level=1"])
+        });
+        until("they play", || ladder.check().games >= 4);
+        if tls.is_empty() {
+            let address = ladder.web.unwrap();
+            let get = |path: &str, more: &str| get(address, path, more);
+            for (path, word) in
+                [("/", "The Ladder"), ("/", "calm"), ("/games", "ann"), ("/gui/board.js", "export")]
+            {
+                let page = get(path, "");
+                assert!(page.starts_with("HTTP/1.1 200") && page.contains(word), "{path}: {page}");
+            }
+            let missing = get("/nowhere", "");
+            assert!(missing.starts_with("HTTP/1.1 404"), "{missing}");
+            // What is nearly a WebSocket.
+            let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+            let old = get("/", &format!("{upgrade}Sec-WebSocket-Version: 8\r\n"));
+            assert!(old.starts_with("HTTP/1.1 426") && old.contains("sec-websocket-version: 13"), "{old}");
+            let keyless = get("/", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
+            assert!(keyless.starts_with("HTTP/1.1 400"), "{keyless}");
+        }
+        for bot in &bots {
+            process::signal(bot, Signal::TERM);
+        }
+        for mut bot in bots {
+            assert!(process::exit(&mut bot).success());
+        }
+        ladder.stop();
+        // The second game of a pair does not begin if one of them leaves.
+        assert!(ladder.check().void <= 1);
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ struct Known {
     games: BTreeSet<String>,
     /// Why it may not come back to them, if it may not.
     forbidden: Option<String>,
+    /// Whether its last offer was that no further game begins, whether it is still there or not.
+    is_leaving: bool,
 }
 
 /// A bot that is connected.
@@ -62,6 +64,7 @@ impl Bots {
         let mut bots = self.lock();
         let known = bots.entry(bot).or_default();
         known.forbidden = None;
+        known.is_leaving = concurrency == 0;
         let before = known.here.replace(Here { link: link.clone(), offer: Arc::new(offer), concurrency });
         let games = known.games.iter().cloned().collect();
         drop(bots);
@@ -100,6 +103,12 @@ impl Bots {
             (slots > 0).then(|| Ready { bot: *bot, offer: Arc::clone(&here.offer), slots })
         });
         ready.collect()
+    }
+
+    /// Whether a bot wants no further game: it leaves after its games, or did so.
+    #[must_use]
+    pub fn is_leaving(&self, bot: BotId) -> bool {
+        self.lock().get(&bot).is_some_and(|known| known.is_leaving)
     }
 
     /// Gives a bot a place in a game, whether it is connected or not.

@@ -138,13 +138,15 @@ impl Table {
         let table = self.clone();
         task.spawn(async move { table.referee(game).await });
         let refereed = tokio::select! {
+            // One that shall not count before it begins never begins.
+            biased;
+            Ok(why) = voided => Ok(head.void(self, why)),
             joined = task.join_next() => match joined {
                 Some(Ok(refereed)) => refereed,
                 Some(Err(error)) if error.is_panic() => Ok(head.broken(self, error)),
                 // The runtime ends.
                 Some(Err(_)) | None => Err(Stopped),
             },
-            Ok(why) = voided => Ok(head.void(self, why)),
         };
         // What is left of it asks nobody any more.
         task.shutdown().await;

@@ -616,6 +616,7 @@ async fn a_bot_changes_what_it_offers() {
         assert_eq!((&taken["concurrency"], &taken["games"]), (&json!(applied), &json!(["g9"])));
         assert_eq!(slots().map(|(_, slots)| slots), expected);
     }
+    assert!(ladder.hall.bots().is_leaving(BotId(5)) && !ladder.hall.bots().is_leaving(BotId(6)));
     drop(seated);
     assert_eq!(slots(), None);
     // What is no offer is refused, and the connection goes on.

@@ -113,7 +113,12 @@ impl Tables {
                 }
             };
             let (void, voided) = oneshot::channel();
-            self.playing().games.insert(id, void);
+            // One may have said so since they were paired, and the second game of a pair is a further game.
+            let leaves = || open.players.iter().find(|player| self.table.bots.is_leaving(player.bot));
+            match leaves().filter(|_| !resumed) {
+                Some(player) => drop(void.send(format!("{} left before this game", player.name))),
+                None => drop(self.playing().games.insert(id, void)),
+            }
             let played = self.table.play(crate::play::Game { voided: Some(voided), ..game }).await;
             self.playing().games.remove(&id);
             if played.is_err() {
