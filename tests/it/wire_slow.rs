@@ -57,8 +57,9 @@ fn a_first_iteration_that_is_not_complete_keeps_its_core() {
     let question = question();
     let (_server, mut peer) = Server::stdio(&["--threads", "1"]);
     let nodes = |best: &Value| best["stats"]["nodes"].as_u64().unwrap();
-    // Without the extra it has its minimum and one turn in 41, about a twentieth of the time; with it more than
-    // a quarter. Other programs may take more of the core from some than from others, but not again and again.
+    // Without the extra it has its minimum and one turn in 41, about a twentieth of the time; with it more
+    // than a quarter. Other programs may take more of the core from some than from others, but not again and
+    // again.
     let mut shares = Vec::new();
     for round in 0..10 {
         let other = |index: usize| format!("other{round}-{index}");

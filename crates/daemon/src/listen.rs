@@ -16,8 +16,8 @@ const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "and
 /// The pause before a task that accepts connections is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections may wait to be accepted. Libraries ask for 128, and the system drops what comes beyond
-/// that: who connects in a burst of others would wait a second until its system tries again.
+/// How many connections may wait to be accepted. Libraries ask for 128, and the system drops what comes
+/// beyond that: who connects in a burst of others would wait a second until its system tries again.
 const BACKLOG: i32 = 1024;
 
 /// The target of the log lines that name what a daemon listens on. They are `info`, and worth showing even if

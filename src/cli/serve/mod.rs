@@ -216,7 +216,8 @@ struct Bounds {
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().session_bytes_in_all))]
     sessions_mb: u32,
-    /// MiB of answers that may be unsent over all connections; past that, those who do not read are read no further
+    /// MiB of answers that may be unsent over all connections; past that, those who do not read are read no
+    /// further
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), allow_negative_numbers = true,
         default_value_t = mib(Limits::default().unsent_bytes_in_all))]
     unsent_mb: u32,

@@ -82,7 +82,8 @@ pub(crate) enum Item {
 impl Item {
     /// A message that is serialised already.
     pub(crate) fn body(mut text: String) -> Self {
-        // Serialising may leave as much room again. A long text was reserved as a whole, or is not worth moving.
+        // Serialising may leave as much room again. A long text was reserved as a whole, or is not worth
+        // moving.
         if text.len() <= LONG_BODY {
             text.shrink_to_fit();
         }

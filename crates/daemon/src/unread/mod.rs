@@ -1,5 +1,5 @@
-//! The memory of messages that peers have not read: how much there may be, who is read no further until it has
-//! read more, and who is cut off.
+//! The memory of messages that peers have not read: how much there may be, who is read no further until it
+//! has read more, and who is cut off.
 //!
 //! Each connection has a small share that no other can take, so that whoever reads is never kept waiting by
 //! those who do not; the rest is first come, first served. When that is taken, lines of connections beyond

@@ -1,7 +1,7 @@
 //! Games as they are played, sent to spectators as server-sent events.
 //!
-//! One task reads the news. It writes each event once for all who watch a game, and draws boards only of games
-//! that somebody watches. A spectator who reads too slowly misses events and gets the whole game anew.
+//! One task reads the news. It writes each event once for all who watch a game, and draws boards only of
+//! games that somebody watches. A spectator who reads too slowly misses events and gets the whole game anew.
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;

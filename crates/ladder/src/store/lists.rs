@@ -47,7 +47,8 @@ impl Store {
         self.db.all(PLAYING, &[most.into()], results::game)
     }
 
-    /// A game that is being played, with the turns that were kept; none: it has not begun, or is over or void.
+    /// A game that is being played, with the turns that were kept; none: it has not begun, or is over or
+    /// void.
     ///
     /// # Errors
     /// The database fails.

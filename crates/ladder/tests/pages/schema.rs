@@ -1,5 +1,5 @@
-//! As much of JSON Schema (2020-12) as the API's document uses. A keyword that it does not know is an error, so
-//! that none is passed over.
+//! As much of JSON Schema (2020-12) as the API's document uses. A keyword that it does not know is an error,
+//! so that none is passed over.
 
 use serde_json::Value;
 

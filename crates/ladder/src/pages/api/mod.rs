@@ -1,7 +1,7 @@
 //! The API: JSON under `/api/v1`, the same that the pages show, with a document of all of it (OpenAPI 3.1).
 //!
-//! It gives what is public and changes nothing, so that any page may ask it. What it answers only grows: fields
-//! and addresses are added, and none is taken away or changes its meaning.
+//! It gives what is public and changes nothing, so that any page may ask it. What it answers only grows:
+//! fields and addresses are added, and none is taken away or changes its meaning.
 
 mod answers;
 mod document;
