@@ -92,12 +92,13 @@ impl Tables {
         &self,
         mut open: OpenGame,
         mut places: [SeatGuard; 2],
-        mut resumed: bool,
+        resumed: bool,
     ) -> Result<(), StoreError> {
         loop {
             let id = open.id;
             let game = match self.prepare(&open).await? {
                 Ok((prepared, builds)) => {
+                    // The second game, too: the first one may have ended before both bots were back.
                     let turns = open.turns.clone();
                     let resumed = resumed.then_some(Resumed { turns, back_within: self.back_within });
                     players::game(&open, prepared, places, builds, resumed)
@@ -115,7 +116,7 @@ impl Tables {
             let (void, voided) = oneshot::channel();
             // One may have said so since they were paired, and the second game of a pair is a further game.
             let leaves = || open.players.iter().find(|player| self.table.bots.is_leaving(player.bot));
-            match leaves().filter(|_| !resumed) {
+            match leaves().filter(|_| open.turns.is_empty()) {
                 Some(player) => drop(void.send(format!("{} left before this game", player.name))),
                 None => drop(self.playing().games.insert(id, void)),
             }
@@ -133,7 +134,6 @@ impl Tables {
                 Some(next) if !*self.stopping.borrow() => (open, places) = next,
                 _ => return Ok(()),
             }
-            resumed = false;
         }
     }
 
