@@ -66,7 +66,7 @@ fn main() {
     ladder.run(&POOL);
     let house = ["--player", "player=random", "--player", "level=2", "--nodes", "1000", "--games", "40"];
     ladder.run(&[&["calibrate", "bench"], &house[..]].concat());
-    ladder.serve(&["--patience-ms", "2000"]);
+    ladder.serve(&["--house-after-ms", "2000"]);
     let (entrants, missing) = entrants(&ladder.folder.path);
     let start = |ladder: &Ladder, entrant: &Entrant| {
         let token = format!("{}/{}.token", ladder.folder.path.display(), entrant.name);
@@ -87,7 +87,7 @@ fn main() {
             ladder.kill();
             kills += 1;
             ladder.check();
-            ladder.serve(&["--patience-ms", "2000"]);
+            ladder.serve(&["--house-after-ms", "2000"]);
             next_kill = next(&mut random, games, &args);
         }
         if games >= args.games && kills == args.kills && are_disabled(&ladder, &entrants) {
