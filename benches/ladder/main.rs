@@ -1,9 +1,9 @@
 //! A ladder for twelve bots over real connections, `cargo bench --features ladder --bench ladder`.
 //!
-//! Plyd's levels, bots in four other languages, one that is killed now and then, and three that misbehave play
-//! 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound bot forfeited, a
-//! forfeit has another name than its cause, a broken bot plays on, known strengths came out the other way
-//! round, or what is kept does not agree with itself. Prints the table and the counts, in Markdown.
+//! Plyd's levels, bots in four other languages, one that is killed now and then, and three that misbehave
+//! play 2,000 games; with `--kills 50` the ladder is killed as often meanwhile. Fails if a sound bot
+//! forfeited, a forfeit has another name than its cause, a broken bot plays on, known strengths came out the
+//! other way round, or what is kept does not agree with itself. Prints the table and the counts, in Markdown.
 
 // A bench that cannot start what it measures has nothing better to do than to panic.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it prints what it finds")]
