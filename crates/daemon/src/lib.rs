@@ -119,7 +119,7 @@ pub use daemon::Daemon;
 pub use handed::Handed;
 pub use hangups::SETTINGS;
 pub use limits::Limits;
-pub use listen::{LISTENING, SocketFile};
+pub use listen::{LISTENING, SocketFile, is_local};
 pub use serve::run;
 pub use serve_error::ServeError;
 pub use service::ServiceManager;

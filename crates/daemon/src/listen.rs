@@ -79,7 +79,16 @@ pub(super) fn take_bursts(listener: impl AsFd) -> io::Result<()> {
 }
 
 /// Whether no other machine can reach an address.
-pub(super) fn is_local(address: SocketAddr) -> bool {
+///
+/// ```
+/// use plyd_daemon::is_local;
+///
+/// assert!(is_local("127.0.0.1:7117".parse()?) && is_local("[::1]:7117".parse()?));
+/// assert!(!is_local("0.0.0.0:7117".parse()?));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[must_use]
+pub fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 

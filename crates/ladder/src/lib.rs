@@ -28,6 +28,8 @@
 //! println!("{:.0} Elo, a 95 % interval of {:.0} around it", elo.value, elo.error);
 //! ```
 
+#[cfg(feature = "server")]
+mod clock;
 pub mod game;
 mod ids;
 #[cfg(feature = "server")]
@@ -39,9 +41,13 @@ pub mod pairing;
 pub mod play;
 pub mod ratings;
 #[cfg(feature = "server")]
+mod requester;
+#[cfg(feature = "server")]
 pub mod serve;
 #[cfg(feature = "server")]
 pub mod store;
 pub mod terms;
 
+#[cfg(feature = "server")]
+pub use clock::now_ms;
 pub use ids::{BotId, EncounterId, GameId, OwnerId, PoolId, SeasonId};

@@ -1,7 +1,6 @@
 //! Which ladder a command is about, and who gives it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use plyd_ladder::now_ms;
 use plyd_ladder::store::{By, Database, Store, StoreError};
 
 use crate::cli::failure::Failure;
@@ -41,10 +40,4 @@ pub(super) fn failed(error: StoreError) -> Failure {
         StoreError::Refused(message) => Failure::Usage(message),
         error => Failure::Failed(error.to_string()),
     }
-}
-
-/// The time, in milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use plyd_ladder::live::Live;
 use plyd_ladder::pages;
-use plyd_ladder::serve::{
-    BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, is_local, serve,
-};
+use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
 use plyd_ladder::store::{Keeper, Store};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::net::{TcpListener, TcpStream};
@@ -26,7 +24,7 @@ use crate::cli::registry;
 use crate::cli::verbosity::{Filter, Verbosity};
 use crate::client::signals::Signals;
 use crate::daemon::page::{Content, Page};
-use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles};
+use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -109,8 +107,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         return Err(Failure::Usage("nothing would be served: give --tcp or --http".into()));
     }
     let is_plain = args.tls_cert.is_none() && !args.insecure;
-    if let Some(address) =
-        args.tcp.iter().chain(&args.http).find(|address| is_plain && !is_local(address.ip()))
+    if let Some(address) = args.tcp.iter().chain(&args.http).find(|address| is_plain && !is_local(**address))
     {
         return Err(Failure::Usage(format!(
             "other machines would send tokens to {address} unencrypted: give --tls-cert and --tls-key, or --insecure"

@@ -1,9 +1,8 @@
 //! What handlers take from a request, refused in the one way.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 use serde::de::DeserializeOwned;
@@ -12,6 +11,7 @@ use super::rates::Peer;
 use super::refusal::Refusal;
 use super::settings::Settings;
 use super::site::Site;
+use crate::requester;
 
 /// The one number in the path.
 #[derive(Clone, Copy, Debug)]
@@ -54,20 +54,17 @@ impl FromRequestParts<Arc<Site>> for Peer {
     }
 }
 
-/// Whose request it is: the other end of the connection, or what the proxy says that stands there.
+/// Whose request it is.
 pub(super) fn peer(extensions: &Extensions, headers: &HeaderMap, settings: &Settings) -> Peer {
-    let connected = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    Peer::of(if settings.behind_proxy { forwarded(headers).or(connected) } else { connected })
-}
-
-/// The last one of the list: the proxy added it, and those before it are what others said.
-fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all("x-forwarded-for").iter().next_back()?;
-    last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+    Peer::of(requester::address(extensions, headers, settings.behind_proxy))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
+    use axum::extract::ConnectInfo;
+
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use plyd_core::engine::Entry;
 use tokio::sync::Semaphore;
@@ -157,10 +157,4 @@ impl Site {
 
 fn overloaded() -> Refusal {
     Refusal::new(Kind::Overloaded, "the ladder has too much to do: try again in a second")
-}
-
-/// The time, in milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -13,8 +13,7 @@ use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSI
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, split};
-use tokio::net::TcpListener;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::bots::Bots;
 use super::line;
@@ -26,9 +25,6 @@ const OFFER: usize = 1 << 16;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 14;
-
-/// How long to wait before the next connection is taken when the system has no place for one.
-const NO_PLACE: Duration = Duration::from_millis(100);
 
 /// How long a bot whose connection has ended may go on writing.
 const LINGER: Duration = Duration::from_secs(1);
@@ -122,21 +118,6 @@ impl<D: Door> Hall<D> {
     #[must_use]
     pub fn bots(&self) -> &Arc<Bots> {
         &self.bots
-    }
-
-    /// Takes connections over TCP, each in a task of its own, until this is dropped.
-    pub async fn listen(self: Arc<Self>, listener: TcpListener) {
-        loop {
-            match listener.accept().await {
-                Ok((stream, address)) => {
-                    // Without it a short line may wait for the answer to the one before.
-                    let _slower = stream.set_nodelay(true);
-                    tokio::spawn(Arc::clone(&self).serve(stream, Some(address.ip())));
-                }
-                // Too many open files, say, or a connection that is gone already.
-                Err(_) => sleep(NO_PLACE).await,
-            }
-        }
     }
 
     /// Serves a connection to its end.

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use plyd_arena::referee::{
     Ask, ForfeitKind, ForfeitReason, Manner, Play, Question, Reply, Step, Terms, Turn, Verdict,
@@ -28,7 +28,7 @@ use super::recorder::{Recorder, Stopped};
 use crate::game::{GameEnd, Line, Seated, Speaker};
 use crate::live::{LiveGame, LiveTurn};
 use crate::terms::PoolClock;
-use crate::{BotId, GameId, PoolId};
+use crate::{BotId, GameId, PoolId, now_ms};
 
 /// Longer than any game.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
@@ -538,11 +538,6 @@ async fn announce(link: &Link, end: &GameEnd, player: Player) {
 /// The number of a game in its record.
 fn number(id: GameId) -> usize {
     usize::try_from(id.0).unwrap_or(usize::MAX)
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Computes rules where no line waits for it.

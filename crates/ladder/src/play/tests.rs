@@ -73,7 +73,13 @@ impl Ladder {
         let hall = Hall::new(Doorman, settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let listening = tokio::spawn(Arc::clone(&hall).listen(listener));
+        let visited = Arc::clone(&hall);
+        let listening = tokio::spawn(async move {
+            loop {
+                let (stream, address) = listener.accept().await.unwrap();
+                tokio::spawn(Arc::clone(&visited).serve(stream, Some(address.ip())));
+            }
+        });
         let (recorder, events) = Recorder::new(4, Live::new(1));
         let table =
             Table { bots: Arc::clone(hall.bots()), house: Arc::new(House::start(2, 1).unwrap()), recorder };

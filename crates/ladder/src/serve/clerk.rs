@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::now_ms;
 use crate::game::{GameEnd, OpenGame, Turn};
+use crate::now_ms;
 use crate::play::{Bots, Event, SeatGuard};
 use crate::store::{Ended, Keeper, Store, StoreError};
 use crate::{BotId, GameId};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plyd_protocol::{Client, ErrorCode, Offer};
 
-use super::now_ms;
 use crate::BotId;
+use crate::now_ms;
 use crate::play::{Admitted, Door, Refusal};
 use crate::store::{Keeper, StoreError};
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,10 +124,4 @@ async fn accept(listener: Listener, taken: mpsc::Sender<(BoxedStream, SocketAddr
             }
         });
     }
-}
-
-/// Whether an address is of this machine alone.
-#[must_use]
-pub fn is_local(address: IpAddr) -> bool {
-    address.to_canonical().is_loopback()
 }

@@ -18,7 +18,7 @@ mod web;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Router;
 use plyd_core::engine::Entry;
@@ -36,7 +36,7 @@ use rounds::{Rounds, Tasks};
 use tables::Tables;
 
 pub use calibrate::{Contestant, contestants, round_robin};
-pub use listen::{BoxedStream, Handshake, Listener, Stream, is_local};
+pub use listen::{BoxedStream, Handshake, Listener, Stream};
 pub use players::{draw, house};
 
 /// What the log lines of a ladder are about.
@@ -267,10 +267,4 @@ fn listen(
         });
     }
     Ok(())
-}
-
-/// The time, in milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -10,8 +10,9 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::pool::{Free, OpenPool};
 use super::tables::Tables;
-use super::{Settings, now_ms, players};
+use super::{Settings, players};
 use crate::game::OpenGame;
+use crate::now_ms;
 use crate::pairing::Encounter;
 use crate::ratings::progress::Rated;
 use crate::store::{Bot, Keeper, NewEncounter, StoreError};

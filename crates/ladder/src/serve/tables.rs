@@ -10,8 +10,9 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::clerk::{Sequels, persist};
 use super::door::Gate;
-use super::{now_ms, players};
+use super::players;
 use crate::game::OpenGame;
+use crate::now_ms;
 use crate::play::{Resumed, SeatGuard, Table};
 use crate::store::{Bot, By, House, Keeper, Store, StoreError};
 use crate::{BotId, EncounterId, GameId};

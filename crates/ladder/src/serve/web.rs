@@ -28,6 +28,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use super::door::Gate;
 use super::listen::{BoxedStream, Connections};
 use crate::play::Hall;
+use crate::requester;
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 14;
@@ -106,7 +107,7 @@ async fn take_bots(State(bots): State<Bots>, request: Request, next: Next) -> Re
         let status = if is_13 { StatusCode::BAD_REQUEST } else { StatusCode::UPGRADE_REQUIRED };
         return (status, version, "a bot opens a WebSocket by RFC 6455\n").into_response();
     };
-    let by = bots.address(&request);
+    let by = requester::address(request.extensions(), request.headers(), bots.behind_proxy);
     let upgraded = hyper::upgrade::on(request);
     tokio::spawn(async move {
         let _alive = bots.alive;
@@ -131,20 +132,6 @@ async fn take_bots(State(bots): State<Bots>, request: Request, next: Next) -> Re
 fn has(headers: &HeaderMap, name: &str, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(word))
-}
-
-impl Bots {
-    /// Whose connection it is.
-    fn address(&self, request: &Request) -> Option<IpAddr> {
-        let forwarded = || {
-            // The last one is the proxy's own word.
-            let headers = request.headers().get_all("x-forwarded-for");
-            let last = headers.iter().next_back()?.to_str().ok()?.rsplit(',').next()?;
-            last.trim().parse().ok()
-        };
-        let own = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        if self.behind_proxy { forwarded().or(own) } else { own }
-    }
 }
 
 /// Carries the lines of a WebSocket to the hall and back, until either end is closed.

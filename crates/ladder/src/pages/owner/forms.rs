@@ -16,11 +16,12 @@ use super::session::{
     Session, cookie, csrf, expect, expect_same_site, login_name, new_visit, set_cookie, visit_name,
 };
 use crate::BotId;
+use crate::now_ms;
 use crate::pages::extract::{Asked, Number};
 use crate::pages::html::{interval, page, whole};
 use crate::pages::model::{self, Rating};
 use crate::pages::refusal::{Kind, Refusal};
-use crate::pages::site::{Site, now_ms};
+use crate::pages::site::Site;
 use crate::store::{Bot, By, Store, StoreError};
 
 /// Why a bot is disabled whose owner did it. Its owner may enable such a one alone.

@@ -8,9 +8,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use sha2::{Digest, Sha256};
 
+use crate::now_ms;
 use crate::pages::refusal::{Kind, Refusal};
 use crate::pages::settings::Settings;
-use crate::pages::site::{Site, now_ms};
+use crate::pages::site::Site;
 use crate::store::{Account, Secret};
 
 /// An owner who is logged in.
