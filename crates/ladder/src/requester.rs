@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::ConnectInfo;
 use axum::http::{Extensions, HeaderMap};
 
-/// The address at the other end of the connection or, behind a proxy, the one that the proxy says stands there.
+/// The address at the other end of the connection or, behind a proxy, the one that the proxy passes on.
 pub(crate) fn address(extensions: &Extensions, headers: &HeaderMap, behind_proxy: bool) -> Option<IpAddr> {
     let connected = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     if behind_proxy { forwarded(headers).or(connected) } else { connected }
