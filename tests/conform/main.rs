@@ -318,13 +318,20 @@ fn our_bot_passes_as_it_dials() {
     let dial = ["--json", "--timeout", TIMEOUT, "--dial"];
     passes(&report(&conform(&dial)), &[""; 0]);
     // One that plays several games at once, by the legal moves alone, at a port that is given.
-    let few =
-        ["concurrency", "over", "in-turn", "going-on", "leaves"].map(|name| format!("{OF_DIALERS}{name}"));
+    let few = ["concurrency", "over", "in-turn", "at-once", "going-on", "leaves"]
+        .map(|name| format!("{OF_DIALERS}{name}"));
     let few = few.iter().flat_map(|name| ["--only", name]);
     let connect =
         ["--", PLYD, "connect", "{ladder}", "--token-file={token}", "--concurrency", "3", "--legal"];
     let games = ["--game", "isolation:7x7", "--game", "l-game", "--clock", "tc=10s+0.1s"];
     let arguments = dial.into_iter().chain(["tcp=127.0.0.1:0"]).chain(few).chain(connect).chain(games);
+    passes(&report(&conform(&arguments.collect::<Vec<_>>())), &[""; 0]);
+    // One that is overloaded at first, and plays when it is asked again.
+    let place = Place::new("dialer");
+    let mutant = place.0.join("mutant");
+    let overloaded = r#"become {"id":"once-0","type":"error","code":"overloaded","retry_ms":1}"#;
+    let relayed = ["--", mutant.to_str().unwrap(), r#"< {"id":"once-0"}"#, overloaded, "{ladder}", "{token}"];
+    let arguments = dial.into_iter().chain(["--only", "dial/at-once"]).chain(relayed);
     passes(&report(&conform(&arguments.collect::<Vec<_>>())), &[""; 0]);
 }
 
@@ -364,8 +371,8 @@ fn rows() -> Vec<Row> {
 struct Place(PathBuf);
 
 impl Place {
-    fn new() -> Self {
-        let place = env::temp_dir().join(format!("plyd-conform-{}", std::process::id()));
+    fn new(name: &str) -> Self {
+        let place = env::temp_dir().join(format!("plyd-conform-{name}-{}", std::process::id()));
         fs::create_dir_all(&place).unwrap();
         fs::write(place.join("token"), "secret").unwrap();
         std::os::unix::fs::symlink(env::current_exe().unwrap(), place.join("mutant")).unwrap();
@@ -394,7 +401,7 @@ fn each_mutant_is_caught_by_its_check() {
         None => all.into_iter().step_by(SAMPLE).collect(),
     };
     assert!(!rows.is_empty());
-    let place = Place::new();
+    let place = Place::new("mutants");
     let mutant = place.0.join("mutant");
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());

@@ -196,7 +196,7 @@ impl<W: Write> Connector<'_, W> {
                 pong.extend(line.get("echo").map(|echo| ("echo".to_owned(), echo.clone())));
                 Some(pong)
             }
-            "go" => self.go(line, &id),
+            "go" => self.go(line, &id, link.takes_more()),
             "stop" | "update" => {
                 let target = text("target").unwrap_or_default();
                 match self.lanes.iter_mut().find(|lane| lane.searches(&target)) {
@@ -220,12 +220,17 @@ impl<W: Write> Connector<'_, W> {
         answer.map_or(Ok(()), |answer| link.send(&answer))
     }
 
-    /// Asks the process that plays the game for a move, or refuses a game too many.
-    fn go(&mut self, go: Object, id: &str) -> Option<Object> {
+    /// Asks the process that plays the game for a move, or refuses a game too many: each further one once the
+    /// bot leaves.
+    fn go(&mut self, go: Object, id: &str, takes_more: bool) -> Option<Object> {
         let name = go.get("x_game").and_then(Value::as_str).unwrap_or_default().to_owned();
         let place = self.lanes.iter().position(|lane| lane.game.as_ref() == Some(&name));
-        let Some(place) = place.or_else(|| self.lanes.iter().position(|lane| lane.game.is_none())) else {
-            let message = format!("{} games are played already, as many as were offered", self.lanes.len());
+        let free = || self.lanes.iter().position(|lane| lane.game.is_none() && takes_more);
+        let Some(place) = place.or_else(free) else {
+            let message = match takes_more {
+                true => format!("{} games are played already, as many as were offered", self.lanes.len()),
+                false => "the bot leaves, and begins no further game".to_owned(),
+            };
             return Some(error(id, "too_many_sessions", &message));
         };
         if self.lanes[place].game.is_none() {

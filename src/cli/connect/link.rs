@@ -41,6 +41,8 @@ pub(super) struct Link {
     /// How many offers were sent, and how many were answered.
     offers: u64,
     answers: u64,
+    /// How many games at once the last one was of.
+    concurrency: u32,
 }
 
 impl Link {
@@ -62,7 +64,8 @@ impl Link {
             }
             _ => Gone::Broken(error.to_string(), None),
         })?;
-        let mut link = Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0, answers: 0 };
+        let mut link =
+            Self { lines, silence: ANSWER, heard: Instant::now(), offers: 0, answers: 0, concurrency: 0 };
         link.lines.set_write_timeout(WRITE_TIMEOUT);
         link.offer(offer)?;
         let end = Instant::now() + ANSWER;
@@ -90,9 +93,15 @@ impl Link {
         self.answers == self.offers
     }
 
+    /// Whether further games may begin: until the ladder has answered an offer of none.
+    pub(super) fn takes_more(&self) -> bool {
+        self.concurrency > 0 || !self.is_answered()
+    }
+
     /// Sends an offer.
     pub(super) fn offer(&mut self, offer: &Offer) -> Result<(), Gone> {
         self.offers += 1;
+        self.concurrency = offer.concurrency;
         let id = format!("{OFFER}{}", self.offers);
         let Ok(Value::Object(mut request)) = serde_json::to_value(offer) else {
             return Err(Gone::Refused("the offer cannot be written".into()));

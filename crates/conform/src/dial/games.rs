@@ -113,6 +113,22 @@ pub(super) fn in_turn(trial: &Trial<'_>) -> Checked {
     Ok(())
 }
 
+pub(super) fn at_once(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let starts = bot.starts()?;
+    let games: Vec<_> = starts.iter().cycle().take(bot.concurrency()).cloned().enumerate().collect();
+    let mut asked = Vec::new();
+    for (number, root) in &games {
+        asked.push(bot.begin_quick(&format!("once-{number}"), &format!("once-{number}"), root)?);
+    }
+    for ((number, root), since) in games.iter().zip(asked) {
+        let name = format!("once-{number}");
+        played(root, &bot.decided(&name, &name, root, since)?)?;
+    }
+    Ok(())
+}
+
 pub(super) fn concurrency(trial: &Trial<'_>) -> Checked {
     let mut ladder = Ladder::start(trial)?;
     let mut bot = ladder.joined(&[])?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::ladder::{Ladder, Waited};
 use super::visit::{HEARTBEAT_MS, Visit};
 use crate::trial::Trial;
-use crate::verdict::{Checked, Stop, holds};
+use crate::verdict::{Checked, Stop, Verdict, holds};
 
 /// The pauses before the first dials again, each shortened by half at most.
 const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
@@ -26,6 +26,11 @@ const CLOSE: Duration = Duration::from_millis(100);
 const AWAY: Duration = Duration::from_secs(3);
 /// The pause that a ladder asks for.
 const RETRY: Duration = Duration::from_secs(2);
+/// Why a ladder disables a bot.
+const REASON: &str = "five forfeits in a row, all of them late";
+/// The heartbeat of a ladder that falls silent, and after how many silent ones it is gone.
+const SLOW_BEAT: Duration = Duration::from_secs(2);
+const SILENT_BEATS: u32 = 3;
 /// A heartbeat, and how many are sent: more than after how many a silent ladder is gone.
 const BEAT: Duration = Duration::from_secs(1);
 const BEATS: usize = 4;
@@ -84,7 +89,10 @@ pub(super) fn jitter(trial: &Trial<'_>) -> Checked {
     let expected = format!("{TOGETHER} programs that come back at different instants");
     holds(rows.iter().map(spread).any(|spread| spread > CLOSE), expected, || {
         format!("they came within {:?} of each other", rows.iter().map(spread).collect::<Vec<_>>())
-    })
+    })?;
+    let mut all =
+        rows.iter().zip(PAUSES).flat_map(|(row, whole)| row.iter().map(move |pause| (*pause, whole)));
+    all.try_for_each(|(pause, whole)| lasts(pause, whole / 2, whole))
 }
 
 pub(super) fn retry(trial: &Trial<'_>) -> Checked {
@@ -138,11 +146,34 @@ pub(super) fn refused(trial: &Trial<'_>) -> Checked {
         let offer = visit.offer()?;
         visit.refuse(&offer, &json!({ "code": code, "message": "not this bot" }))?;
         drop(visit);
-        let waited = ladder.wait(trial.deadline.min(Instant::now() + AWAY))?;
-        let expected = format!("no further dial after `{code}`");
-        holds(!matches!(waited, Waited::Called(_)), expected, || "it dials again".to_owned())?;
+        stays_away(trial, &mut ladder, code)?;
     }
     Ok(())
+}
+
+/// Fails if the program dials a ladder that has refused it by this error.
+fn stays_away(trial: &Trial<'_>, ladder: &mut Ladder<'_>, code: &str) -> Checked {
+    let waited = ladder.wait(trial.deadline.min(Instant::now() + AWAY))?;
+    let expected = format!("no further dial after `{code}`");
+    holds(!matches!(waited, Waited::Called(_)), expected, || "it dials again".to_owned())
+}
+
+pub(super) fn disabled(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut bot = ladder.joined(&[])?;
+    let start = bot.starts()?.swap_remove(0);
+    bot.begin("first", "game", &start)?;
+    bot.visit.ping("read")?;
+    let error = json!({
+        "type": "error", "id": null, "line": 0, "code": "forbidden", "message": REASON, "fatal": true,
+    });
+    bot.visit.say(&error)?;
+    bot.visit.end();
+    stays_away(trial, &mut ladder, "forbidden")?;
+    let log = ladder.log();
+    holds(log.contains(REASON), format!("a log with the reason: {REASON}"), || {
+        log.lines().last().unwrap_or_default().to_owned()
+    })
 }
 
 pub(super) fn unavailable(trial: &Trial<'_>) -> Checked {
@@ -169,6 +200,24 @@ pub(super) fn heartbeat(trial: &Trial<'_>) -> Checked {
     holds(second.is_none(), "one connection, as long as the ladder gives signs of life", || {
         "a second one".to_owned()
     })
+}
+
+pub(super) fn silence(trial: &Trial<'_>) -> Checked {
+    let mut ladder = Ladder::start(trial)?;
+    let mut visit = ladder.called()?;
+    let offer = visit.offer()?;
+    let silent = Instant::now();
+    visit.take(&offer, SLOW_BEAT.as_millis() as u64)?;
+    visit.closed("the bot leaves a ladder that is silent")?;
+    let gone = SLOW_BEAT * SILENT_BEATS;
+    let noticed = lasts(silent.elapsed(), gone, gone);
+    if noticed.as_ref().is_err_and(|stop| stop.verdict == Verdict::Failed) {
+        return noticed;
+    }
+    drop(visit);
+    let mut bot = ladder.joined(&[])?;
+    bot.visit.ping("back")?;
+    noticed
 }
 
 pub(super) fn token(trial: &Trial<'_>) -> Checked {
@@ -206,6 +255,9 @@ pub(super) fn leaves(trial: &Trial<'_>) -> Checked {
     if after.outcome().is_none() {
         bot.play("second", "game", &after)?;
     }
+    let further = bot.asked("further", "another", &start)?;
+    let expected = "`too_many_sessions` for a game that begins after the last offer";
+    holds(further["code"] == "too_many_sessions", expected, || further.to_string())?;
     bot.visit.over("over", "game")?;
     bot.visit.closed("the bot closes the connection after its last game")?;
     ladder.ended("after its last game")

@@ -4,7 +4,8 @@
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ const FLOOD: usize = 64 << 20;
 pub(super) const HEARTBEAT_MS: u64 = 300_000;
 /// The clock of a bot that plays by all.
 const TIME: Clock = Clock::PerMove { ms: 20_000 };
+/// How long a bot may take to close a connection that the ladder has ended.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A connection.
 pub(super) struct Visit {
@@ -120,6 +123,13 @@ impl Visit {
                 Err(ended) => return Err(Stop::failed(expected, ended.text())),
             }
         }
+    }
+
+    /// Ends the connection, in which everything that was sent can still be read.
+    pub(super) fn end(mut self) {
+        let _ended_already = self.stream.shutdown(Shutdown::Write);
+        let until = self.deadline.min(Instant::now() + FAREWELL);
+        while let Ok(Some(_)) = self.line(until) {}
     }
 
     /// Whether the connection ends before a request of this id is answered.
@@ -247,6 +257,18 @@ pub(super) fn read_clock(clock: &Value) -> Option<Clock> {
     }
 }
 
+/// The time that a clock gives a first move, if it gives one.
+fn budget(clock: &Clock) -> Option<Duration> {
+    let ms = match *clock {
+        Clock::PerMove { ms } => ms,
+        Clock::Increment { me_ms, .. } => me_ms,
+        Clock::Delay { me_ms, delay_ms, .. } => me_ms.saturating_add_unsigned(delay_ms),
+        Clock::Bank { turn_ms, bank_ms } => turn_ms.saturating_add(bank_ms),
+        Clock::Anytime { .. } | Clock::None => return None,
+    };
+    Some(Duration::from_millis(ms.try_into().unwrap_or(0)))
+}
+
 /// Why no line comes any more.
 enum Ended {
     Closed,
@@ -292,16 +314,21 @@ impl Joined<'_> {
         Ok(starts)
     }
 
+    /// The clock of its games, as each of them begins.
+    fn clock(&self) -> Clock {
+        read_clock(&self.offer["clocks"][0]).unwrap_or(TIME)
+    }
+
     /// The line that asks for a move in a game; a quick one has a limit that no search uses its clock up for.
-    fn question(&self, id: &str, game: &str, root: &Root, is_quick: bool) -> Vec<u8> {
+    /// Its clock has run for `elapsed`.
+    fn question(&self, id: &str, game: &str, root: &Root, is_quick: bool, elapsed: Duration) -> Vec<u8> {
         let rules = bridge::rules(&root.rules());
         let place = GameRef::Game { game: root.entry().name.to_owned(), rules };
         let position = Position { start: Some(root.start_text()), moves: root.played().to_vec() };
-        // The clock of a game that begins.
-        let offered = read_clock(&self.offer["clocks"][0]);
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let limit = Limit { nodes: is_quick.then_some(100), ..Limit::default() };
         let info = InfoRequest { events: Vec::new(), min_interval_ms: 0 };
-        let go = Go { clock: Some(offered.unwrap_or(TIME)), limit, info, ..Go::new(place, position) };
+        let go = Go { clock: Some(self.clock()), limit, info, elapsed_ms, ..Go::new(place, position) };
         let request = Request { id: id.to_owned(), command: Command::Go(Box::new(go)) };
         let line = with_legal(&request, &root.legal());
         let line = String::from_utf8(line).expect("JSON is UTF-8");
@@ -312,15 +339,45 @@ impl Joined<'_> {
 
     /// Asks for a move in a game, and does not wait for it.
     pub(super) fn begin(&mut self, id: &str, game: &str, root: &Root) -> Checked {
-        let line = self.question(id, game, root, false);
+        let line = self.question(id, game, root, false, Duration::ZERO);
         self.visit.request(id, &line)
+    }
+
+    /// Asks for a move in a game that takes no search long; when it was asked.
+    pub(super) fn begin_quick(&mut self, id: &str, game: &str, root: &Root) -> Checked<Instant> {
+        let line = self.question(id, game, root, true, Duration::ZERO);
+        self.visit.request(id, &line)?;
+        Ok(Instant::now())
+    }
+
+    /// Waits for the answer to a `go`, whatever it is. A bot that is `overloaded` is asked again after the
+    /// pause that it wants, under another id, while its clock runs on.
+    pub(super) fn decided(&mut self, id: &str, game: &str, root: &Root, since: Instant) -> Checked<Value> {
+        let end = budget(&self.clock()).map(|budget| since + budget);
+        let (mut asked, mut times) = (id.to_owned(), 1);
+        loop {
+            let answer = self.visit.answer(&asked)?;
+            if answer["code"] != "overloaded" {
+                return Ok(answer);
+            }
+            let pause = answer["retry_ms"].as_u64().map(Duration::from_millis);
+            let again = pause.and_then(|pause| Instant::now().checked_add(pause));
+            let ends = self.visit.deadline.min(end.unwrap_or(self.visit.deadline));
+            let Some(again) = again.filter(|again| *again < ends) else {
+                return Err(Stop::failed("a move before the clock ends", answer.to_string()));
+            };
+            thread::sleep(again.saturating_duration_since(Instant::now()));
+            times += 1;
+            asked = format!("{id}.{times}");
+            let line = self.question(&asked, game, root, true, since.elapsed());
+            self.visit.request(&asked, &line)?;
+        }
     }
 
     /// Asks for a move in a game; the answer, whatever it is.
     pub(super) fn asked(&mut self, id: &str, game: &str, root: &Root) -> Checked<Value> {
-        let line = self.question(id, game, root, true);
-        self.visit.request(id, &line)?;
-        self.visit.answer(id)
+        let since = self.begin_quick(id, game, root)?;
+        self.decided(id, game, root, since)
     }
 
     /// Asks for a move in a game, which has to be legal; returns the position after it.
