@@ -1,5 +1,6 @@
 // The pages of a ladder: an owner follows a link, registers a bot, joins by the commands that the page shows, and watches a game
-// to its end; on a desktop, on a phone, and without scripts. PLYD_BIN names a plyd with the feature `ladder`.
+// to its end; on a desktop, on a phone, and without scripts; nothing keeps anybody out. PLYD_BIN names a plyd with the feature `ladder`.
+// PLYD_PICTURES=1 renews the pictures in docs/images.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { byTest, launch, picture, PLYD, TIMEOUT } from './support.mjs';
+import { assertAccessible, byTest, launch, picture, PLYD, TIMEOUT } from './support.mjs';
 
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark', hasTouch: true };
 
@@ -35,13 +36,31 @@ const SLOW = `
     else setTimeout(() => say({ type: 'bestmove', move: legal[legal.length >> 1] }), 250);
   });`;
 
+/** A bot that plays any move at once, and one in nine that is none. */
+const FAULTY = `
+  let asked = 0;
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, cmd, x_legal: legal } = JSON.parse(line);
+    const say = (message) => console.log(JSON.stringify({ id, ...message }));
+    if (cmd !== 'go') say({ type: 'error', code: 'unknown_cmd', message: 'this bot only plays' });
+    else say({ type: 'bestmove', move: (asked += 1) % 9 ? legal[0] : 'z99' });
+  });`;
+
 /** A bot that dials in, as the owner's page says. */
 const connect = (token, dial, ...how) => start(['connect', dial, '--token-file', token, ...how]);
+
+/** Lets a bot join by its token. */
+function enter(name, token, ...how) {
+  writeFileSync(join(folder, `${name}.token`), token, { mode: 0o600 });
+  connect(`${name}.token`, url.replace('http', 'ws'), ...how);
+}
 
 before(async () => {
   ladder('init');
   ladder('pool', 'add', 'quick', '--game', 'isolation', '--rules', 'preset=7x7', '--clock', 'tc=10s+0.1s');
-  const child = start(['ladder', 'serve', '--http', '127.0.0.1:0', '--round-ms', '50', '--db', join(folder, 'ladder.db')], 'pipe');
+  const house = ['player=random', 'player=greedy', 'level=2'].flatMap((options) => ['--player', options]);
+  ladder('calibrate', 'quick', '--games', '8', '--nodes', '100', ...house);
+  const child = start(['ladder', 'serve', '--http', '127.0.0.1:0', '--round-ms', '50', '--house-after-ms', '500', '--db', join(folder, 'ladder.db')], 'pipe');
   url = await new Promise((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       const found = /listening on (http:\/\/\S+)/.exec(line);
@@ -91,15 +110,13 @@ test('an owner registers a bot, it joins, and a game is watched to its end', asy
   assert.ok(commands[0].includes(token), commands[0]);
   await picture(page, 'ladder-token');
 
-  const dial = url.replace('http', 'ws');
-  for (const [name, secret] of [['kari', token], ['rival', ladder('bot', 'new', 'rival', '--owner', 'bob')]]) {
-    writeFileSync(join(folder, `${name}.token`), secret, { mode: 0o600 });
-    const how = name === 'kari' ? ['--legal', '--', process.execPath, '-e', SLOW] : ['--option', 'level=2'];
-    connect(`${name}.token`, dial, ...how);
-  }
+  enter('kari', token, '--legal', '--', process.execPath, '-e', SLOW);
+  enter('rival', ladder('bot', 'new', 'rival', '--owner', 'bob'), '--option', 'level=2');
+  enter('hasty', ladder('bot', 'new', 'hasty', '--owner', 'dan'), '--option', 'level=1');
+  enter('faulty', ladder('bot', 'new', 'faulty', '--owner', 'erin'), '--legal', '--', process.execPath, '-e', FAULTY);
   await page.goto(`${url}/games`);
-  const playing = page.locator('#playing tr[data-game] a').first();
-  // The list fills itself.
+  // The list fills itself. Kari's games take long enough to be watched.
+  const playing = page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first();
   await playing.waitFor();
   await playing.click();
   const viewer = page.locator('#viewer');
@@ -107,7 +124,7 @@ test('an owner registers a bot, it joins, and a game is watched to its end', asy
     const { live, shown, plies } = document.getElementById('viewer').dataset;
     return live && shown === plies && Number(plies) > 4;
   });
-  await picture(page, 'ladder-live');
+  await picture(page, 'ladder-live', { width: 904, height: 560 });
   await page.waitForFunction(() => document.getElementById('viewer').dataset.live === 'over'
     && !document.querySelector('#outcome[data-live]'));
   assert.match(await page.locator('#outcome').textContent(), /wins|draw/);
@@ -156,9 +173,91 @@ test('all pages fit a phone, in the dark', async () => {
     const { height, width } = await button.boundingBox();
     assert.ok(height >= 36 && width >= 36, `${height} by ${width}`);
   }
-  await picture(page, 'ladder-phone');
   await page.context().close();
 });
+
+/** What the API answers. */
+const api = async (path) => (await fetch(`${url}/api/v1${path}`)).json();
+
+/** What becomes true some time. */
+async function until(is) {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end; await new Promise((resolve) => { setTimeout(resolve, 50); })) {
+    const found = await is();
+    if (found) return found;
+  }
+  throw new Error(`never ${is}`);
+}
+
+test('a forfeited game shows the fault, and its bot why it is disabled', async () => {
+  const faulty = (await api('/bots')).bots.find(({ name }) => name === 'faulty').id;
+  const { why } = await until(async () => (await api(`/bots/${faulty}`)).disabled);
+  const page = await visit(`/bot/${faulty}`);
+  assert.ok((await page.locator('.alert').textContent()).includes(why));
+  await page.locator('.games tr', { hasText: 'forfeit: illegal' }).first().locator('a').first().click();
+  assert.match(await page.locator('#outcome').textContent(), /faulty forfeits: illegal/);
+  // Whoever comes for the fault does not have to look for it.
+  const [last, box] = await Promise.all(['.conversation li:last-child', '.conversation'].map((one) => page.locator(one).boundingBox()));
+  assert.match(await page.locator('.conversation li:last-child').textContent(), /"z99"/);
+  assert.ok(last.y >= box.y && last.y + last.height <= box.y + box.height + 1, JSON.stringify({ last, box }));
+  await picture(page, 'ladder-forfeit');
+  await assertFits(page);
+  await page.context().close();
+});
+
+test('the standings and a bot are what one came for, on a phone, too', async () => {
+  const rival = (await api('/bots')).bots.find(({ name }) => name === 'rival').id;
+  await until(async () => (await api(`/bots/${rival}/curve?pool=1`)).points.length > 19);
+  for (const [options, height] of [[{ viewport: { width: 820, height: 560 } }, 560], [PHONE, PHONE.viewport.height]]) {
+    const page = await visit('/', options);
+    const width = page.viewportSize().width;
+    // Each column can be seen without scrolling.
+    for (const cell of await page.locator('.standings thead th').all()) {
+      const box = await cell.boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= width, `${await cell.textContent()}: ${JSON.stringify(box)}`);
+    }
+    if (height === 560) await picture(page, 'ladder-standings');
+    await page.goto(`${url}/bot/${rival}`);
+    assert.match(await page.locator('main').textContent(), /Rank \d+ in the table by all games/);
+    if (height === 560) await picture(page, 'ladder-bot', { width: 820, height: 588 });
+    await page.goto(`${url}/games`);
+    const result = await page.locator('.games .result').first().boundingBox();
+    assert.ok(result.x + result.width <= width, JSON.stringify(result));
+    await page.context().close();
+  }
+});
+
+for (const [screen, shape] of [['desktop', {}], ['phone', { viewport: { width: 375, height: 760 }, hasTouch: true }]]) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`no page keeps anybody out: ${screen}, ${colorScheme}`, async () => {
+      const page = await visit(ladder('invite', 'erin', '--url', url), { ...shape, colorScheme });
+      const check = async () => {
+        await assertAccessible(page);
+        await assertFits(page);
+      };
+      await check();
+      await byTest(page, 'join').click();
+      await byTest(page, 'name').waitFor();
+      await check();
+      await byTest(page, 'name').fill(`another-${screen}-${colorScheme}`);
+      await byTest(page, 'register').click();
+      await byTest(page, 'token').waitFor();
+      await check();
+      const faulty = (await api('/bots')).bots.find(({ name }) => name === 'faulty').id;
+      const forfeit = (await api(`/bots/${faulty}/games?forfeits=true`)).games[0].id;
+      for (const path of ['/', '/pool/1', '/bot/1', `/bot/${faulty}`, '/games', '/game/1', `/game/${forfeit}`, '/api']) {
+        await page.goto(url + path);
+        if (path.startsWith('/game/')) await page.waitForSelector('#viewer[data-shown] .board');
+        await check();
+      }
+      await page.goto(`${url}/games`);
+      await page.locator('#playing tr[data-game]', { hasText: 'kari' }).locator('a').first().click();
+      await page.waitForSelector('#viewer[data-shown] .board');
+      await check();
+      if (screen === 'phone' && colorScheme === 'dark') await picture(page, 'ladder-phone');
+      await page.context().close();
+    });
+  }
+}
 
 test('without scripts a game has its board and its links', async () => {
   const page = await visit('/game/1?ply=3', { javaScriptEnabled: false });

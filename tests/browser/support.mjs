@@ -1,7 +1,9 @@
 // What the tests of the page share: a server, a browser, and hands for the board. The page is asked by the attributes that
 // gui/index.html lists; clicks are clicks of a mouse at places of the screen, so that what covers a cell is noticed.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +14,8 @@ export const PLYD = process.env.PLYD_BIN ?? `${root}target/release/plyd`;
 /** A folder whose files take the place of those in the binary, to work on the page without building. */
 const PAGE = process.env.PLYD_PAGE;
 const SCREENSHOTS = `${root}target/screenshots`;
+/** The pictures of the docs, which PLYD_PICTURES=1 renews: those that are there. */
+const IN_DOCS = `${root}docs/images`;
 
 /** How long a condition is waited for before a test fails; far above what a loaded machine needs. */
 export const TIMEOUT = 60_000;
@@ -257,8 +261,23 @@ export async function playOut(page, midway = async () => {}) {
   return made;
 }
 
-/** Keeps a picture of the page in target/screenshots. */
-export async function picture(page, name) {
+/** Keeps a picture of the page in target/screenshots, taken by a screen of that size if one is given. */
+export async function picture(page, name, size) {
   mkdirSync(SCREENSHOTS, { recursive: true });
+  const before = page.viewportSize();
+  if (size) await page.setViewportSize(size);
   await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, animations: 'disabled' });
+  if (size) await page.setViewportSize(before);
+  const shown = `${IN_DOCS}/${name}.png`;
+  if (process.env.PLYD_PICTURES && existsSync(shown)) copyFileSync(`${SCREENSHOTS}/${name}.png`, shown);
+}
+
+const axeSource = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Fails if axe-core finds something on the page that keeps people out: by WCAG, and by its own practices. */
+export async function assertAccessible(page) {
+  await page.evaluate(axeSource());
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.target).join(', ')}`);
+  assert.deepEqual(found, [], page.url());
 }

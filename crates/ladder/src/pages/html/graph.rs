@@ -29,14 +29,16 @@ pub(in crate::pages) struct RatingCurve {
     pub(in crate::pages) to: f64,
 }
 
-/// The curve of these points, if there are two at least.
+/// The curve of these points, if there are two at least. It has room for all ratings and for the interval of
+/// the last one: those of the first ones, far wider, go on beyond it.
 pub(in crate::pages) fn rating(points: &[CurvePoint]) -> Option<RatingCurve> {
     let [_, _, ..] = points else { return None };
-    let low = points.iter().map(|point| point.low).fold(f64::INFINITY, f64::min);
-    let high = points.iter().map(|point| point.high).fold(f64::NEG_INFINITY, f64::max);
+    let last = &points[points.len() - 1];
+    let low = points.iter().map(|point| point.elo).fold(last.low, f64::min);
+    let high = points.iter().map(|point| point.elo).fold(last.high, f64::max);
     let span = (high - low).max(50.0);
     let x = |at: usize| LEFT + at as f64 / (points.len() - 1) as f64 * (WIDTH - LEFT - EDGE);
-    let y = |elo: f64| EDGE + (high - elo) / span * (HEIGHT - 2.0 * EDGE);
+    let y = |elo: f64| (EDGE + (high - elo) / span * (HEIGHT - 2.0 * EDGE)).clamp(0.0, HEIGHT);
     let spot = |at: usize, elo: f64| format!("{:.1} {:.1}", x(at), y(elo));
     let all = || points.iter().enumerate();
     let line: Vec<String> = all().map(|(at, point)| spot(at, point.elo)).collect();

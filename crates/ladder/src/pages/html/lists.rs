@@ -21,15 +21,23 @@ pub(super) struct StandingRow {
     pub(super) score: String,
 }
 
+/// Whether the table has an anchor, to which its ratings are related.
+pub(super) fn has_anchor(standings: &Standings) -> bool {
+    standings.rows.iter().any(|row| row.anchor)
+}
+
 /// The first rows of the standings.
 pub(super) fn standings(standings: &Standings, most: usize) -> Vec<StandingRow> {
+    // Where bots stand whom no games connect with the others, nobody knows; without an anchor the others are
+    // the largest group.
+    let others = if has_anchor(standings) { None } else { Some(0) };
+    let is_apart = |row: &Standing| row.group.is_some() && row.group != others;
     let row = |(at, row): (usize, &Standing)| StandingRow {
-        // Where bots stand that are apart, nobody knows.
-        rank: if row.group.is_some() { "\u{2013}".into() } else { (at + 1).to_string() },
+        rank: if is_apart(row) { "\u{2013}".into() } else { (at + 1).to_string() },
         bot: row.bot.clone(),
         anchor: row.anchor,
         disabled: row.disabled,
-        apart: row.group.is_some(),
+        apart: is_apart(row),
         elo: words::whole(row.elo),
         interval: if row.anchor { "fixed".into() } else { words::interval(row.low, row.high) },
         games: row.games,
@@ -73,7 +81,7 @@ pub(super) fn games(games: Games) -> Vec<GameRow> {
     let row = |line: GameLine| GameRow {
         id: line.id,
         result: result(&line),
-        how: how(&line),
+        how: if line.forfeit.is_some() { format!("forfeit: {}", fault(&line)) } else { how(&line) },
         plies: line.plies.map(|plies| plies.to_string()).unwrap_or_default(),
         begun: line.begun_ms.map(words::when),
         players: line.players,
@@ -92,14 +100,19 @@ fn result(line: &GameLine) -> String {
     }
 }
 
+/// What a player did that forfeited the game.
+fn fault(line: &GameLine) -> &str {
+    line.ended_by.as_deref().unwrap_or("a fault")
+}
+
 /// How a game ended, in a few words.
 fn how(line: &GameLine) -> String {
     match (line.forfeit, &line.void_why, &line.ended_by) {
         (_, Some(why), _) => why.clone(),
-        (Some(player), _, by) => {
+        (Some(player), _, _) => {
             let [p1, p2] = &line.players;
             let who = if player == Player::P1 { p1 } else { p2 };
-            format!("{} forfeits: {}", who.name, by.as_deref().unwrap_or("a fault"))
+            format!("{} forfeits: {}", who.name, fault(line))
         }
         (None, None, by) => by.clone().unwrap_or_default(),
     }
@@ -142,4 +155,38 @@ pub(super) fn opponents(opponents: Opponents) -> Vec<OpponentRow> {
         bot: opponent.bot,
     };
     opponents.opponents.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BotId, PoolId};
+
+    #[test]
+    fn bots_have_ranks_in_the_group_that_has_anchors_or_in_the_largest() {
+        let standing = |(anchor, group): (bool, Option<usize>)| Standing {
+            bot: BotRef { id: BotId(1), name: "kari".into(), house: anchor },
+            anchor,
+            elo: 0.0,
+            low: Some(-10.0),
+            high: None,
+            group,
+            games: 2,
+            points: 1.0,
+            disabled: false,
+        };
+        for (rows, ranks) in [
+            (&[(true, None), (false, None)][..], &["1", "2"][..]),
+            (&[(true, None), (false, Some(0)), (false, Some(0))], &["1", "\u{2013}", "\u{2013}"]),
+            (&[(false, Some(0)), (false, Some(0)), (false, Some(1))], &["1", "2", "\u{2013}"]),
+            (&[], &[]),
+        ] {
+            let rows: Vec<Standing> = rows.iter().copied().map(standing).collect();
+            let table = Standings { pool: PoolId(1), season: None, rows };
+            let shown = standings(&table, usize::MAX);
+            assert_eq!(shown.iter().map(|row| &*row.rank).collect::<Vec<_>>(), ranks);
+            assert!(shown.iter().all(|row| row.apart == (row.rank == "\u{2013}")));
+            assert_eq!(has_anchor(&table), table.rows.iter().any(|row| row.anchor));
+        }
+    }
 }

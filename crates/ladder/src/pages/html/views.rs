@@ -43,6 +43,8 @@ struct PoolTop {
     name: String,
     terms: String,
     caption: String,
+    /// What the table is called beside those of other pools.
+    label: String,
     rows: Vec<StandingRow>,
 }
 
@@ -72,9 +74,16 @@ pub(super) async fn index(State(site): Shared, Extension(hub): Extension<Arc<Hub
     for pool in pools {
         let tables = show::tables(&site, pool.id, None).await?;
         let (shown, all) = (tables.standings.rows.len().min(FIRST_ROWS), tables.standings.rows.len());
+        let caption =
+            if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() };
+        let caption = match lists::has_anchor(&tables.standings) {
+            true => caption,
+            false => format!("{caption}. There is no anchor: ratings are distances from their mean"),
+        };
         tops.push(PoolTop {
             terms: terms(&pool),
-            caption: if shown < all { format!("The first {shown} of {all} bots") } else { "All bots".into() },
+            caption,
+            label: format!("Standings of {}", pool.name),
             rows: lists::standings(&tables.standings, FIRST_ROWS),
             id: pool.id,
             name: pool.name,
@@ -108,6 +117,7 @@ struct PoolPage<'a> {
     season: Option<SeasonId>,
     seasons: Vec<Season>,
     rows: Vec<StandingRow>,
+    has_anchor: bool,
     has_apart: bool,
     cross: Vec<CrossRow>,
     games: Vec<GameRow>,
@@ -131,6 +141,7 @@ pub(super) async fn pool(
     let pool = found.ok_or_else(|| Refusal::not_found("pool"))?;
     let tables = show::tables(&site, id, season).await?;
     let games = show::games(&site, Some(id), None, FEW_GAMES).await?;
+    let rows = lists::standings(&tables.standings, usize::MAX);
     page(&PoolPage {
         ladder: &site.settings.name,
         title: &pool.name,
@@ -138,8 +149,9 @@ pub(super) async fn pool(
         terms: terms(&pool),
         season,
         seasons,
-        rows: lists::standings(&tables.standings, usize::MAX),
-        has_apart: tables.standings.rows.iter().any(|row| row.group.is_some()),
+        has_anchor: lists::has_anchor(&tables.standings),
+        has_apart: rows.iter().any(|row| row.apart),
+        rows,
         cross: lists::crosstable(&tables.crosstable),
         games: lists::games(games),
     })
@@ -158,6 +170,8 @@ struct InPool {
     first: Option<When>,
     last: Option<When>,
     opponents: Vec<OpponentRow>,
+    /// Its row in the table by all games.
+    standing: Option<StandingRow>,
 }
 
 #[derive(Template)]
@@ -201,11 +215,13 @@ pub(super) async fn bot(
     let mut pools = Vec::new();
     for (rating, curve) in bot.ratings.iter().zip(curves) {
         let tables = show::tables(&site, rating.pool, None).await?;
-        pools.push((curve, tables.tally.opponents(id)));
+        let rows = lists::standings(&tables.standings, usize::MAX);
+        let standing = rows.into_iter().find(|row| row.bot.id == id);
+        pools.push((curve, tables.tally.opponents(id), standing));
     }
     let games = show::games_of(&site, id, before, false, SOME_GAMES).await?;
     let forfeits = show::games_of(&site, id, None, true, FEW_GAMES).await?;
-    let in_pool = |(rating, (curve, mut opponents)): (Rating, (Vec<_>, model::Opponents))| {
+    let in_pool = |(rating, (curve, mut opponents, standing)): (Rating, (Vec<_>, model::Opponents, _))| {
         opponents.opponents.truncate(OPPONENTS);
         InPool {
             id: rating.pool,
@@ -219,6 +235,7 @@ pub(super) async fn bot(
             last: curve.last().map(|point: &model::CurvePoint| words::when(point.at_ms)),
             curve: graph::rating(&curve).filter(|_| !rating.anchor),
             opponents: lists::opponents(opponents),
+            standing,
         }
     };
     let house = bot.house.map(|house| {
@@ -259,13 +276,16 @@ pub(super) async fn games(
     Extension(hub): Extension<Arc<Hub>>,
     Asked(Before { pool, before }): Asked<Before>,
 ) -> Answer {
-    let games = show::games(&site, pool, before, GAMES).await?;
+    let mut games = show::games(&site, pool, before, GAMES).await?;
     let playing = site.read(|store| {
         let rows = store.games_playing(GAMES as u64)?;
         Ok(model::lines(rows, GAMES, &Names::read(store)?))
     });
     let mut playing = playing.await?;
     playing.games.retain(|game| pool.is_none_or(|pool| game.pool == pool));
+    if before.is_none() {
+        games.games.retain(|game| playing.games.iter().all(|other| other.id != game.id));
+    }
     for game in &mut playing.games {
         game.plies = hub.game(game.id).map(|live| live.record.moves.len() as u64);
     }
