@@ -119,7 +119,7 @@ impl PoolClock {
     /// The clock of a referee, of which whole milliseconds count; none if no time is counted.
     #[must_use]
     pub fn of(control: TimeControl) -> Option<Self> {
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let ms = whole_ms;
         Some(match control {
             TimeControl::Unlimited => return None,
             TimeControl::PerMove(time) => Self::PerMove { ms: ms(time) },
@@ -130,6 +130,21 @@ impl PoolClock {
             TimeControl::Bank { turn, bank } => Self::Bank { turn_ms: ms(turn), bank_ms: ms(bank) },
         })
     }
+}
+
+/// The whole milliseconds of a time, as terms and messages have them; the largest number if it is longer.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use plyd_ladder::terms::whole_ms;
+///
+/// assert_eq!(whole_ms(Duration::from_micros(1999)), 1);
+/// assert_eq!(whole_ms(Duration::MAX), u64::MAX);
+/// ```
+#[must_use]
+pub fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn week_ms() -> u64 {

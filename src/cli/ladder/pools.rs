@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use plyd_ladder::serve::draw;
-use plyd_ladder::terms::{NetworkTime, PoolClock, PoolTerms};
+use plyd_ladder::terms::{NetworkTime, PoolClock, PoolTerms, whole_ms};
 use plyd_protocol::{Seed, Settings};
 
 use super::place::{Place, failed};
@@ -141,7 +141,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 fn add(args: &Add, out: &mut impl Write) -> Result<(), Failure> {
-    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let clock = PoolClock::of(args.clock).filter(|clock| clock.control() == args.clock);
     let clock = clock.ok_or_else(|| Failure::Usage("--clock: give whole milliseconds".into()))?;
     let rules = args.rules.iter().map(|(name, text)| (name.clone(), parse::setting(text)));
@@ -154,7 +153,7 @@ fn add(args: &Add, out: &mut impl Write) -> Result<(), Failure> {
             max_moves: args.max_moves,
             ..Strictness::default()
         },
-        network: NetworkTime { move_ms: ms(args.network), game_ms: ms(args.network_game) },
+        network: NetworkTime { move_ms: whole_ms(args.network), game_ms: whole_ms(args.network_game) },
         period_ms: args.period * 24 * 3600 * 1000,
         ..PoolTerms::new(args.game.name, clock)
     };

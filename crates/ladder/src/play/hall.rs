@@ -19,6 +19,7 @@ use super::bots::Bots;
 use super::line;
 use super::link::{Closed, ClosedKind, Link, broken, garbled};
 use crate::BotId;
+use crate::terms::whole_ms;
 
 /// The longest first line: an offer, by a stranger.
 const OFFER: usize = 1 << 16;
@@ -284,7 +285,7 @@ impl<D: Door> Hall<D> {
         }
         let concurrency = offer.concurrency.min(most_games);
         let games = self.bots.join(bot, link, offer, concurrency);
-        let heartbeat_ms = u64::try_from(self.settings.heartbeat.as_millis()).unwrap_or(u64::MAX);
+        let heartbeat_ms = whole_ms(self.settings.heartbeat);
         let result = OfferResult { bot: name, concurrency, games, heartbeat_ms };
         link.say(line::taken(id, &result)).await;
         Ok(bot)

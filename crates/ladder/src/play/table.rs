@@ -27,7 +27,7 @@ use super::link::{Closed, ClosedKind, Link};
 use super::recorder::{Recorder, Stopped};
 use crate::game::{GameEnd, Line, Seated, Speaker};
 use crate::live::{LiveGame, LiveTurn};
-use crate::terms::PoolClock;
+use crate::terms::{PoolClock, whole_ms};
 use crate::{BotId, GameId, PoolId, now_ms};
 
 /// Longer than any game.
@@ -497,7 +497,7 @@ impl Running<'_> {
         if conversation.len() == Line::MOST {
             conversation.pop_front();
         }
-        let at_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let at_ms = whole_ms(self.began.elapsed());
         conversation.push_back(Line::new(by, at_ms, line));
     }
 }

@@ -30,6 +30,7 @@ use crate::live::Live;
 use crate::pairing::Matchmaker;
 use crate::play::{self, Hall, House, Recorder, Table};
 use crate::store::{Keeper, Store, StoreError};
+use crate::terms::whole_ms;
 use clerk::Sequels;
 use door::Gate;
 use rounds::{Rounds, Tasks};
@@ -184,7 +185,7 @@ where
         let played_out = async { while encounters.join_next().await.is_some() {} };
         let _go_on_later = timeout(settings.drain, played_out).await;
     }
-    let retry_ms = u64::try_from(settings.retry.as_millis()).unwrap_or(u64::MAX);
+    let retry_ms = whole_ms(settings.retry);
     rounds.bots().farewell("the ladder stops, and goes on with the games later", retry_ms);
     live.close();
     encounters.shutdown().await;

@@ -23,6 +23,7 @@ use crate::pages::model::{self, Rating};
 use crate::pages::refusal::{Kind, Refusal};
 use crate::pages::site::Site;
 use crate::store::{Bot, By, Store, StoreError};
+use crate::terms::whole_ms;
 
 /// Why a bot is disabled whose owner did it. Its owner may enable such a one alone.
 const BY_OWNER: &str = "its owner disabled it";
@@ -101,7 +102,7 @@ async fn join(State(site): Shared, headers: HeaderMap, form: Sent<Join>) -> Answ
     let visit = cookie(&headers, visit_name(settings)).unwrap_or_default();
     expect(&visit, &csrf)?;
     let now = now_ms();
-    let until = now.saturating_add(i64::try_from(settings.login_for.as_millis()).unwrap_or(i64::MAX));
+    let until = now.saturating_add(i64::try_from(whole_ms(settings.login_for)).unwrap_or(i64::MAX));
     let (_, login) = site.change(move |store| store.join(&link, now, until)).await?;
     let mut answer = private(Redirect::to("/owner").into_response());
     let set = set_cookie(settings, login_name(settings), login.text(), settings.login_for.as_secs());
