@@ -191,7 +191,7 @@ async fn pages_show_a_game_as_far_as_it_is() {
     assert!(page.contains("data-playing") && page.contains("It is being played."), "{page}");
     let games = site.page("/games").await;
     assert!(games.contains(&format!("<tr data-game=\"{id}\">")), "{games}");
-    assert!(site.page("/").await.contains("1 game is now being played"));
+    assert!(site.page("/").await.contains("1 game is being played"));
     playing.task.abort();
 }
 
