@@ -61,6 +61,7 @@ mod search;
 mod service;
 mod service_sockets;
 mod settings;
+mod shards;
 mod signature;
 #[cfg(feature = "service")]
 mod tls;

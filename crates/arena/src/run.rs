@@ -6,11 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use plyd_bridge as bridge;
+use plyd_core::zobrist::mix;
+use plyd_protocol::Seed;
 
 use super::forfeit::ForfeitReason;
 use super::game::Table;
 use super::matches::Match;
-use super::played::{PlayedGame, Unplayed};
+use super::played::{Entrant, Part, PlayedGame, Unplayed};
 
 /// How often a game is begun if a player's server is overloaded meanwhile.
 const ATTEMPTS: usize = 3;
@@ -26,6 +28,42 @@ pub struct StartError {
 }
 
 impl Match {
+    /// How many games are to be played: all of the schedule, or those of its shard.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.shard.map_or(self.schedule.games(), |shard| shard.games(&self.schedule))
+    }
+
+    /// Whether the game of that number, from 0, is to be played.
+    fn holds(&self, number: usize) -> bool {
+        self.shard.is_none_or(|shard| shard.holds(number))
+    }
+
+    /// What records of its games say of the match, if it is played in shards.
+    fn part(&self) -> Option<Part> {
+        let entrants = self.players.iter().enumerate();
+        Some(Part {
+            shard: self.shard?,
+            format: self.schedule.format(),
+            games: self.schedule.games(),
+            rules: self.rules.clone(),
+            players: entrants
+                .map(|(index, player)| Entrant {
+                    index,
+                    name: player.name.clone(),
+                    build: player.build.clone(),
+                })
+                .collect(),
+            openings: Seed(self.openings.iter().fold(0, |hash, opening| {
+                let texts =
+                    [opening.start_text(), opening.text()].into_iter().chain(opening.played().to_vec());
+                texts.fold(hash, |hash, text| {
+                    text.bytes().fold(mix(hash.wrapping_add(1)), |hash, byte| mix(hash ^ u64::from(byte)))
+                })
+            })),
+        })
+    }
+
     /// Starts each player once, to report mistakes in its options before they lose a game.
     ///
     /// # Errors
@@ -56,6 +94,17 @@ impl Match {
             if entrant.build != self.players[index].build {
                 return Err(format!("game {number} was played by another build of `{name}`"));
             }
+        }
+        let shard = game.part.as_ref().map(|part| part.shard);
+        if shard != self.shard || !self.holds(fixture.number) {
+            let words = |shard: Option<_>| {
+                shard.map_or("the whole match".to_owned(), |shard| format!("shard {shard}"))
+            };
+            return Err(format!(
+                "game {number} was played for {} instead of {}",
+                words(shard),
+                words(self.shard)
+            ));
         }
         let (record, opening) = (&game.record, &self.openings[fixture.round]);
         let same_opening = record.start == opening.start_text()
@@ -89,7 +138,9 @@ impl Match {
     ) -> Result<(), E> {
         let next = AtomicUsize::new(0);
         let judged = Mutex::new((finished, Ok(())));
-        let judge = |game| {
+        let part = self.part();
+        let judge = |game: Result<PlayedGame, Unplayed>| {
+            let game = game.map(|game| PlayedGame { part: part.clone(), ..game });
             let (finished, result) = &mut *judged.lock().unwrap_or_else(PoisonError::into_inner);
             if result.is_ok() {
                 *result = finished(game);
@@ -97,13 +148,15 @@ impl Match {
             result.is_ok()
         };
         thread::scope(|scope| {
-            for place in 0..self.concurrency.min(self.schedule.games() - played.len()) {
+            for place in 0..self.concurrency.min(self.games() - played.len()) {
                 let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
                     let mut table = Table::new(self, place);
                     let fixtures =
                         std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
-                    for fixture in fixtures.filter(|fixture| !played.contains(&(fixture.number + 1))) {
+                    for fixture in fixtures.filter(|fixture| {
+                        self.holds(fixture.number) && !played.contains(&(fixture.number + 1))
+                    }) {
                         if halt.load(Ordering::Relaxed) {
                             return;
                         }

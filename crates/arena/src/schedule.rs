@@ -1,7 +1,10 @@
 //! Who plays whom, with which opening, and in which order.
 
+use serde::{Deserialize, Serialize};
+
 /// Who meets whom.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Each player meets each other one.
     #[default]
@@ -27,6 +30,7 @@ pub enum Format {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
+    format: Format,
     pairings: Vec<[usize; 2]>,
     rounds: usize,
 }
@@ -54,7 +58,13 @@ impl Schedule {
             Format::Ladder => second - first == 1,
         };
         let all = (0..players).flat_map(|first| (first + 1..players).map(move |second| [first, second]));
-        Self { pairings: all.filter(meets).collect(), rounds }
+        Self { format, pairings: all.filter(meets).collect(), rounds }
+    }
+
+    /// Who meets whom, as it was asked for.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Who meets: indexes of players, the smaller one first.

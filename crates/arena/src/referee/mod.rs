@@ -312,6 +312,7 @@ impl Play {
             number,
             seed,
             terms: self.terms.strictness,
+            part: None,
             players,
             opening: self.terms.opening.played().len(),
             answers: self.answers,

@@ -326,6 +326,7 @@ impl Head {
             number: number(self.id),
             seed: self.seed,
             terms: self.strictness,
+            part: None,
             players: self.entrants.clone(),
             opening,
             answers,

@@ -28,7 +28,7 @@ use crate::cli::write_json;
 use claim::{Claim, Verdict};
 
 /// The arguments that a preset's matches have themselves.
-pub(super) const FIXED: [&str; 16] = [
+pub(super) const FIXED: [&str; 17] = [
     "game",
     "position",
     "moves",
@@ -45,6 +45,7 @@ pub(super) const FIXED: [&str; 16] = [
     "max_moves",
     "adjudicate",
     "html",
+    "shard",
 ];
 
 /// What can be played again, and by which text: the reports of each game.
