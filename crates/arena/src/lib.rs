@@ -67,8 +67,8 @@ pub use played::{Answered, Contradiction, Entrant, Forfeit, Part, PlayedGame, Un
 pub use player::{Address, Player, Program};
 pub use plyd_protocol::client::Reaper;
 pub use run::StartError;
-pub use schedule::{Fixture, Format, Schedule};
+pub use schedule::{Format, Schedule, ScheduledGame};
 pub use shard::{InvalidShard, Shard};
 pub use stalls::Stalls;
 pub use strictness::{Adjudication, Strictness};
-pub use summary::{Conduct, PairingResult, Summary};
+pub use summary::{PairingResult, PlayerStats, Summary};

@@ -143,17 +143,16 @@ impl<'p> Merged<'p> {
                 return elsewhere(&format!("another build of `{}`", player.name));
             }
         }
-        let Some(fixture) = number.checked_sub(1).and_then(|index| self.header.schedule.fixture(index))
-        else {
+        let Some(scheduled) = number.checked_sub(1).and_then(|index| self.header.schedule.game(index)) else {
             return Err(format!("game {number} is not among the {} of this match", part.games));
         };
-        if !part.shard.holds(fixture.number) {
+        if !part.shard.holds(scheduled.number) {
             return Err(format!(
                 "game {number} is not in shard {}, of which its record says it is",
                 part.shard
             ));
         }
-        let entrants = fixture.players.map(|index| &of_first.players[index]);
+        let entrants = scheduled.players.map(|index| &of_first.players[index]);
         if played.players.iter().zip(entrants).any(|(player, entrant)| player != entrant) {
             return Err(format!("game {number} was played by others than this match has there"));
         }

@@ -1,4 +1,4 @@
-//! A match from its first game to its last: tables beside each other take one fixture after another.
+//! A match from its first game to its last: tables beside each other take one game after another.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -82,11 +82,11 @@ impl Match {
     /// What does not fit, for people.
     pub fn owns(&self, game: &PlayedGame) -> Result<(), String> {
         let number = game.number;
-        let fixture = number.checked_sub(1).and_then(|index| self.schedule.fixture(index));
-        let Some(fixture) = fixture else {
+        let scheduled = number.checked_sub(1).and_then(|index| self.schedule.game(index));
+        let Some(scheduled) = scheduled else {
             return Err(format!("game {number} is not among the {} of this match", self.schedule.games()));
         };
-        for (entrant, index) in game.players.iter().zip(fixture.players) {
+        for (entrant, index) in game.players.iter().zip(scheduled.players) {
             let name = &self.players[index].name;
             if entrant.index != index || entrant.name != *name {
                 return Err(format!("game {number} was played by `{}` instead of `{name}`", entrant.name));
@@ -96,7 +96,7 @@ impl Match {
             }
         }
         let shard = game.part.as_ref().map(|part| part.shard);
-        if shard != self.shard || !self.holds(fixture.number) {
+        if shard != self.shard || !self.holds(scheduled.number) {
             let words = |shard: Option<_>| {
                 shard.map_or("the whole match".to_owned(), |shard| format!("shard {shard}"))
             };
@@ -106,7 +106,7 @@ impl Match {
                 words(self.shard)
             ));
         }
-        let (record, opening) = (&game.record, &self.openings[fixture.round]);
+        let (record, opening) = (&game.record, &self.openings[scheduled.round]);
         let same_opening = record.start == opening.start_text()
             && game.opening == opening.played().len()
             && record.moves.starts_with(opening.played());
@@ -152,20 +152,20 @@ impl Match {
                 let (next, judge) = (&next, &judge);
                 scope.spawn(move || {
                     let mut table = Table::new(self, place);
-                    let fixtures =
-                        std::iter::from_fn(|| self.schedule.fixture(next.fetch_add(1, Ordering::Relaxed)));
-                    for fixture in fixtures.filter(|fixture| {
-                        self.holds(fixture.number) && !played.contains(&(fixture.number + 1))
+                    let games =
+                        std::iter::from_fn(|| self.schedule.game(next.fetch_add(1, Ordering::Relaxed)));
+                    for scheduled in games.filter(|scheduled| {
+                        self.holds(scheduled.number) && !played.contains(&(scheduled.number + 1))
                     }) {
                         if halt.load(Ordering::Relaxed) {
                             return;
                         }
-                        let mut game = table.play(fixture);
+                        let mut game = table.play(scheduled);
                         for _again in 1..ATTEMPTS {
                             if game.is_ok() || halt.load(Ordering::Relaxed) {
                                 break;
                             }
-                            game = table.play(fixture);
+                            game = table.play(scheduled);
                         }
                         if !judge(game) {
                             return;

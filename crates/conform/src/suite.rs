@@ -86,7 +86,7 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str, &'static str
     groups.flat_map(|group| group.checks.iter().map(|check| (group.name, check.name, check.about)))
 }
 
-/// Runs what the plan names.
+/// Runs what the plan names: [the crate's page](crate) has an example.
 ///
 /// # Errors
 /// The server does not start, or nobody listens.

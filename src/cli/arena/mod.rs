@@ -14,8 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
-
 use crate::arena::archive::{Archive, ArchiveError};
 use crate::arena::statistics::sprt::{Assessment, Sprt, Verdict};
 use crate::arena::{
@@ -55,8 +53,8 @@ Examples:
   plyd arena l-game --gauntlet --player default --player greedy --player random --games 20
   plyd arena isolation --ladder --player default,level=1..4 --games 20 --random-plies 6
   plyd arena --preset l-game
-  plyd arena isolation --player default --player greedy --games 20 --html match.html
-  plyd arena isolation --player default --player greedy --games 9000 --shard 0/3 --record part-0.jsonl
+  plyd arena {isolation} --player default --player random --games 20 --html match.html
+  plyd arena {isolation} --player default --player random --games 9000 --shard 0/3 --record part-0.jsonl
   plyd arena --merge part-0.jsonl part-1.jsonl part-2.jsonl
 
 A player is a name from `plyd describe GAME` with its options, and limits: time=100ms a move, nodes=N, depth=N; without \
@@ -70,8 +68,8 @@ The same command with the same --record file goes on where it was ended; with --
 #[command(mut_arg("game", |game| game.required(false).required_unless_present_any(["preset", "merge"])))]
 pub(super) struct Args {
     /// Play the matches of a published report again, and print its figures beside ours
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()))]
-    #[arg(conflicts_with_all = presets::FIXED)]
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    #[arg(conflicts_with_all = presets::FIXED, hide = presets::names().next().is_none())]
     preset: Option<String>,
     #[command(flatten)]
     position: Option<PositionArgs>,

@@ -114,7 +114,7 @@ impl<'m> Report<'m> {
             Some(ratings) => writeln!(out, "{}\n{}", self.standings(ratings), self.results())?,
             None => writeln!(out, "{}\n{}", self.duel(), self.pairs())?,
         }
-        writeln!(out, "{}", self.conduct())?;
+        writeln!(out, "{}", self.player_stats())?;
         let Summary { endings, shortest, longest, moves, games, unplayed, .. } = self.summary;
         let ends: Vec<String> =
             endings.iter().map(|(by, games)| format!("{} {by}", grouped(*games))).collect();
@@ -200,8 +200,8 @@ impl<'m> Report<'m> {
         table
     }
 
-    /// How the players conducted themselves.
-    fn conduct(&self) -> Columns {
+    /// What was counted of the players.
+    fn player_stats(&self) -> Columns {
         let mut heading = vec!["player", "answers", "mean", "longest"];
         heading.extend(ForfeitKind::ALL.map(ForfeitKind::name));
         heading.push("contradicted proofs");
@@ -213,17 +213,17 @@ impl<'m> Report<'m> {
             heading.push("overloaded");
         }
         let mut table = Columns::new(heading);
-        for (name, conduct) in self.players.iter().zip(&self.summary.players) {
+        for (name, stats) in self.players.iter().zip(&self.summary.players) {
             let time = |us| words::time(Duration::from_micros(us));
-            let mut row = vec![(*name).to_owned(), grouped(conduct.answers)];
-            row.extend([time(conduct.mean_us()), time(conduct.max_us)]);
-            let faults = ForfeitKind::ALL.map(|kind| conduct.faults.get(&kind).copied().unwrap_or(0));
-            row.extend(faults.into_iter().chain([conduct.contradicted_proofs]).map(grouped));
+            let mut row = vec![(*name).to_owned(), grouped(stats.answers)];
+            row.extend([time(stats.mean_us()), time(stats.max_us)]);
+            let faults = ForfeitKind::ALL.map(|kind| stats.faults.get(&kind).copied().unwrap_or(0));
+            row.extend(faults.into_iter().chain([stats.contradicted_proofs]).map(grouped));
             if self.forgives_stalls {
-                row.push(grouped(conduct.forgiven));
+                row.push(grouped(stats.forgiven));
             }
             if has_overloaded {
-                row.push(grouped(conduct.overloaded));
+                row.push(grouped(stats.overloaded));
             }
             table.row(row);
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use plyd_protocol::echo;
 use serde_json::{Map, Value, json};
 
-use crate::client::{LineError, Lines, Program, Reaper};
+use crate::client::{LineError, Lines, Program, Reaper, is_final_type};
 
 /// How long the bot may leave unread what it is sent, before it counts as hung. A pipe holds far more than a
 /// `go`, so this is rare; all other games wait meanwhile.
@@ -292,7 +292,7 @@ impl Lane {
             ours => {
                 let is_search = self.search.as_ref().is_some_and(|search| search.ours == ours);
                 // A notice may name the search that it is about; it is no answer to it.
-                let is_final = kind != "info" && kind != "notice";
+                let is_final = is_final_type(&kind);
                 let theirs = match kind.as_str() {
                     _ if self.abandoned.as_ref().is_some_and(|(abandoned, _)| abandoned == ours) => {
                         if is_final {
