@@ -49,6 +49,10 @@ mod json;
 mod limits;
 mod line;
 mod message;
+// What plyd's own servers share: no part of the protocol's interface.
+#[cfg(feature = "client")]
+#[doc(hidden)]
+pub mod newcomers;
 mod offer;
 mod operate;
 mod outcome;

@@ -1,5 +1,8 @@
 //! `plyd ladder` as people run it: the real server, bots of `plyd connect`, and bots that misbehave.
 
+mod hand;
+mod operate;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

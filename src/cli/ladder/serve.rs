@@ -12,7 +12,8 @@ use std::time::Duration;
 use plyd_ladder::live::Live;
 use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
-use plyd_ladder::store::{Keeper, Store};
+use plyd_ladder::store::{Keeper, Store, StoreError};
+use plyd_protocol::newcomers::Progress;
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -123,7 +124,9 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let store = Store::serve(&args.place.db).map_err(failed)?;
+    // Before there is a runtime: PostgreSQL's client has one of its own, and each thread has one at most.
+    let keeper = keep(Store::serve(&args.place.db))?;
+    let reader = keep(Store::open(&args.place.db))?;
     let settings = settings(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
@@ -141,8 +144,9 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
                 std::process::exit(1);
             });
         };
-        let pages = |keeper: &Keeper, live: &Live| pages(&args, keeper, live);
-        serve(store, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
+        let dial = dial(&args, &listeners)?;
+        let pages = |keeper: &Keeper, live: &Live| pages(&args, dial, [keeper.clone(), reader], live);
+        serve(keeper, registry::games(), settings, listeners, pages, stop).await.map_err(|error| match error {
             ServeError::Store(error) => failed(error),
             error @ ServeError::Io(_) => Failure::Failed(error.to_string()),
         })
@@ -151,23 +155,32 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
     served
 }
 
-/// What browsers see. It reads by a store of its own, so that nobody who looks keeps a game waiting.
-fn pages(args: &Args, keeper: &Keeper, live: &Live) -> Result<axum::Router, ServeError> {
-    let over_tls = args.tls_cert.is_some() || args.behind_proxy;
+/// Gives a store its thread.
+fn keep(opened: Result<Store, StoreError>) -> Result<Keeper, Failure> {
+    Ok(Keeper::new(opened.map_err(failed)?)?)
+}
+
+/// What browsers see. It reads by a store of its own, the second one, so that nobody who looks keeps a game
+/// waiting.
+fn pages(
+    args: &Args,
+    dial: String,
+    [keeper, reader]: [Keeper; 2],
+    live: &Live,
+) -> Result<axum::Router, ServeError> {
     let settings = pages::Settings {
         name: args.name.clone(),
-        dial: dial(args, over_tls),
-        over_tls,
+        dial,
+        over_tls: is_over_tls(args),
         behind_proxy: args.behind_proxy,
         ..pages::Settings::default()
     };
-    let reader = Keeper::new(Store::open(&args.place.db)?)?;
     let boards = |path: &str| {
         let Content { mime, bytes } = Page::new(registry::games()).content(path)?;
         Some(pages::File { mime, bytes })
     };
     let parts = pages::Parts {
-        keeper: keeper.clone(),
+        keeper,
         reader,
         live: live.clone(),
         games: registry::games(),
@@ -177,17 +190,24 @@ fn pages(args: &Args, keeper: &Keeper, live: &Live) -> Result<axum::Router, Serv
     Ok(pages::router(parts)?)
 }
 
+/// Whether browsers and bots reach the ladder over TLS.
+fn is_over_tls(args: &Args) -> bool {
+    args.tls_cert.is_some() || args.behind_proxy
+}
+
 /// What bots dial, for the commands that the pages show.
-fn dial(args: &Args, over_tls: bool) -> String {
+fn dial(args: &Args, listeners: &Listeners) -> io::Result<String> {
     if let Some(dial) = &args.dial {
-        return dial.clone();
+        return Ok(dial.clone());
     }
-    let (scheme, address) = match (args.http.first(), args.tcp.first()) {
-        (Some(address), _) => (if over_tls { "wss" } else { "ws" }, address),
-        (None, Some(address)) => (if over_tls { "tls" } else { "tcp" }, address),
-        (None, None) => return String::new(),
+    let over_tls = is_over_tls(args);
+    let (scheme, listener) = match (listeners.web.first(), listeners.bots.first()) {
+        (Some(listener), _) => (if over_tls { "wss" } else { "ws" }, listener),
+        (None, Some(listener)) => (if over_tls { "tls" } else { "tcp" }, listener),
+        (None, None) => return Ok(String::new()),
     };
-    format!("{scheme}://{address}")
+    // The port that was asked for may be any free one.
+    Ok(format!("{scheme}://{}", listener.socket.local_addr()?))
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
@@ -242,8 +262,9 @@ impl Handshake for Tls {
     fn shake_hands(
         &self,
         stream: TcpStream,
+        progress: Progress,
     ) -> Pin<Box<dyn Future<Output = io::Result<BoxedStream>> + Send + '_>> {
-        Box::pin(async move { Ok(Box::new(self.acceptor.accept(stream).await?) as BoxedStream) })
+        Box::pin(async move { Ok(Box::new(self.acceptor.accept(stream, progress).await?) as BoxedStream) })
     }
 }
 
@@ -254,5 +275,35 @@ async fn reload(mut hangup: Signal, tls: Arc<Tls>) {
             Ok(()) => tracing::info!(target: LOG, "the certificates are read again"),
             Err(error) => tracing::error!(target: LOG, %error, "the certificates before stay in use"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, clap::Parser)]
+    struct Serve {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[tokio::test]
+    async fn bots_are_shown_the_port_that_was_found() {
+        for (flags, scheme, is_web) in [
+            (&["--http", "127.0.0.1:0", "--tcp", "127.0.0.1:0"][..], "ws", true),
+            (&["--http", "127.0.0.1:0", "--behind-proxy"], "wss", true),
+            (&["--tcp", "127.0.0.1:0"], "tcp", false),
+        ] {
+            let args = Serve::parse_from([&["serve"], flags].concat()).args;
+            let listeners = listeners(&args, None).await.unwrap();
+            let listener = if is_web { &listeners.web[0] } else { &listeners.bots[0] };
+            let bound = listener.socket.local_addr().unwrap();
+            assert_ne!(bound.port(), 0);
+            assert_eq!(dial(&args, &listeners).unwrap(), format!("{scheme}://{bound}"));
+        }
+        let args = Serve::parse_from(["serve", "--http", "127.0.0.1:0", "--dial", "wss://a.example"]).args;
+        assert_eq!(dial(&args, &listeners(&args, None).await.unwrap()).unwrap(), "wss://a.example");
     }
 }

@@ -1,9 +1,11 @@
 //! How often an address asks, and how many spectators it has. Both are bounded, whoever asks.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use plyd_protocol::newcomers::network;
 
 /// The most addresses whose requests are counted; beyond them the one that has been quiet for longest is
 /// forgotten.
@@ -16,14 +18,7 @@ pub(super) struct Peer(Option<IpAddr>);
 impl Peer {
     /// None: unknown, and so one peer with all that are.
     pub(super) fn of(address: Option<IpAddr>) -> Self {
-        Self(address.map(|address| match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let mut segments = address.segments();
-                segments[4..].fill(0);
-                Ipv6Addr::from(segments).into()
-            }
-            address => address,
-        }))
+        Self(address.map(network))
     }
 }
 

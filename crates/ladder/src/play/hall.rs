@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use plyd_arena::referee::Said;
 use plyd_protocol::framing::{Event, Framing};
+use plyd_protocol::newcomers::network;
 use plyd_protocol::{ErrorCode, ErrorMessage, MAX_LINE, Offer, OfferResult, VERSION, decode_offer};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -64,7 +65,7 @@ pub struct Refusal {
 pub struct Settings {
     /// The most connections at once.
     pub connections: usize,
-    /// The most of them from one address.
+    /// The most of them from one address, or from one network (/64) of IPv6.
     pub connections_of_address: usize,
     /// How long a connection may take to send its offer.
     pub offer_within: Duration,
@@ -97,7 +98,7 @@ pub struct Hall<D> {
     door: D,
     settings: Settings,
     bots: Arc<Bots>,
-    /// How many connections there are, by address.
+    /// How many connections there are, by address or IPv6 network.
     places: Mutex<HashMap<Option<IpAddr>, usize>>,
 }
 
@@ -291,7 +292,8 @@ impl<D: Door> Hall<D> {
     }
 
     /// A place for a connection, if there is one.
-    fn place(self: &Arc<Self>, of: Option<IpAddr>) -> Option<Place<D>> {
+    fn place(self: &Arc<Self>, by: Option<IpAddr>) -> Option<Place<D>> {
+        let of = by.map(network);
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let taken: usize = places.values().sum();
         let taken_by_it = places.get(&of).copied().unwrap_or_default();

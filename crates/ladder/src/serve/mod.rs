@@ -29,18 +29,16 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use crate::live::Live;
 use crate::pairing::Matchmaker;
 use crate::play::{self, Hall, House, Recorder, Table};
-use crate::store::{Keeper, Store, StoreError};
+use crate::store::{Keeper, StoreError};
 use clerk::Sequels;
 use door::Gate;
 use rounds::{Rounds, Tasks};
 use tables::Tables;
 
+pub use crate::LOG;
 pub use calibrate::{Contestant, contestants, round_robin};
 pub use listen::{BoxedStream, Handshake, Listener, Stream};
 pub use players::{draw, house};
-
-/// What the log lines of a ladder are about.
-pub const LOG: &str = "plyd::ladder";
 
 /// How many events may wait to be kept before tables wait.
 const WAITING: usize = 1024;
@@ -124,12 +122,13 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Runs a ladder until `stop`, with these games. `pages` makes what browsers see.
+/// Runs a ladder until `stop`, with these games and the store of its one [server](crate::store::Store::serve). `pages` makes
+/// what browsers see.
 ///
 /// # Errors
 /// The database or the system fails.
 pub async fn serve<P>(
-    store: Store,
+    keeper: Keeper,
     games: &'static [&'static Entry],
     settings: Settings,
     listeners: Listeners,
@@ -139,7 +138,6 @@ pub async fn serve<P>(
 where
     P: FnOnce(&Keeper, &Live) -> Result<Router, ServeError>,
 {
-    let keeper = Keeper::new(store)?;
     let gate = Gate::new(keeper.clone(), settings.games_of_bot);
     let hall = Hall::new(gate.clone(), settings.hall.clone());
     let live = Live::new(BEHIND);
@@ -148,7 +146,9 @@ where
     let sequels = Sequels::default();
     let mut clerk =
         tokio::spawn(clerk::keep(keeper.clone(), Arc::clone(hall.bots()), sequels.clone(), events));
+    // No further game begins; then nobody can come any more.
     let (stopping, is_stopping) = watch::channel(false);
+    let (closing, is_closing) = watch::channel(false);
     let tables = Tables {
         games,
         table: Table { bots: Arc::clone(hall.bots()), house, recorder },
@@ -157,7 +157,7 @@ where
         sequels,
         build: settings.build.clone(),
         back_within: settings.back_within,
-        stopping: is_stopping.clone(),
+        stopping: is_stopping,
         playing: Arc::default(),
     };
     let mut encounters = Tasks::new();
@@ -168,7 +168,7 @@ where
     let mut servers = JoinSet::new();
     // Each connection holds the one end, so that the other one is closed once all are gone.
     let (alive, mut gone) = mpsc::channel::<()>(1);
-    listen(listeners, &router, &hall, &settings, (&is_stopping, alive), &mut servers)?;
+    listen(listeners, &router, &hall, &settings, (&is_closing, alive), &mut servers)?;
 
     let ended = {
         let play = play_on(&mut rounds, &mut encounters, settings.round);
@@ -178,12 +178,14 @@ where
             () = stop => Ok(()),
         }
     };
-    let _nobody_listens = stopping.send(true);
+    stopping.send_replace(true);
     if ended.is_ok() {
         tracing::info!(target: LOG, games = encounters.len(), "the ladder stops");
+        // Bots whose connections break meanwhile come back to their games.
         let played_out = async { while encounters.join_next().await.is_some() {} };
         let _go_on_later = timeout(settings.drain, played_out).await;
     }
+    closing.send_replace(true);
     let retry_ms = u64::try_from(settings.retry.as_millis()).unwrap_or(u64::MAX);
     rounds.bots().farewell("the ladder stops, and goes on with the games later", retry_ms);
     live.close();
@@ -226,14 +228,14 @@ fn listen(
     router: &Router,
     hall: &Arc<Hall<Gate>>,
     settings: &Settings,
-    (stopping, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
+    (closing, alive): (&watch::Receiver<bool>, mpsc::Sender<()>),
     servers: &mut JoinSet<()>,
 ) -> io::Result<()> {
     let stop = || {
-        let mut stopping = stopping.clone();
+        let mut closing = closing.clone();
         async move {
             // The sender lives until it has said so.
-            let _gone = stopping.wait_for(|stopping| *stopping).await;
+            let _gone = closing.wait_for(|closing| *closing).await;
         }
     };
     for listener in listeners.bots {

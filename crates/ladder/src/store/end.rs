@@ -25,7 +25,7 @@ pub const FORFEITS_IN_A_ROW: u64 = 5;
 pub struct Ended {
     /// Whether it was counted now. Otherwise it was over or void before, and nothing changed.
     pub counted: bool,
-    /// The second game of the encounter, which begins now.
+    /// The second game of the encounter, which begins now, or did so when the same end was kept before.
     pub next: Option<OpenGame>,
     /// What is known of the first and the second bot of the encounter now, if it moved their ratings.
     pub standings: Option<[Standing; 2]>,
@@ -39,7 +39,8 @@ impl Store {
     ///
     /// # Errors
     /// It is not the record of that game; the database fails. If the [connection was
-    /// lost](StoreError::is_lost), ask again: a game that was counted is not counted twice.
+    /// lost](StoreError::is_lost), ask again: a game that was counted is not counted twice, and what follows
+    /// is answered again.
     pub fn end_game(&mut self, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError> {
         self.db.write(|db| end_game(db, end, now_ms))
     }
@@ -104,7 +105,11 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
         ],
     )?;
     if changed == 0 {
-        return Ok(Ended::default());
+        // The answer may have been lost with the connection: what follows is given again.
+        let sql = "SELECT 1 FROM game WHERE id = $1 AND state = 'over'";
+        let is_over = db.first(sql, &[id.0.into()])?.is_some();
+        let next = if is_over && !id.is_second() { games::open(db, id.partner())? } else { None };
+        return Ok(Ended { next, ..Ended::default() });
     }
     db.execute("DELETE FROM turn WHERE game = $1", &[id.0.into()])?;
     for entrant in &played.players {

@@ -57,7 +57,9 @@ pub(crate) fn a_game_ends_once_and_a_pair_moves_both_ratings() {
             let ended = ladder.store.end_game(&ending, at_ms).unwrap();
             assert!(ended.counted && ended.standings.is_none() && ended.disabled.is_none());
             // Again, and as if it had ended otherwise.
-            assert!(!ladder.store.end_game(&ending, at_ms).unwrap().counted);
+            // Whoever lost the answer is answered again.
+            let again = ladder.store.end_game(&ending, at_ms).unwrap();
+            assert_eq!((again.counted, &again.next), (false, &ended.next));
             assert!(
                 !ladder.store.end_game(&end(&first, 2 - half_points[0], Some(0)), at_ms).unwrap().counted
             );
@@ -66,7 +68,7 @@ pub(crate) fn a_game_ends_once_and_a_pair_moves_both_ratings() {
             let rated = expected.add(players, half_points[0] + half_points[1], at_ms);
             assert_eq!(ended.standings, Some(rated.map(|rated| rated.standing)));
             assert!(ended.counted && ended.next.is_none());
-            assert!(!ladder.store.end_game(&ending, at_ms + 1).unwrap().counted);
+            assert_eq!(ladder.store.end_game(&ending, at_ms + 1).unwrap(), Ended::default());
             for bot in players {
                 let curve = ladder.store.curve(ladder.pool, bot, 100).unwrap();
                 let last = curve.last().unwrap();

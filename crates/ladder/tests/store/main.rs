@@ -16,6 +16,8 @@ mod fixtures;
 mod harness;
 mod keeper;
 mod kills;
+mod lists;
+mod outages;
 mod transfer;
 
 use std::process::ExitCode;
@@ -54,6 +56,12 @@ fn main() -> ExitCode {
         ("games_go_from_one_database_to_another", transfer::games_go_from_one_database_to_another),
         ("half_a_pair_is_taken_over_too", transfer::half_a_pair_is_taken_over_too),
         ("what_is_no_export_changes_nothing", transfer::what_is_no_export_changes_nothing),
+        (
+            "lists_hold_the_latest_first_and_no_more_than_is_asked_for",
+            lists::lists_hold_the_latest_first_and_no_more_than_is_asked_for,
+        ),
+        ("games_go_on_while_the_database_is_lost", outages::games_go_on_while_the_database_is_lost),
+        ("a_connection_that_died_keeps_nobody_out", keeper::a_connection_that_died_keeps_nobody_out),
         ("a_keeper_does_all_that_it_is_asked", keeper::does_all_that_it_is_asked),
         ("a_lost_connection_is_made_anew", keeper::a_lost_connection_is_made_anew),
     ]);
