@@ -13,7 +13,7 @@ use crate::cli::write_json;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  plyd ladder invite ann --url https://ladder.example   a link to the pages, that works once
+  plyd ladder invite ann --url https://ladder.example   a link to the pages, that works once, within 7 days
   plyd ladder invite ann                                once more, for another device; older links no longer work")]
 pub(super) struct Invite {
     /// The owner's name, 1 to 40 of A-Z a-z 0-9 - _ .
