@@ -39,6 +39,8 @@ pub mod pages;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;
+#[cfg(feature = "server")]
+mod rates;
 pub mod ratings;
 #[cfg(feature = "server")]
 mod requester;
