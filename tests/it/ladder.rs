@@ -337,6 +337,9 @@ fn each_command_does_what_it_says() {
         (&["calibrate", "quick", "--player", "level=77", "--player", "level=1"], 1, "level"),
         (&["serve"], 2, "--tcp or --http"),
         (&["serve", "--tcp", "0.0.0.0:0"], 2, "--insecure"),
+        (&["serve", "--tcp", "0.0.0.0:0", "--insecure"], 2, "give --dial"),
+        (&["serve", "--http", "127.0.0.1:0", "--behind-proxy"], 2, "give --dial"),
+        (&["owner", "disable", "nobody", "--why", "x"], 2, "owner list"),
         (
             &["serve", "--tcp", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.pem"],
             1,
