@@ -275,7 +275,8 @@ fn bots_dial_in_by_each_way_and_browsers_see_their_games() {
 #[test]
 fn each_command_does_what_it_says() {
     let ladder = Ladder::new("ladder-commands");
-    let link = ladder.run(&["invite", "ann", "--url", "https://ladder.example/"]);
+    let (_, link, about) = ladder.try_run(&["invite", "ann", "--url", "https://ladder.example/"]);
+    assert!(about.contains("within 7 days"), "{about}");
     assert!(link.starts_with("https://ladder.example/join?link=plyd_"), "{link}");
     assert_ne!(ladder.run(&["invite", "ann"]), link);
     pool(&ladder, "quick", &["--clock", "tc=10s+0.1s", "--period", "3"]);

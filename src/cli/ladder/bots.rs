@@ -1,9 +1,9 @@
 //! Owners and their bots.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use plyd_ladder::BotId;
-use plyd_ladder::store::Secret;
+use plyd_ladder::store::{LINK_MS, Secret};
 
 use super::place::{Place, failed};
 use crate::cli::columns::Columns;
@@ -90,7 +90,11 @@ enum Command {
 
 pub(super) fn invite(args: &Invite, out: &mut impl Write) -> Result<(), Failure> {
     let link = args.place.open()?.invite(&args.name, &args.place.by()).map_err(failed)?;
-    print(out, &format!("{}/join?link={}", args.url.trim_end_matches('/'), link.text()))
+    print(out, &format!("{}/join?link={}", args.url.trim_end_matches('/'), link.text()))?;
+    // Beside the link, which a script may take from stdout.
+    let days = LINK_MS / (24 * 3600 * 1000);
+    let _nobody_reads = writeln!(io::stderr(), "The link works once, within {days} days.");
+    Ok(())
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {

@@ -105,8 +105,8 @@ pub(super) struct Args {
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
-    /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the address of
-    /// --http, unless a proxy or any address of this machine is there]
+    /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the
+    /// address of --http, unless a proxy or any address of this machine is there]
     #[arg(long, value_name = "URL")]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end

@@ -182,8 +182,8 @@ impl Site {
         Ok(Some(made))
     }
 
-    /// The list of the games that are being played; all who follow it ask for it at once, and get the same one
-    /// for a second.
+    /// The list of the games that are being played; all who follow it ask for it at once, and get the same
+    /// one for a second.
     pub(super) async fn playing(
         &self,
         write: impl Future<Output = Result<Bytes, Refusal>>,

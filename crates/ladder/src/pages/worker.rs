@@ -46,8 +46,8 @@ impl Worker {
     }
 }
 
-/// A thread with a runtime of its own, on which requests are answered: pages are written and JSON is, beside the
-/// thread that reads and writes for the games. It ends once this is dropped.
+/// A thread with a runtime of its own, on which requests are answered: pages and JSON are written beside
+/// the thread that reads and writes for the games. It ends once this is dropped.
 #[derive(Debug)]
 pub(super) struct Desk {
     runtime: runtime::Handle,

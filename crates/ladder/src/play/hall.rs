@@ -87,14 +87,14 @@ pub struct Settings {
     pub unread_within: Duration,
     /// The most lines of a bot in a second.
     pub lines_a_second: u32,
-    /// How many bytes of a bot are read in a second in the long run, and twice as many at once. What it writes
-    /// beyond that waits, and so do its own answers behind it.
+    /// How many bytes of a bot are read in a second in the long run, and twice as many at once. What it
+    /// writes beyond that waits, and so do its own answers behind it.
     pub bytes_a_second: u32,
 }
 
 impl Default for Settings {
-    /// 1,000 connections, 100 of one address, and of that 200 offers at once and 5 a second; 10 s for the offer and for what is unread; a ping each 15 s;
-    /// 500 lines and 1 MiB a second.
+    /// 1,000 connections, 100 of one address, and of that 200 offers at once and 5 a second; 10 s for the
+    /// offer and for what is unread; a ping each 15 s; 500 lines and 1 MiB a second.
     fn default() -> Self {
         Self {
             connections: 1000,

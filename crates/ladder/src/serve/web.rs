@@ -1,7 +1,8 @@
 //! The HTTP listener: pages for people, and WebSockets for bots, at whatever path they dial.
 //!
 //! Its connections are bounded, in all and by address, and one over which nobody asks anything is closed, so
-//! that the descriptors of bots and of the database are there. A WebSocket has a place among the bots' instead.
+//! that the descriptors of bots and of the database are there. A WebSocket has a place among the bots'
+//! instead.
 //!
 //! A WebSocket becomes a stream of lines, which the hall takes as it takes one over TCP: a text message is a
 //! line, and a line feed within a message is white space.

@@ -45,8 +45,8 @@ impl Store {
         })
     }
 
-    /// Fixes the ratings of several house bots in a pool, in Elo, and registers those that are not there; then
-    /// computes all ratings of the pool anew. All of it is done, or nothing.
+    /// Fixes the ratings of several house bots in a pool, in Elo, and registers those that are not there;
+    /// then computes all ratings of the pool anew. All of it is done, or nothing.
     ///
     /// # Errors
     /// There is no such pool, or another bot of such a name; the database fails.
