@@ -278,7 +278,8 @@ fn bots_dial_in_by_each_way_and_browsers_see_their_games() {
 #[test]
 fn each_command_does_what_it_says() {
     let ladder = Ladder::new("ladder-commands");
-    let link = ladder.run(&["invite", "ann", "--url", "https://ladder.example/"]);
+    let (_, link, about) = ladder.try_run(&["invite", "ann", "--url", "https://ladder.example/"]);
+    assert!(about.contains("within 7 days"), "{about}");
     assert!(link.starts_with("https://ladder.example/join?link=plyd_"), "{link}");
     assert_ne!(ladder.run(&["invite", "ann"]), link);
     pool(&ladder, "quick", &["--clock", "tc=10s+0.1s", "--period", "3"]);
@@ -340,6 +341,9 @@ fn each_command_does_what_it_says() {
         (&["calibrate", "quick", "--player", "level=77", "--player", "level=1"], 1, "level"),
         (&["serve"], 2, "--tcp or --http"),
         (&["serve", "--tcp", "0.0.0.0:0"], 2, "--insecure"),
+        (&["serve", "--tcp", "0.0.0.0:0", "--insecure"], 2, "give --dial"),
+        (&["serve", "--http", "127.0.0.1:0", "--behind-proxy"], 2, "give --dial"),
+        (&["owner", "disable", "nobody", "--why", "x"], 2, "owner list"),
         (
             &["serve", "--tcp", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.pem"],
             1,

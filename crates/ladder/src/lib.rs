@@ -43,6 +43,8 @@ pub mod pages;
 pub mod pairing;
 #[cfg(feature = "server")]
 pub mod play;
+#[cfg(feature = "server")]
+mod rates;
 pub mod ratings;
 #[cfg(feature = "server")]
 mod requester;

@@ -96,6 +96,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     drop(progress);
     let results = played.map_err(Failure::Failed)?;
     let rows = table(&results, &BTreeMap::from([(BotId(1), args.elo)]));
+    let mut anchors = Vec::new();
     let mut shown = Columns::new(["house bot", "Elo", "95 %"]);
     for row in &rows {
         let one = &all[row.bot.0 as usize - 1];
@@ -108,22 +109,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         };
         // Whole Elo: what stands in the table is what is kept.
         let elo = elo.round();
-        let by = args.place.by();
-        if expect(&mut store, &name(one), &one.house)?.is_none() {
-            store.new_house_bot(&name(one), &one.house, &by).map_err(failed)?;
-        }
-        store.set_anchor(&pool.name, &name(one), elo, &by).map_err(failed)?;
+        anchors.push((name(one), one.house.clone(), elo));
         shown.row([name(one), format!("{elo:.0}"), format!("± {error:.0}")]);
     }
+    store.calibrate(&pool.name, &anchors, &args.place.by()).map_err(failed)?;
     Ok(write!(out, "{shown}")?)
 }
 
-/// The house bot of that name, if there is one; it must be the same.
-fn expect(store: &mut Store, name: &str, house: &House) -> Result<Option<BotId>, Failure> {
+/// Refuses the name of a house bot that another bot has.
+fn expect(store: &mut Store, name: &str, house: &House) -> Result<(), Failure> {
     let bots = store.bots().map_err(failed)?;
     match bots.into_iter().find(|bot| bot.name.eq_ignore_ascii_case(name)) {
-        None => Ok(None),
-        Some(bot) if bot.house.as_ref() == Some(house) => Ok(Some(bot.id)),
+        None => Ok(()),
+        Some(bot) if bot.house.as_ref() == Some(house) => Ok(()),
         Some(_) => {
             Err(Failure::Usage(format!("there is another bot {name}: give these other names by --suffix")))
         }

@@ -4,6 +4,7 @@
 mod bots;
 mod calibrate;
 mod games;
+mod owners;
 mod place;
 mod pools;
 mod serve;
@@ -44,8 +45,10 @@ enum Command {
     Init(Init),
     /// Let bots dial in, pair them, referee and rate their games; show the pages
     Serve(serve::Args),
-    /// Invite an owner of bots: print a link that works once
+    /// Invite an owner of bots: print a link that works once, within 7 days
     Invite(bots::Invite),
+    /// List, disable and enable owners
+    Owner(owners::Args),
     /// List, register, disable and enable bots, and give them tokens
     Bot(bots::Args),
     /// List games, and take some out of all counts
@@ -85,6 +88,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity, out: &mut impl Write) -> Re
         Command::Init(args) => init(&args, out),
         Command::Serve(args) => serve::run(args, verbosity),
         Command::Invite(args) => bots::invite(&args, out),
+        Command::Owner(args) => owners::run(&args, out),
         Command::Bot(args) => bots::run(&args, out),
         Command::Games(args) => games::run(&args, out),
         Command::Pool(args) => pools::run(&args, out),

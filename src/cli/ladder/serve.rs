@@ -14,6 +14,7 @@ use plyd_ladder::pages;
 use plyd_ladder::serve::{BoxedStream, Handshake, LOG, Listener, Listeners, ServeError, Settings, serve};
 use plyd_ladder::store::{Keeper, Store, StoreError};
 use plyd_protocol::newcomers::Progress;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -31,9 +32,10 @@ use crate::daemon::{LISTENING, TlsAcceptor, TlsFiles, is_local};
 #[command(after_help = "\
 Examples:
   plyd ladder serve --tcp 127.0.0.1:7127 --http 127.0.0.1:7128       on this machine
-  plyd ladder serve --tcp 0.0.0.0:7127 --http 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem
-                                                                     bots dial tls://HOST:7127 or wss://HOST
-  plyd ladder serve --http 127.0.0.1:7128 --behind-proxy             a proxy takes HTTPS and wss://
+  plyd ladder serve --tcp 0.0.0.0:7127 --http 0.0.0.0:443 --tls-cert cert.pem --tls-key key.pem \\
+      --dial wss://ladder.example                                    bots may dial tls://ladder.example:7127, too
+  plyd ladder serve --http 127.0.0.1:7128 --behind-proxy --dial wss://ladder.example
+                                                                     a proxy takes HTTPS and wss://
 
 SIGTERM and Ctrl-C: no further game begins. Games that are not over go on at the next start, with their clocks as they \
 were; a second signal does not wait for them. SIGHUP reads the certificates again.")]
@@ -89,11 +91,23 @@ pub(super) struct Args {
     /// The most of them from one address
     #[arg(long, value_name = "N", default_value_t = 100)]
     connections_per_address: usize,
+    /// The most connections of browsers to --http; WebSockets count as connections of bots
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    http_connections: usize,
+    /// The most of them from one address
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    http_connections_per_address: usize,
+    /// The requests of one address that are answered a second in the long run, and six times as many at once
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    requests_per_address: u32,
+    /// The most spectators of one address: pages with a live game, or with the list of those that are played
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    spectators_per_address: usize,
     /// The ladder's name, for the pages
     #[arg(long, value_name = "TEXT", default_value = "plyd ladder")]
     name: String,
     /// What bots dial, such as wss://ladder.example, for the commands that the pages show [default: the
-    /// address of --http]
+    /// address of --http, unless a proxy or any address of this machine is there]
     #[arg(long, value_name = "URL")]
     dial: Option<String>,
     /// Log warnings and errors alone, not who comes and how games end
@@ -114,6 +128,14 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
             "other machines would send tokens to {address} unencrypted: give --tls-cert and --tls-key, or --insecure"
         )));
     }
+    if args.dial.is_none()
+        && let Some(first) = args.http.first().or(args.tcp.first())
+        && (args.behind_proxy || first.ip().is_unspecified())
+    {
+        return Err(Failure::Usage(format!(
+            "the commands to join cannot name {first}, which bots do not dial: give --dial, such as wss://ladder.example"
+        )));
+    }
     let level = if args.quiet { LevelFilter::WARN } else { LevelFilter::INFO };
     verbosity.set(&Filter::from(level));
     let tls = match (&args.tls_cert, &args.tls_key) {
@@ -124,6 +146,7 @@ pub(super) fn run(args: Args, verbosity: &Verbosity) -> Result<(), Failure> {
         }
         _ => None,
     };
+    descriptors(&args);
     // Before there is a runtime: PostgreSQL's client has one of its own, and each thread has one at most.
     let keeper = keep(Store::serve(&args.place.db))?;
     let reader = keep(Store::open(&args.place.db))?;
@@ -173,6 +196,12 @@ fn pages(
         dial,
         over_tls: is_over_tls(args),
         behind_proxy: args.behind_proxy,
+        limits: pages::Limits {
+            requests_a_second: args.requests_per_address,
+            burst: 6 * args.requests_per_address,
+            spectators_of_address: args.spectators_per_address,
+            ..pages::Limits::default()
+        },
         ..pages::Settings::default()
     };
     let boards = |path: &str| {
@@ -227,7 +256,34 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     settings.behind_proxy = args.behind_proxy;
     settings.hall.connections = args.connections;
     settings.hall.connections_of_address = args.connections_per_address;
+    // After a restart all of them come at once, and some twice.
+    settings.hall.offers_at_once =
+        u32::try_from(args.connections_per_address).map_or(u32::MAX, |all| all.saturating_mul(2));
+    settings.http.connections = args.http_connections;
+    settings.http.connections_of_address = args.http_connections_per_address;
     Ok(settings)
+}
+
+/// What the ladder opens beside connections: databases, listeners, handshakes.
+const OTHER_FILES: u64 = 400;
+
+/// Raises the limit of open files as far as the system allows, and warns if connections may not find room.
+fn descriptors(args: &Args) {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, ..limit };
+    // The limit stays what it is if the system refuses.
+    let _refused = setrlimit(Resource::Nofile, raised);
+    let needed =
+        (args.connections as u64).saturating_add(args.http_connections as u64).saturating_add(OTHER_FILES);
+    if let Some(files) = getrlimit(Resource::Nofile).current.filter(|files| *files < needed) {
+        tracing::warn!(
+            target: LOG,
+            files,
+            needed,
+            "the system allows too few open files: raise `ulimit -n`, or give fewer --connections and \
+             --http-connections"
+        );
+    }
 }
 
 /// Listens everywhere before anything is served.

@@ -18,7 +18,6 @@ mod html;
 mod live;
 mod model;
 mod owner;
-mod rates;
 mod refusal;
 mod settings;
 mod show;

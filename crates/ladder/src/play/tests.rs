@@ -849,3 +849,60 @@ async fn bots_are_taken_leave_of() {
     assert_eq!((&notice["kind"], &notice["retry_ms"]), (&json!("going_away"), &json!(60_000)));
     assert_eq!(bot.read().await, None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_bot_floods_its_connection_with_is_read_at_its_rate() {
+    let hall = Hall::new(Doorman, Settings { bytes_a_second: 1 << 20, ..Settings::default() });
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let serving = tokio::spawn(Arc::clone(&hall).serve(far, None));
+    let (input, mut out) = tokio::io::split(near);
+    let reading = tokio::spawn(async move {
+        let mut lines = BufReader::new(input).lines();
+        let mut kinds = Vec::new();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            kinds.push(message["type"].as_str().or(message["cmd"].as_str()).unwrap().to_owned());
+        }
+        kinds
+    });
+    let offer = json!({ "id": "1", "cmd": "offer", "protocol": { "min": 1, "max": 1 }, "token": "bot-7" });
+    out.write_all(format!("{offer}\n").as_bytes()).await.unwrap();
+    let begun = tokio::time::Instant::now();
+    let info = json!({ "type": "info", "id": "nobody's", "x_padding": "x".repeat((1 << 19) - 64) });
+    let line = format!("{info}\n");
+    let (lines, mib) = (60, 60 * line.len() as u64 / (1 << 20));
+    for _ in 0..lines {
+        out.write_all(line.as_bytes()).await.unwrap();
+    }
+    // The clock stands still while anything is done, so that this is the time that was waited.
+    let waited = begun.elapsed().as_secs();
+    assert!((mib - 3..=mib).contains(&waited), "{mib} MiB after {waited} s");
+    out.shutdown().await.unwrap();
+    serving.await.unwrap();
+    let kinds = reading.await.unwrap();
+    assert!(kinds.iter().all(|kind| kind == "result" || kind == "ping"), "it is no fault: {kinds:?}");
+}
+
+#[tokio::test]
+async fn offers_of_an_address_are_taken_at_its_rate() {
+    let settings = Settings { offers_at_once: 3, offers_a_second: 0, ..settings() };
+    let ladder = Ladder::open(settings).await;
+    // A further offer counts as the one of another connection does.
+    let mut first = Bot::join(ladder.address, 1).await;
+    first.offer(1, 2).await;
+    assert_eq!(first.read().await.unwrap()["type"], "result");
+    let _second = Bot::join(ladder.address, 2).await;
+    first.offer(1, 3).await;
+    let refused = first.read().await.unwrap();
+    assert_eq!((&refused["code"], &refused["id"]), (&json!("too_many_requests"), &json!("offer-3")));
+    let mut third = Bot::dial(ladder.address).await;
+    third.offer(3, 1).await;
+    let refused = third.read().await.unwrap();
+    assert_eq!((&refused["code"], &refused["fatal"]), (&json!("too_many_connections"), &json!(true)));
+    assert!(third.read().await.is_none(), "its connection is closed");
+    // Whoever is there stays.
+    first.offer(1, 4).await;
+    assert_eq!(first.read().await.unwrap()["code"], "too_many_requests");
+    drop((first, third));
+    ladder.close().await;
+}

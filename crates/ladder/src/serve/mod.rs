@@ -39,6 +39,7 @@ pub use crate::LOG;
 pub use calibrate::{Contestant, contestants, round_robin};
 pub use listen::{BoxedStream, Handshake, Listener, Stream};
 pub use players::{draw, house};
+pub use web::Http;
 
 /// How many events may wait to be kept before tables wait.
 const WAITING: usize = 1024;
@@ -70,8 +71,10 @@ pub struct Settings {
     pub retry: Duration,
     /// Whether all requests come through a proxy that writes whose they are into `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// How connections are treated.
+    /// How connections of bots are treated.
     pub hall: play::Settings,
+    /// How connections of browsers are treated.
+    pub http: Http,
     /// Who is paired with whom.
     pub matchmaker: Matchmaker,
     /// What the matchmaker draws from.
@@ -95,6 +98,7 @@ impl Settings {
             retry: Duration::from_secs(5),
             behind_proxy: false,
             hall: play::Settings::default(),
+            http: Http::default(),
             matchmaker: Matchmaker::default(),
             seed,
             build: build.into(),
@@ -258,15 +262,14 @@ fn listen(
             }
         });
     }
+    let places = settings.http.places(settings.behind_proxy);
+    let bots =
+        web::Bots { hall: Arc::clone(hall), behind_proxy: settings.behind_proxy, alive: alive.clone() };
+    let router = web::with_bots(router.clone(), bots);
     for listener in listeners.web {
-        let (connections, hall, stop) = (listener.connections()?, Arc::clone(hall), stop());
-        let bots = web::Bots { hall, behind_proxy: settings.behind_proxy, alive: alive.clone() };
-        let router = router.clone();
-        servers.spawn(async move {
-            if let Err(error) = web::serve(connections, router, bots, stop).await {
-                tracing::error!(target: LOG, %error, "the pages are no longer served");
-            }
-        });
+        let (connections, head_within) = (listener.connections()?, settings.http.head_within);
+        let (router, places, alive) = (router.clone(), Arc::clone(&places), alive.clone());
+        servers.spawn(web::serve(connections, router, places, head_within, alive, stop()));
     }
     Ok(())
 }

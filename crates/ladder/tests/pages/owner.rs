@@ -69,7 +69,10 @@ fn csrf(page: &str) -> &str {
 }
 
 async fn link(site: &Site, name: &'static str) -> String {
-    site.store(move |store| store.invite(name, &ALICE)).await.text().to_owned()
+    site.store(move |store| store.invite(name, &By { at_ms: plyd_ladder::now_ms(), ..ALICE }))
+        .await
+        .text()
+        .to_owned()
 }
 
 async fn ann(site: &Site) -> Browser {

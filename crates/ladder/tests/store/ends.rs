@@ -4,10 +4,10 @@ use plyd_arena::PlayedGame;
 use plyd_ladder::game::{Line, Speaker};
 use plyd_ladder::ratings::progress::{Progress, Rated};
 use plyd_ladder::ratings::table::{Results, table};
-use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW};
+use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW, House};
 use plyd_ladder::{BotId, GameId, SeasonId};
 
-use crate::fixtures::{ALICE, Ladder, encounter, end, terms, turn};
+use crate::fixtures::{ALICE, Ladder, encounter, end, house, terms, turn};
 
 pub(crate) fn a_game_goes_on_where_it_was() {
     for mut ladder in Ladder::each() {
@@ -289,6 +289,23 @@ pub(crate) fn an_anchor_that_moves_moves_all() {
             assert!(refused.contains(word), "{refused}");
         }
         assert_eq!(ladder.store.ratings(ladder.pool).unwrap(), after);
+        // Several at once, or none of them.
+        let other = House { nodes: 7, ..house() };
+        let anchors = |last: &str| {
+            [("weak", house(), 900.0), ("HOUSE", house(), 1500.0), (last, other.clone(), 1400.0)]
+                .map(|(name, house, elo)| (name.to_owned(), house, elo))
+        };
+        let (audit, bots) = (ladder.store.revision().unwrap(), ladder.store.bots().unwrap());
+        for name in ["house", "ann-0", "no name"] {
+            assert!(ladder.store.calibrate("quick", &anchors(name), &ALICE).is_err(), "{name}");
+        }
+        assert_eq!((ladder.store.revision().unwrap(), ladder.store.bots().unwrap()), (audit, bots));
+        assert_eq!(ladder.store.ratings(ladder.pool).unwrap(), after);
+        ladder.store.calibrate("quick", &anchors("other"), &ALICE).unwrap();
+        let anchors = ladder.store.pool("quick").unwrap().anchors;
+        assert_eq!(anchors.iter().map(|(_, elo)| *elo).collect::<Vec<_>>(), [1500.0, 900.0, 1400.0]);
+        assert!(ladder.store.ratings(ladder.pool).unwrap()[&ann].standing.elo() < after[&ann].standing.elo());
+        ladder.assert_sound();
     }
 }
 

@@ -32,6 +32,10 @@ fn main() -> ExitCode {
     let ended = harness::run(&[
         ("kills_lose_no_game_and_double_none", kills::lose_no_game_and_double_none),
         ("links_work_once_and_logins_for_their_time", accounts::links_work_once_and_logins_for_their_time),
+        (
+            "an_owner_who_is_disabled_is_out_with_all_bots",
+            accounts::an_owner_who_is_disabled_is_out_with_all_bots,
+        ),
         ("bots_have_one_owner_one_name_and_one_token", accounts::bots_have_one_owner_one_name_and_one_token),
         ("what_is_done_stands_in_the_audit_log", accounts::what_is_done_stands_in_the_audit_log),
         ("only_a_ladder_is_opened_and_by_one_server", databases::only_a_ladder_is_opened_and_by_one_server),

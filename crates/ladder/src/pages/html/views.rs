@@ -17,7 +17,7 @@ use crate::pages::api;
 use crate::pages::extract::{Asked, Number};
 use crate::pages::live::Hub;
 use crate::pages::model::{
-    self, Contradiction, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech,
+    self, Contradiction, Conversation, GameLine, GameState, Pool, Rating, Season, Speech,
 };
 use crate::pages::refusal::Refusal;
 use crate::pages::show;
@@ -260,15 +260,7 @@ pub(super) async fn games(
     Asked(Before { pool, before }): Asked<Before>,
 ) -> Answer {
     let games = show::games(&site, pool, before, GAMES).await?;
-    let playing = site.read(|store| {
-        let rows = store.games_playing(GAMES as u64)?;
-        Ok(model::lines(rows, GAMES, &Names::read(store)?))
-    });
-    let mut playing = playing.await?;
-    playing.games.retain(|game| pool.is_none_or(|pool| game.pool == pool));
-    for game in &mut playing.games {
-        game.plies = hub.game(game.id).map(|live| live.record.moves.len() as u64);
-    }
+    let playing = show::playing(&site, &hub, pool, GAMES).await?;
     page(&GamesPage {
         ladder: &site.settings.name,
         title: "Games",
