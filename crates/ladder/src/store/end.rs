@@ -17,7 +17,8 @@ use crate::game::{GameEnd, Line, OpenGame};
 use crate::ratings::glicko::Standing;
 use crate::{BotId, EncounterId, GameId, PoolId};
 
-/// So many games that a bot forfeits one after the other disable it.
+/// So many games that a bot forfeits one after the other disable it. A game that it neither forfeits nor
+/// answers in ends no such row.
 pub const FORFEITS_IN_A_ROW: u64 = 5;
 
 /// What the end of a game changed.
@@ -117,7 +118,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
         let bot = bot(played, player);
         if by == Some(bot) {
             ended.disabled = forfeited(db, bot, id, now_ms)?;
-        } else {
+        } else if played.answers.iter().any(|answered| answered.player == player) {
+            // One that was asked for nothing showed nothing: two mute bots would keep each other enabled.
             db.execute("UPDATE bot SET forfeits = 0 WHERE id = $1 AND forfeits > 0", &[bot.0.into()])?;
         }
     }

@@ -186,6 +186,28 @@ pub(crate) fn forfeits_in_a_row_disable_a_bot() {
     }
 }
 
+pub(crate) fn two_mute_bots_are_both_disabled() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let (mut games, mut disabled) = (0, Vec::new());
+        while disabled.len() < 2 {
+            assert!(games < 2 * FORFEITS_IN_A_ROW, "they keep each other enabled: {disabled:?}");
+            let mut next = Some(ladder.begin([ann, bob], 5_000));
+            while let Some(game) = next {
+                // Who is asked first says nothing, so that the other one is never asked.
+                let mut ending = end(&game, 0, Some(0));
+                ending.played.answers.clear();
+                let ended = ladder.store.end_game(&ending, 5_000).unwrap();
+                disabled.extend(ended.disabled.map(|(bot, _)| bot));
+                next = ended.next;
+                games += 1;
+            }
+        }
+        assert_eq!((disabled, games), (vec![ann, bob], 2 * FORFEITS_IN_A_ROW));
+        ladder.assert_sound();
+    }
+}
+
 pub(crate) fn bots_of_one_owner_never_play_for_ratings() {
     for mut ladder in Ladder::each() {
         let [ann, same, bob, _] = ladder.bots;
