@@ -73,7 +73,7 @@ pub(super) struct Args {
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long to wait after a start for the bots of games that go on; without them they do not count
+    /// How long the clocks of games that go on wait after a start for their bots; a game without both is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
     /// How long games may go on once the ladder is to stop

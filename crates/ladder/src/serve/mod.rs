@@ -13,6 +13,8 @@ mod players;
 mod pool;
 mod rounds;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod web;
 
 use std::future::Future;
