@@ -127,6 +127,11 @@ impl Tables {
                 Some(player) => drop(void.send(format!("{} left before this game", player.name))),
                 None => drop(self.playing().games.insert(id, void)),
             }
+            // A command may have made it void while it was prepared, and nobody could say so here.
+            let kept = persist(&self.keeper, || move |store: &mut Store| store.game(id)).await?;
+            if kept.state == "void" {
+                self.playing().void(id, &kept.void_why.unwrap_or_default());
+            }
             let played = self.table.play(crate::play::Game { voided: Some(voided), ..game }).await;
             self.playing().games.remove(&id);
             if played.is_err() {

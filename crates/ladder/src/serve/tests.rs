@@ -290,6 +290,24 @@ async fn a_ladder_that_stops_between_the_games_of_a_pair_goes_on_with_the_second
 }
 
 #[tokio::test]
+async fn a_game_that_becomes_void_while_it_is_prepared_is_not_played() {
+    let mut ladder = Ladder::open(terms(CALM));
+    let bots = [ladder.join(0).await, ladder.join(1).await];
+    let game = ladder.begin(7).await;
+    // No table could be reached then.
+    let by = By { who: "eve", at_ms: 6 };
+    assert!(ladder.ask(move |store| store.void_game(GameId(1), "a wrong start", &by)).await);
+    ladder.start(game, false);
+    for mut bot in bots {
+        let over = bot.read().await.unwrap();
+        assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        assert_eq!((&over["message"], &over["next"]), (&json!("a wrong start"), &Value::Null));
+    }
+    ladder.ended().await;
+    assert_eq!(ladder.check().await.void, 2);
+}
+
+#[tokio::test]
 async fn a_game_that_cannot_be_prepared_is_called_off() {
     let mut ladder = Ladder::open(terms(CALM));
     let bots = [ladder.join(0).await, ladder.join(1).await];
