@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use plyd_protocol::Seed;
+use plyd_core::engine::Entry;
+use plyd_protocol::{Seed, Settings as Rules};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
@@ -321,4 +322,36 @@ async fn a_game_that_cannot_be_prepared_is_called_off() {
     }
     ladder.ended().await;
     assert_eq!(ladder.check().await.void, 2);
+}
+
+/// What chance did in a game, and all that was played.
+fn chance(over: &Value) -> (Vec<String>, Vec<String>) {
+    let moves: Vec<String> = serde_json::from_value(over["record"]["moves"].clone()).unwrap();
+    (moves.iter().filter(|ply| ply.starts_with('~')).cloned().collect(), moves)
+}
+
+#[tokio::test]
+async fn chance_does_the_same_in_both_games_of_a_pair_and_something_else_in_another_pair() {
+    let entry: &Entry = &plyd_games::ijk::ENTRY;
+    let rules = Rules([("mode".to_owned(), "nondet".into())].into());
+    let mut terms = PoolTerms { rules, ..PoolTerms::new(entry.name, CALM) };
+    terms.strictness.max_moves = 20;
+    let mut ladder = Ladder::open(terms);
+    let bots = [plays(ladder.join(0).await, 4), plays(ladder.join(1).await, 4)];
+    for seed in [7, 8] {
+        let game = ladder.begin(seed).await;
+        ladder.start(game, false);
+        ladder.ended().await;
+    }
+    for bot in bots {
+        let ends = done(bot).await;
+        let played: Vec<_> = ends.iter().map(chance).collect();
+        // Both sides play alike, so that whole games are equal if chance is, with sides swapped.
+        assert_eq!(played[0], played[1]);
+        assert_eq!(played[2], played[3]);
+        assert!(!played[0].0.is_empty() && played[0].0 != played[2].0, "{played:?}");
+        let openings = ends.iter().map(|end| &end["record"]["start"]).collect::<Vec<_>>();
+        assert_eq!((openings[0], openings[2]), (openings[1], openings[3]));
+    }
+    assert_eq!(ladder.check().await.encounters, 2);
 }
