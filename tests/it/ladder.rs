@@ -290,6 +290,7 @@ fn each_command_does_what_it_says() {
     let read = |arguments: &[&str]| -> Value { serde_json::from_str(&ladder.run(arguments)).unwrap() };
     let pools = read(&["pool", "list", "--json"]);
     assert_eq!((&pools[0]["name"], &pools[0]["terms"]["period_ms"]), (&json!("quick"), &json!(259_200_000)));
+    assert_eq!(pools[0]["terms"]["network"], json!({ "move_ms": 35, "game_ms": 700 }));
     let anchors = pools[0]["anchors"].as_array().unwrap();
     assert!(anchors.len() == 2 && anchors[0][1] == 900.0 || anchors[1][1] == 900.0, "{anchors:?}");
     assert!(pools[0]["closed_ms"].is_i64());

@@ -305,6 +305,8 @@ struct GamePage<'a> {
     begun: Option<When>,
     ended: Option<When>,
     versions: Vec<String>,
+    /// What p1 and p2 were granted for the network in the whole game, if one of them was.
+    granted: Option<[String; 2]>,
     moves: Vec<PlyRow>,
     /// Whether players have a clock for the whole game.
     has_clock: bool,
@@ -348,6 +350,10 @@ pub(super) async fn game(
     let (pool, said) = read.await?;
     let has_clock = !matches!(pool.as_ref().map(|pool| pool.clock), Some(PoolClock::PerMove { .. }));
     let graph = graph::scores(&game.moves);
+    let granted_us = [Player::P1, Player::P2].map(|player| {
+        let own = game.moves.iter().filter(|ply| ply.player == Some(player));
+        own.filter_map(|ply| ply.granted_us).fold(0, u64::saturating_add)
+    });
     let row = |ply: model::Ply| PlyRow {
         player: match ply.player {
             Some(Player::P1) => "1",
@@ -372,6 +378,7 @@ pub(super) async fn game(
         begun: game.line.begun_ms.map(words::when),
         ended: game.line.ended_ms.map(words::when),
         versions: game.versions.into_iter().flatten().collect(),
+        granted: (granted_us != [0, 0]).then(|| granted_us.map(words::time)),
         has_clock,
         moves: game.moves.into_iter().map(row).collect(),
         ply,
