@@ -2,6 +2,7 @@
 //! commands; what they do is [`plyd_ladder`]'s.
 
 mod bots;
+mod build;
 mod calibrate;
 mod games;
 mod place;
@@ -103,11 +104,6 @@ fn init(args: &Init, out: &mut impl Write) -> Result<(), Failure> {
     let is_new = Store::init(&args.place.db, &args.place.by()).map_err(failed)?;
     let done = if is_new { "a new ladder, in season 1" } else { "up to date" };
     Ok(writeln!(out, "{}: {done}", args.place.db)?)
-}
-
-/// The build that house bots are pinned to.
-fn build() -> String {
-    format!("plyd {}", env!("CARGO_PKG_VERSION"))
 }
 
 #[cfg(test)]

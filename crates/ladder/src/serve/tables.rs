@@ -1,6 +1,6 @@
 //! The encounters that are played: a task for each, from the first game to the end of the second one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ pub(super) struct Tables {
     pub(super) keeper: Keeper,
     pub(super) gate: Gate,
     pub(super) sequels: Sequels,
-    /// The build of this plyd, which house bots are pinned to.
-    pub(super) build: String,
+    /// The build of this plyd for each game, which house bots are pinned to.
+    pub(super) builds: Arc<BTreeMap<String, String>>,
     /// How long to wait for bots of a game that goes on after a restart.
     pub(super) back_within: Duration,
     /// Raised when no further game shall begin.
@@ -172,9 +172,10 @@ impl Tables {
             None => self.gate.version(bot.id).unwrap_or_else(|| latest.clone()),
         });
         let houses: [Option<House>; 2] = known.map(|(bot, _)| bot.house);
-        if let Some(house) = houses.iter().flatten().find(|house| house.version != self.build) {
-            let why = format!("its house bot is pinned to {}, and this is {}", house.version, self.build);
-            return Ok(Err(why));
+        let build = self.builds.get(&open.terms.game);
+        if let Some(house) = houses.iter().flatten().find(|house| Some(&house.version) != build) {
+            let build = build.map_or("another plyd", String::as_str);
+            return Ok(Err(format!("its house bot is pinned to {}, and this is {build}", house.version)));
         }
         let (games, open) = (self.games, open.clone());
         let prepared =

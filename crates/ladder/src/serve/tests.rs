@@ -86,7 +86,7 @@ impl Ladder {
             keeper: keeper.clone(),
             gate,
             sequels,
-            build: "plyd".into(),
+            builds: Arc::default(),
             back_within: LONG,
             stopping: is_stopping,
             playing: Arc::default(),
