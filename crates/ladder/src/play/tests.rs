@@ -507,7 +507,9 @@ async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock
         game.terms.controls = [TimeControl::PerMove(ms(50)); 2];
         let mut present = None;
         if comes {
-            present = Some(Bot::join(ladder.address, 2).await).filter(|_| stays);
+            let bot = Some(Bot::join(ladder.address, 2).await).filter(|_| stays);
+            // It answers pings meanwhile.
+            present = bot.map(|mut bot| tokio::spawn(async move { bot.read().await }));
             until("who does not stay has left", || {
                 ladder.hall.bots().find(BotId(2)).is_ok_and(|found| found.is_some() == stays)
             })
@@ -520,8 +522,8 @@ async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock
         let forfeit = ended.played.forfeit.expect("it lost");
         assert_eq!((forfeit.player, forfeit.reason.kind), (Player::P1, ForfeitKind::Crash));
         assert_eq!((forfeit.reason.message.as_str(), ended.void), ("it was not there", None));
-        if let Some(mut present) = present {
-            assert_eq!(present.read().await.unwrap()["outcome"], "won");
+        if let Some(present) = present {
+            assert_eq!(within(present).await.unwrap().unwrap()["outcome"], "won");
         }
     }
 }
