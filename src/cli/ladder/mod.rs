@@ -49,7 +49,7 @@ enum Command {
     Invite(bots::Invite),
     /// List, register, disable and enable bots, and give them tokens
     Bot(bots::Args),
-    /// List games, and take some out of all counts
+    /// List games, take some out of all counts, and drop old logs
     Games(games::Args),
     /// Add, list, close and open pools
     Pool(pools::Args),

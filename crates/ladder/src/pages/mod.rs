@@ -20,6 +20,7 @@ mod model;
 mod owner;
 mod rates;
 mod refusal;
+mod session;
 mod settings;
 mod show;
 mod site;

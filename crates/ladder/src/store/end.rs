@@ -11,9 +11,10 @@ use super::audit::{By, LADDER, note};
 use super::db::Db;
 use super::error::StoreError;
 use super::games;
+use super::logs::Logs;
 use super::rated::{self, Counted};
 use super::row::json;
-use crate::game::{GameEnd, Line, OpenGame};
+use crate::game::{GameEnd, OpenGame};
 use crate::ratings::glicko::Standing;
 use crate::{BotId, EncounterId, GameId, PoolId};
 
@@ -85,7 +86,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
     let result = played.record.result.as_ref();
     let forfeit = played.forfeit.as_ref();
     let by = forfeit.map(|forfeit| bot(played, forfeit.player));
-    let (record, conversation) = (json(played), json(&Line::bounded(end.conversation())));
+    let logs = Logs::Both(end.conversations.clone()).bounded();
+    let (record, conversation) = (json(played), json(&logs));
     let changed = db.execute(
         "UPDATE game SET state = 'over', ended_ms = $2, half_points = $3, ended_by = $4, forfeit_bot = $5,
              forfeit_kind = $6, plies = $7, p1_version = $8, p2_version = $9, record = $10, conversation = $11
@@ -101,7 +103,7 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
             played.players[0].build.as_ref().into(),
             played.players[1].build.as_ref().into(),
             (&record).into(),
-            if end.conversation().is_empty() { None } else { Some(&conversation) }.into(),
+            if logs.is_empty() { None } else { Some(&conversation) }.into(),
         ],
     )?;
     if changed == 0 {

@@ -20,6 +20,7 @@ use crate::pages::model::{
     self, Contradiction, Conversation, GameLine, GameState, Names, Pool, Rating, Season, Speech,
 };
 use crate::pages::refusal::Refusal;
+use crate::pages::session::{Visitor, private};
 use crate::pages::show;
 use crate::pages::site::Site;
 use crate::terms::PoolClock;
@@ -316,6 +317,8 @@ struct GamePage<'a> {
     table: Option<Table>,
     graph: Option<Scores>,
     said: Vec<Speech>,
+    /// The logs of the visitor's own bots, each with its bot's name.
+    own: Vec<(String, Vec<Speech>)>,
     forfeit_message: Option<String>,
     contradictions: Vec<Contradiction>,
 }
@@ -328,6 +331,7 @@ pub(super) struct AtPly {
 pub(super) async fn game(
     State(site): Shared,
     Extension(hub): Extension<Arc<Hub>>,
+    Visitor(visitor): Visitor,
     Number(id): Number,
     Asked(AtPly { ply }): Asked<AtPly>,
 ) -> Answer {
@@ -343,11 +347,14 @@ pub(super) async fn game(
     };
     let of_pool = game.line.pool;
     let is_forfeit = game.line.forfeit.is_some();
+    let line = game.line.clone();
     let read = site.read(move |store| {
+        let own = visitor.map(|owner| model::own_logs(store, &line, owner)).transpose()?;
         let said = if is_forfeit { model::conversation(store, id)? } else { Conversation::nothing(id) };
-        Ok((model::pool(store, of_pool)?, said))
+        Ok((model::pool(store, of_pool)?, said, own.unwrap_or_default()))
     });
-    let (pool, said) = read.await?;
+    let (pool, said, own) = read.await?;
+    let is_private = !own.is_empty();
     let has_clock = !matches!(pool.as_ref().map(|pool| pool.clock), Some(PoolClock::PerMove { .. }));
     let graph = graph::scores(&game.moves);
     let granted_us = [Player::P1, Player::P2].map(|player| {
@@ -365,7 +372,7 @@ pub(super) async fn game(
         time: ply.time_us.map(words::time).unwrap_or_default(),
         left: ply.left_us.map(words::time).unwrap_or_default(),
     };
-    page(&GamePage {
+    let answer = page(&GamePage {
         ladder: &site.settings.name,
         title: format!("Game {id}"),
         is_playing: matches!(game.line.state, GameState::Playing | GameState::Waiting),
@@ -387,10 +394,12 @@ pub(super) async fn game(
         table: boards.first().map(|at| table::table(&at.board)),
         graph,
         said: said.lines,
+        own,
         forfeit_message: game.forfeit_message,
         contradictions: game.contradictions,
         line: game.line,
-    })
+    })?;
+    Ok(if is_private { private(answer) } else { answer })
 }
 
 #[derive(Template)]
