@@ -48,6 +48,8 @@ pub(super) struct Lane {
     process: Option<Lines>,
     /// The game that it plays, by the ladder's name.
     pub(super) game: Option<String>,
+    /// Whether it was asked for a move in it.
+    pub(super) has_begun: bool,
     /// What it says it is, once it has answered `hello`.
     pub(super) engine: Option<Value>,
     /// Whether it has answered `hello`, and whether it has sessions.
@@ -103,6 +105,7 @@ impl Lane {
         Ok(Self {
             process: Some(bot.start()?),
             game: None,
+            has_begun: false,
             engine: None,
             is_settled: false,
             has_sessions: false,
@@ -225,7 +228,7 @@ impl Lane {
     /// Begins a game, or has none to play.
     pub(super) fn play(&mut self, game: Option<String>) {
         self.abandon();
-        (self.game, self.session) = (game, Session::None);
+        (self.game, self.has_begun, self.session) = (game, false, Session::None);
     }
 
     /// The next line for the ladder, if there is one: an answer of the bot, or what became of a request.

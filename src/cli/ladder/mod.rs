@@ -2,6 +2,7 @@
 //! commands; what they do is [`plyd_ladder`]'s.
 
 mod bots;
+mod build;
 mod calibrate;
 mod games;
 mod owners;
@@ -51,7 +52,7 @@ enum Command {
     Owner(owners::Args),
     /// List, register, disable and enable bots, and give them tokens
     Bot(bots::Args),
-    /// List games, and take some out of all counts
+    /// List games, take some out of all counts, and drop old logs
     Games(games::Args),
     /// Add, list, close and open pools
     Pool(pools::Args),
@@ -107,11 +108,6 @@ fn init(args: &Init, out: &mut impl Write) -> Result<(), Failure> {
     let is_new = Store::init(&args.place.db, &args.place.by()).map_err(failed)?;
     let done = if is_new { "a new ladder, in season 1" } else { "up to date" };
     Ok(writeln!(out, "{}: {done}", args.place.db)?)
-}
-
-/// The build that house bots are pinned to.
-fn build() -> String {
-    format!("plyd {}", env!("CARGO_PKG_VERSION"))
 }
 
 #[cfg(test)]

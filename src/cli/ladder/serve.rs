@@ -76,7 +76,7 @@ pub(super) struct Args {
     /// How long a bot waits before a house bot may be its opponent
     #[arg(long, value_name = "MS", default_value_t = 30_000)]
     house_after_ms: u64,
-    /// How long to wait after a start for the bots of games that go on; without them they do not count
+    /// How long the clocks of games that go on wait after a start for their bots; a game without both is void
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     back_ms: u64,
     /// How long games may go on once the ladder is to stop
@@ -243,7 +243,7 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     let mut seed = [0; 8];
     getrandom(&mut seed, GetRandomFlags::empty()).map_err(io::Error::from)?;
     let ms = Duration::from_millis;
-    let mut settings = Settings::new(super::build(), u64::from_ne_bytes(seed));
+    let mut settings = Settings::new(super::build::builds()?, u64::from_ne_bytes(seed));
     settings.games = args.encounters as usize;
     settings.games_of_bot = args.encounters_of_bot;
     settings.house_games = args.encounters_of_house_bot;

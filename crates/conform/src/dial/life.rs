@@ -206,7 +206,10 @@ pub(super) fn leaves(trial: &Trial<'_>) -> Checked {
     if after.outcome().is_none() {
         bot.play("second", "game", &after)?;
     }
-    bot.visit.over("over", "game")?;
+    // The second game of a pair was begun with the first one.
+    bot.visit.over_before("over-first", "game", "next")?;
+    bot.play("third", "next", &start)?;
+    bot.visit.over("over", "next")?;
     bot.visit.closed("the bot closes the connection after its last game")?;
     ladder.ended("after its last game")
 }

@@ -19,6 +19,7 @@ mod live;
 mod model;
 mod owner;
 mod refusal;
+mod session;
 mod settings;
 mod show;
 mod site;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plyd_arena::referee::{ForfeitKind, Terms, Turn};
 use plyd_arena::{Entrant, Strictness, TimeControl};
@@ -442,7 +442,7 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
         let mut game = game(3, [ladder.bot(1, 3), ladder.bot(2, 3)], heap());
         let base = Duration::from_secs(600);
         game.terms.controls = [TimeControl::Increment { base, increment: ms(100), moves: None }; 2];
-        game.resumed = known.map(|turns| Resumed { turns, back_within: LONG });
+        game.resumed = known.map(|turns| Resumed { turns, back_by: Instant::now() + LONG });
         // It waits for its bots, whose clocks do not run meanwhile.
         let played = ladder.play(game);
         let bots = [1, 2].map(|number| bot(ladder.address, number, 1));
@@ -463,17 +463,21 @@ async fn a_game_goes_on_after_the_ladder_was_stopped_at_any_turn() {
 }
 
 #[tokio::test]
-async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_says_so() {
+async fn a_game_does_not_count_if_neither_bot_comes_back_to_it_or_the_ladder_says_so() {
     let ladder = Ladder::open(settings()).await;
-    let mut present = Bot::join(ladder.address, 2).await;
-    for (id, turns, word) in
-        [(1, 0, "did not come back"), (2, 9, "cannot go on"), (3, 0, "a bug of the rules")]
-    {
+    let turn = json!({ "move": "1", "player": "p1", "time_us": 0 });
+    let turn: Turn = serde_json::from_value(turn).unwrap();
+    for (id, turns, back, is_present, word) in [
+        (1, 0, ms(10), false, "neither bot came back"),
+        (2, 9, ms(10), true, "cannot go on"),
+        (3, 0, LONG, true, "a bug of the rules"),
+    ] {
+        let mut present = None;
+        if is_present {
+            present = Some(Bot::join(ladder.address, 2).await);
+        }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
-        let answered = json!({ "move": "1", "player": "p1", "time_us": 0 });
-        let turn: Turn = serde_json::from_value(answered).unwrap();
-        let back_within = if id == 3 { LONG } else { ms(10) };
-        game.resumed = Some(Resumed { turns: vec![turn; turns], back_within });
+        game.resumed = Some(Resumed { turns: vec![turn.clone(); turns], back_by: Instant::now() + back });
         let (void, voided) = oneshot::channel();
         game.voided = Some(voided);
         let played = ladder.play(game);
@@ -483,8 +487,44 @@ async fn a_game_does_not_count_if_a_bot_does_not_come_back_to_it_or_the_ladder_s
         let ended = within(played).await.unwrap().unwrap();
         assert!(ended.void.as_ref().is_some_and(|why| why.contains(word)), "{:?}", ended.void);
         assert_eq!(ended.played.record.result, None);
-        let over = present.read().await.unwrap();
-        assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        if let Some(mut present) = present {
+            let over = present.read().await.unwrap();
+            assert_eq!((&over["cmd"], &over["outcome"]), (&json!("over"), &json!("void")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_alone_stays_away_from_a_game_that_goes_on_loses_by_its_clock() {
+    // Who is there: the opponent; nobody any more; the house.
+    for (comes, stays) in [(true, true), (true, false), (false, true)] {
+        let ladder = Ladder::open(settings()).await;
+        let opponent = match comes {
+            true => ladder.bot(2, 1),
+            false => Seat::House(HousePlayer::new(Options::default(), 9)),
+        };
+        let mut game = game(1, [ladder.bot(1, 1), opponent], heap());
+        game.terms.controls = [TimeControl::PerMove(ms(50)); 2];
+        let mut present = None;
+        if comes {
+            let bot = Some(Bot::join(ladder.address, 2).await).filter(|_| stays);
+            // It answers pings meanwhile.
+            present = bot.map(|mut bot| tokio::spawn(async move { bot.read().await }));
+            until("who does not stay has left", || {
+                ladder.hall.bots().find(BotId(2)).is_ok_and(|found| found.is_some() == stays)
+            })
+            .await;
+        }
+        let back_by = Instant::now() + ms(100);
+        game.resumed = Some(Resumed { turns: Vec::new(), back_by });
+        let ended = within(ladder.play(game)).await.unwrap().unwrap();
+        assert!(Instant::now() >= back_by + ms(50), "it is awaited, and then its clock runs");
+        let forfeit = ended.played.forfeit.expect("it lost");
+        assert_eq!((forfeit.player, forfeit.reason.kind), (Player::P1, ForfeitKind::Crash));
+        assert_eq!((forfeit.reason.message.as_str(), ended.void), ("it was not there", None));
+        if let Some(present) = present {
+            assert_eq!(within(present).await.unwrap().unwrap()["outcome"], "won");
+        }
     }
 }
 
@@ -499,7 +539,7 @@ async fn a_bot_that_is_disabled_loses_its_games_asked_or_awaited_or_gone() {
         }
         let mut game = game(id, [ladder.bot(1, id), ladder.bot(2, id)], heap());
         game.terms.controls = [TimeControl::PerMove(LONG); 2];
-        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_within: LONG });
+        game.resumed = resumes.then(|| Resumed { turns: Vec::new(), back_by: Instant::now() + LONG });
         let played = ladder.play(game);
         if let Some(bot) = &mut disabled {
             assert_eq!(bot.read().await.unwrap()["cmd"], "go");

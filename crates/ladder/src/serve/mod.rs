@@ -13,8 +13,11 @@ mod players;
 mod pool;
 mod rounds;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod web;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -79,14 +82,14 @@ pub struct Settings {
     pub matchmaker: Matchmaker,
     /// What the matchmaker draws from.
     pub seed: u64,
-    /// The build of this plyd: a house bot that is pinned to another one does not play.
-    pub build: String,
+    /// The build of this plyd for each game: a house bot that is pinned to another one does not play.
+    pub builds: BTreeMap<String, String>,
 }
 
 impl Settings {
     /// The usual settings.
     #[must_use]
-    pub fn new(build: impl Into<String>, seed: u64) -> Self {
+    pub fn new(builds: BTreeMap<String, String>, seed: u64) -> Self {
         Self {
             games: 50,
             games_of_bot: 8,
@@ -101,7 +104,7 @@ impl Settings {
             http: Http::default(),
             matchmaker: Matchmaker::default(),
             seed,
-            build: build.into(),
+            builds,
         }
     }
 }
@@ -159,7 +162,7 @@ where
         keeper: keeper.clone(),
         gate,
         sequels,
-        build: settings.build.clone(),
+        builds: Arc::new(settings.builds.clone()),
         back_within: settings.back_within,
         stopping: is_stopping,
         playing: Arc::default(),

@@ -163,9 +163,12 @@ impl Rounds {
             if let Some(disabled) = &bot.disabled {
                 self.tables.table.bots.forbid(bot.id, &disabled.why);
             }
-            if let Some(house) = bot.house.as_ref().filter(|house| house.version != self.tables.build) {
-                let (pinned, build) = (&house.version, &self.tables.build);
-                tracing::warn!(target: super::LOG, bot = bot.name, pinned, build, "a house bot does not play");
+            let builds = &self.tables.builds;
+            if let Some(house) = bot.house.as_ref()
+                && !builds.values().any(|build| *build == house.version)
+            {
+                let pinned = &house.version;
+                tracing::warn!(target: super::LOG, bot = bot.name, pinned, ?builds, "a house bot does not play");
             }
         }
         for entry in entries.iter().filter(|entry| entry.what == "bot token") {
@@ -193,13 +196,9 @@ impl Rounds {
         if slots.is_empty() {
             return Ok(());
         }
-        for house in &self.houses {
-            let is_pinned =
-                self.bots[house].house.as_ref().is_some_and(|own| own.version == self.tables.build);
-            if is_pinned {
-                let playing = u32::try_from(self.tables.playing().of(*house)).unwrap_or(u32::MAX);
-                slots.insert(*house, self.settings.house_games.saturating_sub(playing));
-            }
+        for house in self.houses.iter().filter(|house| self.bots[house].house.is_some()) {
+            let playing = u32::try_from(self.tables.playing().of(*house)).unwrap_or(u32::MAX);
+            slots.insert(*house, self.settings.house_games.saturating_sub(playing));
         }
         let mut ratings: HashMap<PoolId, BTreeMap<BotId, Rated>> = HashMap::new();
         // The pools take turns, an encounter for each bot, until nobody is left who may be paired.
@@ -243,11 +242,16 @@ impl Rounds {
         now: Instant,
     ) -> Vec<Encounter> {
         let pool = &self.pools[at];
+        let build = self.tables.builds.get(&pool.pool.terms.game);
         let mut candidates = Vec::new();
         for (bot, slots) in slots {
             let Some(bot) = self.bots.get(bot).filter(|bot| bot.disabled.is_none()) else { continue };
             let offer = ready.iter().find(|ready| ready.bot == bot.id).map(|ready| &*ready.offer);
-            if offer.is_none() && bot.owner.is_some() {
+            let is_there = match &bot.house {
+                Some(house) => build == Some(&house.version),
+                None => offer.is_some(),
+            };
+            if !is_there {
                 continue;
             }
             let waited = self.since.get(&bot.id).map_or(Duration::ZERO, |since| now - *since);

@@ -11,13 +11,15 @@ use super::audit::{By, LADDER, note};
 use super::db::Db;
 use super::error::StoreError;
 use super::games;
+use super::logs::Logs;
 use super::rated::{self, Counted};
 use super::row::json;
-use crate::game::{GameEnd, Line, OpenGame};
+use crate::game::{GameEnd, OpenGame};
 use crate::ratings::glicko::Standing;
 use crate::{BotId, EncounterId, GameId, PoolId};
 
-/// So many games that a bot forfeits one after the other disable it.
+/// So many games that a bot forfeits one after the other disable it. A game that it neither forfeits nor
+/// answers in ends no such row.
 pub const FORFEITS_IN_A_ROW: u64 = 5;
 
 /// What the end of a game changed.
@@ -85,7 +87,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
     let result = played.record.result.as_ref();
     let forfeit = played.forfeit.as_ref();
     let by = forfeit.map(|forfeit| bot(played, forfeit.player));
-    let (record, conversation) = (json(played), json(&Line::bounded(end.conversation())));
+    let logs = Logs::Both(end.conversations.clone()).bounded();
+    let (record, conversation) = (json(played), json(&logs));
     let changed = db.execute(
         "UPDATE game SET state = 'over', ended_ms = $2, half_points = $3, ended_by = $4, forfeit_bot = $5,
              forfeit_kind = $6, plies = $7, p1_version = $8, p2_version = $9, record = $10, conversation = $11
@@ -101,7 +104,7 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
             played.players[0].build.as_ref().into(),
             played.players[1].build.as_ref().into(),
             (&record).into(),
-            if end.conversation().is_empty() { None } else { Some(&conversation) }.into(),
+            if logs.is_empty() { None } else { Some(&conversation) }.into(),
         ],
     )?;
     if changed == 0 {
@@ -122,7 +125,8 @@ fn end_game(db: &mut Db, end: &GameEnd, now_ms: i64) -> Result<Ended, StoreError
         let bot = bot(played, player);
         if by == Some(bot) {
             ended.disabled = forfeited(db, bot, id, now_ms)?;
-        } else {
+        } else if played.answers.iter().any(|answered| answered.player == player) {
+            // One that was asked for nothing showed nothing: two mute bots would keep each other enabled.
             db.execute("UPDATE bot SET forfeits = 0 WHERE id = $1 AND forfeits > 0", &[bot.0.into()])?;
         }
     }

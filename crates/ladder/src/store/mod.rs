@@ -10,7 +10,7 @@
 //! # What is promised
 //!
 //! - A transaction is all that one method does, and [`Store::end_game`] is one: the result, the record, the
-//!   conversation, the forfeits in a row, and with the second game of a pair both ratings. It is kept when
+//!   logs, the forfeits in a row, and with the second game of a pair both ratings. It is kept when
 //!   the method returns, whatever happens to the process or the machine.
 //! - A game ends once: another end of it changes nothing.
 //! - A game without an end is among [`Store::open_games`], with all turns that were kept.
@@ -27,6 +27,7 @@ mod error;
 mod games;
 mod keeper;
 mod lists;
+mod logs;
 mod names;
 mod owners;
 mod pools;
@@ -49,6 +50,7 @@ pub use end::{Ended, FORFEITS_IN_A_ROW};
 pub use error::StoreError;
 pub use games::NewEncounter;
 pub use keeper::Keeper;
+pub use logs::Logs;
 pub use pools::{Pool, Season};
 pub use results::{GameRow, Met, RatedBot, Step};
 pub use secret::Secret;

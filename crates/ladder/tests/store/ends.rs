@@ -6,6 +6,7 @@ use plyd_ladder::ratings::progress::{Progress, Rated};
 use plyd_ladder::ratings::table::{Results, table};
 use plyd_ladder::store::{By, Database, Ended, FORFEITS_IN_A_ROW, House};
 use plyd_ladder::{BotId, GameId, SeasonId};
+use plyd_protocol::Player;
 
 use crate::fixtures::{ALICE, Ladder, encounter, end, house, terms, turn};
 
@@ -184,6 +185,59 @@ pub(crate) fn forfeits_in_a_row_disable_a_bot() {
             next = ended.next;
         }
         assert_eq!(ladder.store.bot(house).unwrap().disabled, None);
+        ladder.assert_sound();
+    }
+}
+
+pub(crate) fn logs_are_kept_of_each_game_until_they_are_dropped() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let line = |text: &str| Line { by: Speaker::Ladder, at_ms: 1, text: text.into() };
+        let mut ended = Vec::new();
+        for at_ms in [6_000, 7_000, 8_000] {
+            let game = ladder.begin([ann, bob], 5_000);
+            let mut ending = end(&game, 1, None);
+            ending.conversations = [vec![line("to p1"), line("to p1")], vec![line("to p2")]];
+            ladder.store.end_game(&ending, at_ms).unwrap();
+            ended.push((game.id, ending));
+        }
+        let logs = |ladder: &mut Ladder, id| {
+            [Player::P1, Player::P2].map(|player| ladder.store.log(id, player).unwrap())
+        };
+        for (id, ending) in &ended {
+            assert_eq!(logs(&mut ladder, *id), ending.conversations);
+            assert_eq!(ladder.store.conversation(*id).unwrap(), [], "nobody forfeited");
+        }
+        for (before_ms, dropped, left) in [(6_000, 0, 3), (7_001, 2, 1), (7_001, 0, 1)] {
+            assert_eq!(ladder.store.drop_logs(before_ms, &ALICE).unwrap(), dropped);
+            let kept = ended.iter().filter(|(id, _)| !logs(&mut ladder, *id)[0].is_empty());
+            assert_eq!(kept.count(), left);
+        }
+        assert_eq!(ladder.store.record(ended[0].0).unwrap().as_ref(), Some(&ended[0].1.played));
+        let last = ladder.store.audit(0, 1000).unwrap().pop().unwrap();
+        assert_eq!((last.what.as_str(), last.why.contains("of 2 games")), ("games drop-logs", true));
+        ladder.assert_sound();
+    }
+}
+
+pub(crate) fn two_mute_bots_are_both_disabled() {
+    for mut ladder in Ladder::each() {
+        let [ann, _, bob, _] = ladder.bots;
+        let (mut games, mut disabled) = (0, Vec::new());
+        while disabled.len() < 2 {
+            assert!(games < 2 * FORFEITS_IN_A_ROW, "they keep each other enabled: {disabled:?}");
+            let mut next = Some(ladder.begin([ann, bob], 5_000));
+            while let Some(game) = next {
+                // Who is asked first says nothing, so that the other one is never asked.
+                let mut ending = end(&game, 0, Some(0));
+                ending.played.answers.clear();
+                let ended = ladder.store.end_game(&ending, 5_000).unwrap();
+                disabled.extend(ended.disabled.map(|(bot, _)| bot));
+                next = ended.next;
+                games += 1;
+            }
+        }
+        assert_eq!((disabled, games), (vec![ann, bob], 2 * FORFEITS_IN_A_ROW));
         ladder.assert_sound();
     }
 }
@@ -384,6 +438,10 @@ pub(crate) fn what_bots_write_is_kept_bounded() {
         assert_eq!((kept.len(), kept[0].at_ms), (Line::MOST, 1000 - Line::MOST as u64));
         assert_eq!(kept[0].text.chars().count(), Line::LONGEST);
         assert!(kept[0].text.starts_with(ugly));
+        // The bot that did not forfeit has its log, too.
+        assert_eq!(ladder.store.log(game.id, Player::P1).unwrap(), kept);
+        let other = ladder.store.log(game.id, Player::P2).unwrap();
+        assert_eq!((other.len(), other[0].at_ms, other[0].text.chars().count()), (1, 7, Line::LONGEST));
         let version = &ladder.store.versions(ann).unwrap()[0].version;
         assert!(version.starts_with("\u{fffd}v") && version.chars().count() == 100, "{version}");
         assert_eq!(ladder.store.conversation(GameId(2)).unwrap(), []);

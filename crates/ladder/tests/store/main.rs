@@ -48,6 +48,11 @@ fn main() -> ExitCode {
         ),
         ("records_of_other_games_are_refused", ends::records_of_other_games_are_refused),
         ("forfeits_in_a_row_disable_a_bot", ends::forfeits_in_a_row_disable_a_bot),
+        (
+            "logs_are_kept_of_each_game_until_they_are_dropped",
+            ends::logs_are_kept_of_each_game_until_they_are_dropped,
+        ),
+        ("two_mute_bots_are_both_disabled", ends::two_mute_bots_are_both_disabled),
         ("bots_of_one_owner_never_play_for_ratings", ends::bots_of_one_owner_never_play_for_ratings),
         ("void_games_count_for_nothing", ends::void_games_count_for_nothing),
         ("an_anchor_that_moves_moves_all", ends::an_anchor_that_moves_moves_all),
