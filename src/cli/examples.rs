@@ -1,7 +1,7 @@
 //! The examples in help texts, for the games and the name that this program has.
 //!
-//! They are written for plyd's own games. A program with others shows an example of `{isolation}`, as it stands
-//! in the texts, with its own first game instead, and leaves out those of a game that it lacks.
+//! They are written for plyd's own games. A program with others shows an example of `{isolation}`, as it
+//! stands in the texts, with its own first game instead, and leaves out those of a game that it lacks.
 
 use clap::Command;
 
@@ -55,8 +55,8 @@ fn fitted(text: &str, program: &str, games: &[&'static Entry]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A line with a name, of a game, instead of an `old` word that takes `width` columns; what is explained behind
-/// it stays in its column, if there is room.
+/// A line with a name, of a game, instead of an `old` word that takes `width` columns; what is explained
+/// behind it stays in its column, if there is room.
 fn replaced(line: &str, old: &str, width: usize, name: &str) -> String {
     const GAP: &str = "   ";
     let Some((before, after)) = line.split_once(old) else { return line.to_owned() };

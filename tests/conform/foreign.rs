@@ -1,5 +1,5 @@
-//! A program that calls `main_with` with one game, which plyd does not have and which has none of the optional
-//! parts: it speaks of that game and of its own name alone.
+//! A program that calls `main_with` with one game, which plyd does not have and which has none of the
+//! optional parts: it speaks of that game and of its own name alone.
 
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};

@@ -2,8 +2,8 @@
 //! meant for it.
 //!
 //! This executable is also those servers: called by the name `mutant`, it is our daemon with one thing
-//! distorted, as its arguments say; called by another, it is a plyd with a game of one's own. That leaves no room for the usual test harness, which would write to the
-//! server's output.
+//! distorted, as its arguments say; called by another, it is a plyd with a game of one's own. That leaves no
+//! room for the usual test harness, which would write to the server's output.
 
 // A test that cannot start the command or read its own files has nothing better to do than to panic.
 #![allow(clippy::unwrap_used)]

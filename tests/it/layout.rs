@@ -39,7 +39,8 @@ const FUNCTIONAL: [&str; 2] = ["plyd-core", "plyd-games"];
 const LIBRARIES: [&str; 8] =
     ["bitflags", "errno", "libc", "libm", "linux-raw-sys", "rustix", "windows-link", "windows-sys"];
 
-/// Words that they must not use, each with the one module that may. The environment says how much tests check.
+/// Words that they must not use, each with the one module that may. The environment says how much tests
+/// check.
 const IMPURE: [(&str, Option<&str>); 9] = [
     ("env", Some("engine::conformance::chosen")),
     ("fs", None),
@@ -129,7 +130,9 @@ fn below(names: BTreeSet<String>, packages: &BTreeMap<String, BTreeSet<String>>)
     let mut left: Vec<String> = names.into_iter().collect();
     let mut seen = BTreeSet::new();
     while let Some(name) = left.pop() {
-        left.extend(packages.get(&name).into_iter().flatten().cloned().filter(|other| !seen.contains(other)));
+        left.extend(
+            packages.get(&name).into_iter().flatten().filter(|&other| !seen.contains(other)).cloned(),
+        );
         seen.insert(name);
     }
     seen

@@ -38,8 +38,8 @@ pub struct PlayedGame {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// What the record of a game of a shard says of the whole match, beside its seed and its terms: enough to find
-/// out whether shards are of one match, and to report on it without its arguments.
+/// What the record of a game of a shard says of the whole match, beside its seed and its terms: enough to
+/// find out whether shards are of one match, and to report on it without its arguments.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// The shard that the game is in.

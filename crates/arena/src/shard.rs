@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
 
-/// One of some parts of a match. Pairs of games go round, so that parts differ by one pair at most; both games
-/// of a pair are in one part.
+/// One of some parts of a match. Pairs of games go round, so that parts differ by one pair at most; both
+/// games of a pair are in one part.
 ///
 /// ```
 /// use plyd_arena::{Format, Schedule, Shard};

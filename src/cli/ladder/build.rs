@@ -1,5 +1,5 @@
-//! The builds that house bots are pinned to. A version of plyd is no measure of strength: any commit may change
-//! how a game is searched, and the game's signature says whether one did.
+//! The builds that house bots are pinned to. A version of plyd is no measure of strength: any commit may
+//! change how a game is searched, and the game's signature says whether one did.
 
 use std::collections::BTreeMap;
 use std::ptr;

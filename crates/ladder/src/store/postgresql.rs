@@ -120,8 +120,8 @@ impl Postgresql {
         Ok(self.client.execute(&statement, &borrowed(&values))?)
     }
 
-    /// Gives each row away as it comes; outside of a transaction all once they are there, so that a connection
-    /// that was lost can be made anew before.
+    /// Gives each row away as it comes; outside of a transaction all once they are there, so that a
+    /// connection that was lost can be made anew before.
     pub(super) fn each(
         &mut self,
         sql: &'static str,

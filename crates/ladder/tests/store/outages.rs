@@ -100,7 +100,8 @@ pub(crate) fn games_go_on_while_the_database_is_lost() {
                 let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 listening.send(socket.local_addr().unwrap()).unwrap();
                 let listeners = Listeners { bots: vec![Listener { socket, tls: None }], web: Vec::new() };
-                let settings = Settings { round: Duration::from_millis(5), ..Settings::new("plyd 0.1.0", 7) };
+                let settings =
+                    Settings { round: Duration::from_millis(5), ..Settings::new(Default::default(), 7) };
                 let pages = |_: &_, _: &_| Ok(Router::new());
                 let stop = async { drop(stopped.await) };
                 serve(keeper, plyd_games::REGISTRY, settings, listeners, pages, stop).await
