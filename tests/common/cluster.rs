@@ -37,14 +37,10 @@ impl Cluster {
             assert!(run(Command::new("chown").arg(user).arg(&folder)));
         }
         let cluster = Self { folder, programs, user, server: Mutex::default() };
-        let made = cluster
-            .command("initdb")
-            .args(["--no-sync", "--encoding=UTF8", "--locale=C", "--auth=trust", "--username=ladder"])
-            .arg("--pgdata")
-            .arg(cluster.folder.join("data"))
-            .status()
-            .unwrap();
-        assert!(made.success(), "initdb failed");
+        let mut command = cluster.command("initdb");
+        command.args(["--no-sync", "--encoding=UTF8", "--locale=C", "--auth=trust", "--username=ladder"]);
+        command.arg("--pgdata").arg(cluster.folder.join("data"));
+        assert!(run(&mut command), "initdb failed");
         cluster.serve();
         Some(cluster)
     }

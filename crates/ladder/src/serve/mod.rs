@@ -129,8 +129,10 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Runs a ladder until `stop`, with these games and the store of its one
-/// [server](crate::store::Store::serve). `pages` makes what browsers see.
+/// Runs a ladder until `stop`, with these games and the store of its [one server]. `pages` makes
+/// what browsers see.
+///
+/// [one server]: crate::store::Store::serve
 ///
 /// # Errors
 /// The database or the system fails.
