@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::common::{Folder, TIMEOUT, process};
-use crate::tls::{Daemon, ask, certificate, file, refused};
+use crate::tls::{Daemon, ask, file, refused};
 use plyd::client::Client;
 use plyd_protocol::{Command, Ping};
 use rustix::process::Signal;
