@@ -143,7 +143,7 @@ More of `plyd go isolation`.";
             for name in &others {
                 assert!(!names(&help, name), "{name} in {}: {help}", of.get_name());
             }
-            assert!(!help.contains("  plyd "), "{help}");
+            assert!(!help.contains("\n  plyd "), "{help}");
             shown += usize::from(help.contains("hex ") && help.contains("colosseum"));
         }
         assert!(shown > 5, "{shown} commands with examples of the game are few");

@@ -73,7 +73,7 @@ impl TrialArgs {
         let with = registry::games().iter().flat_map(|entry| {
             learns(entry).into_iter().map(move |evaluator| format!("{} {evaluator}", entry.name))
         });
-        let others = words::others(with, "these have", "no other game has one that has");
+        let others = words::others(with, "these have", &format!("no other game has an evaluator with {has}"));
         Err(Failure::Usage(format!("{problem}; {others}")))
     }
 

@@ -111,31 +111,30 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
     names
 }
 
-/// What each package of a lock file knows, by names: those of several versions are one.
+/// What each package of a lock file knows. Packages are `NAME VERSION`, and so is what they know if there are
+/// several of that name; else it is the name.
 fn locked(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut packages: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for package in lock.split("[[package]]").skip(1) {
-        let quoted =
-            |line: &str| line.split('"').nth(1).map(|name| name.split(' ').next().unwrap().to_owned());
-        let name = package.lines().find_map(|line| line.strip_prefix("name = ").and_then(quoted)).unwrap();
-        let list =
-            package.split_once("dependencies = [").map_or("", |(_, list)| list.split(']').next().unwrap());
-        packages.entry(name).or_default().extend(list.lines().filter_map(quoted));
-    }
-    packages
+    let quoted = |line: &str| line.split('"').nth(1).map(str::to_owned);
+    let read = |package: &str| {
+        let field = |name: &str| package.lines().find_map(|line| line.strip_prefix(name).and_then(quoted));
+        let list = package.split_once("dependencies = [").and_then(|(_, list)| list.split(']').next());
+        let name = format!("{} {}", field("name = ").unwrap(), field("version = ").unwrap());
+        (name, list.unwrap_or("").lines().filter_map(quoted).collect())
+    };
+    lock.split("[[package]]").skip(1).map(read).collect()
 }
 
-/// All that these packages know, directly or below.
+/// The names of all that these packages know, directly or below.
 fn below(names: BTreeSet<String>, packages: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
     let mut left: Vec<String> = names.into_iter().collect();
     let mut seen = BTreeSet::new();
-    while let Some(name) = left.pop() {
-        left.extend(
-            packages.get(&name).into_iter().flatten().filter(|&other| !seen.contains(other)).cloned(),
-        );
-        seen.insert(name);
+    while let Some(package) = left.pop() {
+        let is_it = |key: &String| *key == package || key.split(' ').next() == Some(&package);
+        let known = packages.iter().filter(|(key, _)| is_it(key)).flat_map(|(_, known)| known);
+        left.extend(known.filter(|other| !seen.contains(*other)).cloned());
+        seen.insert(package);
     }
-    seen
+    seen.iter().map(|package| package.split(' ').next().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -167,6 +166,7 @@ fn what_a_crate_needs_is_found_in_every_section_and_below() {
     assert_eq!(names, ["b", "c", "e", "f", "h"]);
     let lock = "version = 4\n\n[[package]]\nname = \"b\"\nversion = \"1.0.0\"\ndependencies = [\n \"k\",\n \"l 2.0.0\",\n]\n\n\
                 [[package]]\nname = \"l\"\nversion = \"2.0.0\"\ndependencies = [\n \"b\",\n \"m\",\n]\n\n\
+                [[package]]\nname = \"l\"\nversion = \"1.0.0\"\ndependencies = [\n \"of-another\",\n]\n\n\
                 [[package]]\nname = \"n\"\nversion = \"1.0.0\"\n";
     let all = below(["b".to_owned()].into(), &locked(lock));
     assert_eq!(all.into_iter().collect::<Vec<_>>(), ["b", "k", "l", "m"]);

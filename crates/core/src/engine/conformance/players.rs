@@ -56,7 +56,8 @@ pub fn wins_in_one(start: &Arc<dyn AnyRoot>, player: &str, seed: u64, games: usi
             found += 1;
             let line = tested.ask(root.as_ref(), NODES);
             let proves = proof(&line).is_some_and(|proof| proof.result == Ordering::Greater);
-            if !(is_scored && proves || is_won(after(root.as_ref(), line.mv())?.as_ref(), me)?) {
+            let is_enough = is_scored && proves;
+            if !is_enough && !is_won(after(root.as_ref(), line.mv())?.as_ref(), me)? {
                 let what = format!("it plays {} and not {win}, which wins", line.mv());
                 return Err(tested.failed(root.as_ref(), &what));
             }
